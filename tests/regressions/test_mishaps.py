@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+import dragoman
 from tests.regressions.desk import Case, Streamed, json_text, params, text_with
 from tests.regressions.wires import (
     DONE,
@@ -416,3 +418,23 @@ CASES: list[Case] = [
 @pytest.mark.parametrize("case", params(CASES))
 def test_it_works_here(case: Case) -> None:
     case.run()
+
+
+@pytest.mark.parametrize(
+    ("body", "dialect"),
+    [
+        ({"object": "response", "id": "r", "output": [{"type": "message", "role": "assistant"}]}, "openai-responses"),
+        ({"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": "STOP"}]}, "gemini"),
+        ({"model": "m", "message": {"role": "assistant", "content": "x"}, "done": True}, "ollama"),
+    ],
+)
+def test_an_answer_in_another_dialect_is_named(body: dict[str, Any], dialect: str) -> None:
+    """BerriAI/litellm issue 31551: a Chat upstream answers with a Responses object."""
+    with pytest.raises(dragoman.WireError, match=f"got an answer of {dialect}. Name {dialect} as the dialect"):
+        dragoman.translate_response(body, source="openai-chat", target="anthropic")
+
+
+def test_an_error_is_no_answer_of_another_dialect() -> None:
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "later"}}
+    with pytest.raises(dragoman.FaultError, match="later"):
+        dragoman.translate_response(error, source="openai-chat", target="gemini")

@@ -37,7 +37,11 @@ def read_answer(document: bytes, dialect: Dialect, context: Context) -> Response
     """The answer in a body. Raises FaultError if the body is an error."""
     try:
         response = dialect.read_response(document, context)
-    except WireError:
+    except WireError as error:
+        other = _other_dialect(document, dialect)
+        if other:
+            found = f"an answer of {other}. Name {other} as the dialect of this upstream"
+            raise WireError(dialect.name, error.path, "an answer", found) from None
         is_answer(document, dialect)
         raise
     if not response.parts and response.stop.reason in ("error", "unknown"):
@@ -50,6 +54,20 @@ def read_answer(document: bytes, dialect: Dialect, context: Context) -> Response
         if not answered:
             raise WireError(dialect.name, "", "an answer", "an object with nothing in it")
     return response
+
+
+def _other_dialect(document: bytes, dialect: Dialect) -> str:
+    """The dialect of an answer that the named dialect cannot read; "" if the body is no answer of any dialect."""
+    from ..dialects import get  # late: only for messages
+    from .detect import detect
+
+    name, _ = detect(document)
+    if not name or name == dialect.name:
+        return ""
+    fields = json_text.fields(document) if json_text.is_object(document) else {}
+    known = get(name).is_answer
+    is_sound = bool(fields) and is_empty_field(fields.get("error")) and known is not None and known(fields)
+    return name if is_sound else ""
 
 
 def error_in(document: bytes, dialect: Dialect) -> Fault:

@@ -245,7 +245,7 @@ def test_an_answer_crosses() -> None:
 
 
 def test_an_answer_can_lose_too_much() -> None:
-    body = {**ANSWER, "stop_reason": "pause_turn", "container": {"id": "c"}}
+    body = {**ANSWER, "stop_reason": "pause_turn", "unheard_of": 1}
     with pytest.raises(LossError):
         dragoman.translate_response(body, source="anthropic", target="openai-chat", tolerance="info")
 

@@ -89,14 +89,18 @@ def take_search(fields: dict[str, Raw], context: Context, before: Search | None 
     return search
 
 
-_ZAI = {"link": "url", "title": "title", "content": "quote", "publish_date": "age"}
+_READ = frozenset({"link", "title", "content", "publish_date", "refer"})
+"""The members of z.ai's pages that are read."""
 
 
 def _pages_of_zai(listed: Any) -> list[Citation]:
     """The pages in the order of their numbers in the text."""
     pages = [page for page in objects(listed) if word(page, "link")]
     pages.sort(key=lambda page: int(word(page, "refer").removeprefix("ref_") or 0) if _is_numbered(page) else 0)
-    return [Citation(**{own: word(page, name) for name, own in _ZAI.items()}) for page in pages]
+    return [
+        Citation(word(page, "link"), word(page, "title"), word(page, "content"), age=word(page, "publish_date"))
+        for page in pages
+    ]
 
 
 def _is_numbered(page: dict[str, Any]) -> bool:
@@ -107,7 +111,7 @@ def _report_rest(listed: Any, context: Context) -> None:
     """Report the members of z.ai's pages that no other dialect has: the name of the site, its icon, pictures."""
     for i, page in numbered_objects(listed):
         for name, value in page.items():
-            if name not in _ZAI and name != "refer" and value not in (None, "", []):
+            if name not in _READ and value not in (None, "", []):
                 context.lose("field.dropped", (PAGES, i, name), severity="info")
 
 

@@ -204,8 +204,8 @@ class StreamReader(FrameReader):
             return
         for i, choice in enumerate(chunk.choices or ()):
             at: Path = ("choices", i, "delta")
-            executed = self._executed.take(unknown, at, self._id, streamed=choice.index)
-            for piece in (*executed, *take_images(unknown, at)):
+            pieces: list[Media | Opaque] = [*self._executed.take(unknown, at, self._id, streamed=choice.index)]
+            for piece in (*pieces, *take_images(unknown, at)):
                 self._whole_piece(self._answer(choice.index), piece, events)
 
     def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:

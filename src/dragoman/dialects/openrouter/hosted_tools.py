@@ -131,8 +131,7 @@ HOSTED = (
 def take_plugins(plugins: Raw, context: Context) -> tuple[list[HostedTool], Raw | None]:
     """The plugins for search and fetch as tools, and the field if it is no list of plugins.
 
-    All other plugins are reported one by one. A plugin that is switched off is like an absent plugin elsewhere; its
-    options are reported.
+    All other plugins are reported one by one. A plugin that is switched off is absent elsewhere: its loss is info.
     """
     found = json_text.plain(plugins)
     if not isinstance(found, list) or not found:
@@ -140,8 +139,7 @@ def take_plugins(plugins: Raw, context: Context) -> tuple[list[HostedTool], Raw 
     taken: list[HostedTool] = []
     for i, plugin in enumerate(found):
         if isinstance(plugin, dict) and plugin.get("enabled") is False:
-            for name in [name for name in plugin if name not in _NO_OPTIONS]:
-                context.lose("field.dropped", (PLUGINS, i, name), "the plugin is switched off", "info")
+            context.lose("field.dropped", (PLUGINS, i), "the plugin is switched off", "info")
         elif isinstance(plugin, dict) and plugin.get("id") in ("web", "web-fetch"):
             taken.append(HostedTool(NAME, _PLUGIN + plugin["id"], json_text.raw(plugin), (PLUGINS, i)))
         else:
