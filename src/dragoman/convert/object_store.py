@@ -11,11 +11,11 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from typing import IO, Any, cast
 
 from msgspec import Struct
 
+from ..codec.cache_memory_budget import lookup_cache
 from ..errors import ConfigError
 
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss")
@@ -38,7 +38,7 @@ def is_address(name: str) -> bool:
     return _ADDRESS.match(name) is not None
 
 
-@lru_cache(maxsize=64)
+@lookup_cache(64)
 def _store(scheme: str, container: str) -> tuple[Any, str]:
     """The file system of a bucket, and the beginning of all paths in it."""
     try:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Response, Usage
 from ...codec import json_text, service_tiers
 from ...codec.call_ids import hashed
@@ -566,19 +566,10 @@ class StreamReader(FrameReader):
         if citations and answer.kind == "text":
             self._skips_numbers = self._skips_numbers or not answer.number
             if answer.before:
-                citations = tuple([self._placed(cited, answer, at) for cited in citations])
+                citations = tuple([answer.placed(cited, at, self._context) for cited in citations])
             events.append(PartDelta(answer.index, "", None, citations))
         elif citations:
             self._context.lose("citation.dropped", at)
-
-    def _placed(self, cited: Citation, answer: Answer, at: Path) -> Citation:
-        """A citation with its position in the open text. A citation of an earlier text loses its position."""
-        if cited.start is None or cited.end is None:
-            return cited
-        if cited.start < answer.before:
-            self._context.lose("citation.approximated", at, "the text of its place has ended")
-            return msgspec.structs.replace(cited, start=None, end=None)
-        return msgspec.structs.replace(cited, start=cited.start - answer.before, end=cited.end - answer.before)
 
     def _finish(self, events: list[Event]) -> None:
         self._over = self._ended = True

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ...canon.parts import Media, Opaque, Part, Reasoning
+import msgspec
+
+from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning
+from ...context import Context
 from .audio_reader import StreamedSound
 from .streamed_calls import Call
 
@@ -35,3 +38,12 @@ class Answer:
         """Whether the arguments of a call are not whole yet."""
         calls = [self.call, *[item for item in self.waiting if isinstance(item, Call)]]
         return any(call is not None and not call.part.custom and not call.whole() for call in calls)
+
+    def placed(self, cited: Citation, at: Path, context: Context) -> Citation:
+        """A citation with its position in the open text. A citation of an earlier text loses its position."""
+        if cited.start is None or cited.end is None:
+            return cited
+        if cited.start < self.before:
+            context.lose("citation.approximated", at, "the text of its place has ended")
+            return msgspec.structs.replace(cited, start=None, end=None)
+        return msgspec.structs.replace(cited, start=cited.start - self.before, end=cited.end - self.before)
