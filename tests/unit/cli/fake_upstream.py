@@ -75,7 +75,8 @@ def fake_upstream(*answers: Answer) -> Iterator[FakeUpstream]:
             upstream.keys.append(self.headers.get("authorization", ""))
             answer = upstream.answer(self.path)
             body = json.dumps(answer).encode()
-            self.send_response(answer.get("status", upstream.status))
+            status = answer.get("status")  # an answer of Responses has a status too: a word
+            self.send_response(status if isinstance(status, int) else upstream.status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))
             self.end_headers()

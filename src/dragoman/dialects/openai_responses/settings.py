@@ -148,7 +148,9 @@ def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any]
 
 def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any], context: Context) -> None:
     sampling = given(settings, _SAMPLING)
-    if not (sampling or settings.stop or settings.n or settings.logprobs or settings.top_logprobs is not None):
+    if not (
+        sampling or settings.stop or settings.n is not None or settings.logprobs or settings.top_logprobs is not None
+    ):
         return
     at = settings.at
     profile = context.profile
