@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -111,7 +112,7 @@ def load(source: str | os.PathLike[str] | Iterable[Row | Mapping[str, Any]]) -> 
     return _TABLE.load(source)
 
 
-@lookup_cache(1)
+@cache  # one table: compiling its expressions takes a millisecond
 def _patterns() -> tuple[tuple[frozenset[str], re.Pattern[str], dict[str, Any]], ...]:
     return tuple([(frozenset(row.dialects), compiled(row.match), row.facts) for row in rows()])
 
