@@ -96,8 +96,9 @@ class Answer:
 
     def taken(self, take: Take) -> bool:
         """Give the pieces that have come to `take`. False: they wait, and the reader has to wake."""
-        now = self.connection.loop.time()
-        if now >= self._end:
+        now, waiter = self.connection.loop.time(), self.waiter
+        # A reader that was woken goes on by itself. An error of `take` would not reach that reader.
+        if waiter is None or waiter.done() or now >= self._end:
             return False
         waiting = self.waiting
         try:
@@ -105,8 +106,8 @@ class Answer:
                 return False
         except Exception as error:  # noqa: BLE001 (it belongs to the reader, and not to the event loop)
             self.take = None
-            if self.waiter is not None and not self.waiter.done():
-                self.waiter.set_exception(error)
+            if not waiter.done():
+                waiter.set_exception(error)
         waiting.clear()
         self.held = 0
         self._late = min(now + self._patience, self._end)

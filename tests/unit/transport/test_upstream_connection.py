@@ -201,6 +201,22 @@ def test_an_error_while_a_piece_is_taken_reaches_the_reader() -> None:
     assert cleared
 
 
+def test_nothing_is_taken_after_the_reader_was_woken() -> None:
+    def take(piece: bytes) -> bool:
+        raise LookupError(piece.decode())
+
+    async def use(pool: Pool, address: Address) -> tuple[bool, list[bytes]]:
+        answer = await pool.request(address, "POST", "/", [], b"{}", first_byte=5)
+        answer.waiting[:] = [b"whole"]
+        answer.waiter = asyncio.get_running_loop().create_future()
+        answer.waiter.set_result(None)
+        found = answer.taken(take), list(answer.waiting)
+        answer.close()
+        return found
+
+    assert run(_slowly(3), use) == (False, [b"whole"])
+
+
 def test_the_time_for_the_whole_answer_ends_also_while_pieces_are_taken() -> None:
     async def use(pool: Pool, address: Address) -> str:
         answer = await pool.request(address, "POST", "/", [], b"{}", first_byte=5, within=(0.3, 0.3))
