@@ -106,6 +106,7 @@ class StreamReader(FrameReader):
         self._active: Item | None = None
         self._waiting: dict[int, Item] = {}
         self._done: set[int] = set()
+        self._free = 0  # the first place after all finished items
         self._finished = FinishedItems()
         self._names: set[bytes] = set()  # the ids of items that are done
         self._moved: dict[int, int] = {}  # output_index -> the place of another item
@@ -225,8 +226,12 @@ class StreamReader(FrameReader):
         if event.type == _ADDED and place in self._done and event.item:
             name = bytes(_admitted(event.item)[0].id)
             if name and name not in self._names:
-                place = self._moved[event.output_index] = max(self._done) + 1
+                place = self._moved[event.output_index] = self._free
         return place
+
+    def _mark_done(self, place: int) -> None:
+        self._done.add(place)
+        self._free = max(self._free, place + 1)
 
     def _start(self, event: wire.StreamEvent, events: list[Event]) -> None:
         self._started = True
@@ -286,7 +291,7 @@ class StreamReader(FrameReader):
                 self._added(place, item, events)
                 self._waiting[place].queue.append(event)
                 return
-            self._done.add(place)
+            self._mark_done(place)
             if self._active is not None:
                 self._later.extend(parts)
             else:
@@ -322,7 +327,7 @@ class StreamReader(FrameReader):
     def _finish_item(self, item: Item, raw: Raw | wire.Item, events: list[Event]) -> None:
         """End an item with its final value: text that the deltas lack is added now."""
         self._active = None
-        self._done.add(item.place)
+        self._mark_done(item.place)
         # Take encrypted_content from output_item.done: the value in `.added` may be partial (openai 3.49.0, 2026-11).
         parts = self._read_item(item.place, raw)[1] if raw else []
         if item.index < 0:
