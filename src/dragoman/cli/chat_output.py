@@ -128,7 +128,7 @@ class MarkdownOutput(ChatOutput):
             self.begin()
 
     def say(self, words: str) -> None:
-        """Write a message. In a chat nobody needs to be told who writes it."""
+        """Write a message, without the name of the program: a chat has one writer."""
         self._line(words, "dim")
 
     def _line(self, words: str, style: str = "") -> None:
