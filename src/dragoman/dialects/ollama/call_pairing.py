@@ -37,6 +37,8 @@ class Ids:
         waiting = self.waiting
         if given and (waiting.answer_next(given) or waiting.take(given) is not None):
             return given, None
+        # Older servers and SDK 0.6.3 send no ids, and templates match results by name and order (server sources,
+        # 2026-08).
         call = waiting.take_named(name or None, without_id=bool(given))
         if call is not None:
             if given and self.context.target != wire.NAME:

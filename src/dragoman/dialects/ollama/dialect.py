@@ -46,6 +46,7 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
     for key in ("prompt_eval_count", "eval_count", "done_reason", "total_duration"):
         if key in document:
             found.append((3, key))
+    # Other dialects have an object as `error`; this server has a text (server sources, 2026-08).
     if isinstance(document.get("error"), str):
         found.append((3, "error is a text"))
     return found
@@ -65,6 +66,7 @@ def _request_evidence(document: Mapping[str, Any], messages: list[dict[str, Any]
         if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
             found.append((4, "tools[].function{}"))
             break
+    # Chat Completions has a JSON text here, so an object is the surest sign in a history (server sources, 2026-08).
     if any(isinstance(function.get("arguments"), dict) for function in functions):
         found.append((5, "arguments is an object"))
     for key, weight in (("tool_name", 5), ("images", 4), ("thinking", 4)):
@@ -75,6 +77,7 @@ def _request_evidence(document: Mapping[str, Any], messages: list[dict[str, Any]
         found.append((2, "a model's name as Ollama's library spells it"))
     if isinstance(document.get("options"), dict):
         found.append((5, "options{}"))
+    # `format` and `think` stand at the top; sampling stands only in `options` (server sources, 2026-08).
     for key in ("keep_alive", "think", "format"):
         if key in document:
             found.append((4, key))
@@ -114,6 +117,8 @@ DIALECT = Dialect(
     read_fault=read_fault,
     write_fault=write_fault,
     is_answer=is_answer,
+    # `arguments` must be an object, and no done_reason tells of a broken call (server sources, 2026-08). An answer
+    # without the call would look complete.
     broken_calls="fault",
     write_results=write_results,
     evidence=evidence,
@@ -125,6 +130,7 @@ DIALECT = Dialect(
     requirements=HistoryRequirements(thoughts_lead=False),
     endpoint=Endpoint("/api/chat", "/api/chat"),
     endpoints=endpoints,
+    # These fields are about the server's machine, not about the answer: their loss changes no meaning.
     noise=frozenset(
         {
             "keep_alive",

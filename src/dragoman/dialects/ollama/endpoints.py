@@ -68,6 +68,8 @@ def _details(model: Model) -> dict[str, Any]:
         "template": "",
         "details": _family(model),
         "model_info": info,
+        # The gateway does not know what the upstream's model can do. A client that reads no capability sends nothing
+        # that needs it, so all are listed, and the translation reports what the model refuses.
         "capabilities": ["completion", "tools", "thinking", "vision"],
         "modified_at": CREATED_DAY,
     }
@@ -135,6 +137,7 @@ ENDPOINTS = Endpoints(
         timed=True,
     ),
     models=ModelLists("/api/tags", entry=_entry, named=_named, listed=_listed, details=_details),
+    # A request without `stream` gets a stream, as NDJSON without blank lines (server sources, 2026-08).
     stream=StreamForm(unasked=True, marks=(b'"done"',), line_ends=1),
     upstream=UpstreamForm(
         "http://127.0.0.1:11434",
@@ -143,6 +146,7 @@ ENDPOINTS = Endpoints(
     ),
     rehearsal=RehearsalForm(passed_over=("tool_choice", "response_format")),
     agent=AgentForm(
+        # A model that can think does so unless `think` is false (server sources, 2026-08).
         thinks_unasked=True,
         window=WindowForm("/api/show", lambda model: {"model": model}, _window, "options/num_ctx"),
     ),

@@ -38,6 +38,7 @@ def fault_from(fields: dict[str, Any], status: int, headers: Mapping[str, str]) 
         rest["error"] = json_text.raw(error)
         error = error["message"]
     status_field = fields.get("status")
+    # The HTTP status is the surer one. A line of a stream has only this field.
     if isinstance(status_field, int) and 400 <= status_field < 600:
         status = status or status_field
     elif status_field is not None:
@@ -65,6 +66,7 @@ def _error(fault: Fault) -> dict[str, Any]:
 def error_line(fault: Fault) -> bytes:
     """The last line of a failed stream."""
     out = _error(fault)
+    # The HTTP status was sent before the stream began, so the line is the only place for it (server sources, 2026-08).
     out.setdefault("status", status_of_kind(fault.kind, fault.status))
     return json_text.encode(out) + b"\n"
 

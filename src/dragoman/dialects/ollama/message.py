@@ -74,6 +74,7 @@ def read_call(call: wire.Call, at: Path, ids: Ids, unknown: Unknown) -> ToolCall
         marks["type"] = _FUNCTION if call.type == "function" else json_text.raw(call.type)
     if function.index is not None:
         marks["function/index"] = json_text.raw(function.index)
+    # Servers send `call_` and eight random characters today; older ones send no id (server sources, 2026-08).
     if not call.id:
         marks[ID] = NULL
     extra = gather(ids.context, at, unknown) if unknown else None
@@ -131,6 +132,8 @@ def write_content(role: str, parts: tuple[Part, ...], context: Context) -> list[
     fields = MessageFields()
     for part in parts:
         if isinstance(part, Text | Media):
+            # A message has no order between its text and its images, so only a new message keeps an image between two
+            # texts.
             if fields.ends and type(part) is Text and part.text:
                 messages.append(_message(role, fields))
                 fields = MessageFields()
@@ -174,6 +177,8 @@ def _write_part(part: Text | Media, fields: MessageFields, context: Context) -> 
         return
     if part.refusal:
         context.lose("refusal.as_text", part.at)
+    # A message has one text, one list of images and one list of calls, without an order between them (server sources,
+    # 2026-08).
     if fields.images or fields.calls:
         fields.move(part.at, context)
     fields.words.append(part.text)
@@ -259,6 +264,7 @@ def _write_arguments(call: ToolCall, context: Context) -> Any:
     if call.custom:
         context.lose("call.custom.wrapped", call.at)
         return Raw(wrap_input(call.arguments))
+    # A client of this dialect sent the arguments as a text: its own server took them.
     if own(call.extra, TEXT) is not None:
         return call.arguments
     found = json_text.object_raw(call.arguments)

@@ -63,6 +63,7 @@ class RequestReader:
         at: Path = ("messages", i)
         role = _ROLES.get(message.role) or _ROLES.get(message.role.lower())
         if role == "tool":
+            # A step may go on after the point where the memory ends, and one step is one turn.
             if not self._results and turns and turns[-1].role == "tool":
                 self._results = [*turns.pop().parts]  # earlier messages come from the memory
             self._results.append(read_result(message, i, ids, unknown))
@@ -75,6 +76,8 @@ class RequestReader:
             return
         if role == "assistant":
             if not self._after_assistant:
+                # Results without an id are paired by name and order, so a call of an earlier step must not wait any
+                # longer.
                 ids.waiting.clear()  # earlier calls get no more results
             parts = read_assistant(message, at, ids, unknown)
         else:
@@ -159,6 +162,7 @@ class RequestWriter(PlainDocument):
         if not self._model:
             context.lose("model.invented")
             self._model = "unspecified"
+        # Templates match results by order and name (server sources, 2026-08), so they stand directly after their calls.
         turns = results_after_calls(request.turns, context)
         self.resumable = turns is self.turns
         self.turns = turns
@@ -182,6 +186,7 @@ class RequestWriter(PlainDocument):
             return
         _write_turn(turn, messages, context)
         self._calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
+        # The history ends, or goes on, without any result of this step.
         if self._calls and not mine and (index + 1 == len(turns) or turns[index + 1].role != "tool"):
             write_results_messages(Turn("tool", ()), self._calls, messages, context)
 

@@ -27,6 +27,8 @@ from .message import read_assistant, write_assistant
 from .original_values import own, put_back, with_field
 from .tool_results import write_results_messages
 
+# `load` and `unload` end an answer without content: the request only loaded or freed the model (server documentation,
+# 2026-08).
 _REASONS: dict[str, StopReason] = {"stop": "stop", "length": "length", "load": "stop", "unload": "stop"}
 _EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls"})
 _ID_AT: dict[str, Path] = {"gemini": ("responseId",), "code-assist": ("responseId",)}
@@ -132,6 +134,7 @@ def head(answer_id: str, model: str, created: int | None, extra: Extra | None, c
 def write_end(stop: Stop, called: bool, usage: Usage | None, out: dict[str, Any], context: Context) -> None:
     """Write the end of an answer: stop reason and usage. `called`: the answer has a call."""
     lose_missing_call(stop, called, "stop", context)
+    # A whole answer has the shape of the last line of a stream (server sources, 2026-08).
     out["done"] = True
     out["done_reason"] = _write_stop(stop, context)
     if usage is None:
@@ -144,6 +147,8 @@ def write_end(stop: Stop, called: bool, usage: Usage | None, out: dict[str, Any]
         context.lose("usage.dropped", context.ends.usage, f"the total, {usage.total}, which is not the sum")
     if usage.tier is not None:
         context.lose("tier.dropped", usage.tier.at, usage.tier.word)
+    # The counts of an answer are prompt_eval_count and eval_count; all other figures are durations (server sources,
+    # 2026-08).
     if usage.cache_read or usage.cache_write or usage.reasoning:
         context.lose("usage.dropped", context.ends.usage, "there are no separate counts of cached and thinking tokens")
 
@@ -152,6 +157,7 @@ def _write_stop(stop: Stop, context: Context) -> Any:
     original = own(stop.extra, "done_reason")
     if original is not None:
         return original
+    # There are no other words for an answer: the rest are `load` and `unload` (server sources, 2026-08).
     word = "length" if stop.reason in ("length", "context_full") else "stop"
     if context.source != wire.NAME:
         lose_stop(stop, word, context, exact=is_exact(stop, _EXACT), written=stop.reason in FAILED)

@@ -56,6 +56,7 @@ def read_settings(request: wire.ChatRequest) -> Settings:
     stop = options.stop
     limit = options.num_predict
     return Settings(
+        # -1 and -2 mean no limit.
         limit if limit is not None and limit >= 0 else None,
         options.temperature,
         options.top_p,
@@ -90,6 +91,7 @@ def read_extras(request: wire.ChatRequest) -> tuple[dict[str, Raw], dict[str, Ra
     if isinstance(think, str) and think not in ORDER:
         reported["think"] = json_text.raw(think)
     if request.format and _read_format(request.format) is None:
+        # Some clients always send `format`, with an empty text for none.
         is_set = bytes(request.format) not in (b'""', b"null")
         (reported if is_set else silent)["format"] = request.format
     return reported, silent
@@ -135,6 +137,7 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
 
 
 def _write_options(settings: Settings, context: Context) -> dict[str, Any]:
+    # Sampling fields outside of `options` are ignored (server sources, 2026-08).
     options: dict[str, Any] = {}
     for value, name in (
         (settings.max_tokens, "num_predict"),
@@ -182,6 +185,7 @@ def _write_think(settings: Settings, context: Context) -> bool | str | None:
             if thoughts:
                 context.lose("thoughts.dropped", settings.at.get("thoughts", ()), _NO_THOUGHTS)
             return False
+        # gpt-oss takes levels only, and no value that turns thinking off (server sources, 2026-08).
         context.lose("effort.approximated", at, f"the model always thinks: none is sent as {levels[0]}")
         return levels[0]
     requested = wish(settings)

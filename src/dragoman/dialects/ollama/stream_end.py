@@ -45,6 +45,7 @@ class StreamEnd:
         line = decoded(data, _line, _Line)
         if line is None:
             return
+        # Nothing follows a line with an error (server sources, 2026-08).
         if line.error:
             self.ended = True
             self.error = data + b"\n"

@@ -117,12 +117,15 @@ class StreamReader:
     def _take_odd(self, line: bytes, events: list[Event]) -> None:
         """Read a line with an error, with unknown fields, or a broken line."""
         line = decodable_frame(line, self._context)
+        # Before the first line of an answer the bytes may be a whole answer over several lines, or a proxy's web page.
+        # Both are read at the end.
         if not self._started and (self._stray or not json_text.is_whole(line)):
             if sum(map(len, self._stray)) < MAX_STRAY:
                 self._stray.append(line)
             return
         try:
             fields = json_text.fields(line)
+            # The HTTP status stays 200 when a stream fails: the line alone shows it (server sources, 2026-08).
             if "error" in fields and bytes(fields["error"]) not in (b"null", b'""'):
                 self._fault(fault_from({name: json_text.plain(value) for name, value in fields.items()}, 0, {}), events)
                 return
@@ -161,6 +164,7 @@ class StreamReader:
             self._note(at, fields)
         if answer.logprobs and self._score(answer.logprobs, events):
             answer.logprobs = wire.NONE
+        # The last line may hold calls too, so it ends the answer only after its parts are read.
         if answer.done:
             self._finish(answer, events)
         elif answer.logprobs:

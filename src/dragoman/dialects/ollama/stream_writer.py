@@ -126,6 +126,7 @@ class StreamWriter:
             self._has_text = True
             self._open[event.index] = self._before(b'"content":')
         elif type(part) is Reasoning:
+            # `content` is a member of every message, empty beside thinking (server sources, 2026-08).
             self._open[event.index] = self._before(b'"content":"","thinking":')
         elif type(part) is ToolCall:
             self._arguments[event.index] = []
@@ -228,11 +229,13 @@ class StreamWriter:
         self._over = True
         ended = self._ended or event
         stop = malformed(ended.stop, self._context, ended.answer) if self._cut else ended.stop
+        # No done_reason states a broken call, and a line with `done` would hide that one is missing.
         if stop is not ended.stop:
             self.fault = unusable()
             return error_line(self.fault)
         words = failure(stop, wire.NAME)
         words = GAP + words if words and self._has_text else words
+        # The last line has a message too, empty unless words of a failure are left (server sources, 2026-08).
         out = {**self._fields, "message": {"role": "assistant", "content": words}}
         write_end(stop, self._calls > 0, event.usage or ended.usage, out, self._context)
         put_back(out, self._extra)

@@ -57,6 +57,7 @@ def write_results_messages(turn: Turn, calls: list[ToolCall], messages: list[Any
     for result in turn.parts:
         if not isinstance(result, ToolResult):
             context.lose("part.dropped", result.at)
+        # A second result would be matched with the next call, because templates go by order (server sources, 2026-08).
         elif not mine and result.call_id in answered and result.call_id in calls_by_id:
             context.lose("result.duplicate", result.at)
         else:
@@ -97,6 +98,7 @@ def _write_result(result: ToolResult, call: ToolCall | None, moved: list[Part], 
     # A result has no error flag (server sources, 2026-08).
     if result.is_error:
         context.lose("result.error.as_text", result.at)
+        # Without the word the model would take the text for the tool's answer.
         content = content if content.startswith("Error") else f"Error: {content}"
     if result.structured:
         context.lose("result.structured.as_text", result.at)
@@ -110,6 +112,7 @@ def _write_result(result: ToolResult, call: ToolCall | None, moved: list[Part], 
     name, namespace = (call.name, call.namespace) if call is not None else (result.name, "")
     if mine:
         name, namespace = result.name, ""
+    # `tool_name` is what the template shows to the model, so it is never empty (server sources, 2026-08).
     elif not name and call is None:
         context.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
         name = _UNNAMED
@@ -163,6 +166,7 @@ def _write_inside(result: ToolResult, moved: list[Part], context: Context) -> tu
 
 def _move(media: Media, result: ToolResult, moved: list[Part], context: Context) -> str:
     """The text that replaces media in a result. The media follow in a user message."""
+    # `images` is the only field for media, and takes base64 only, no address (server sources, 2026-08).
     if not media.data or media.kind != "image":
         context.lose("media.dropped", media.at, media.url or media.mime or media.kind)
         return note(media)

@@ -107,6 +107,7 @@ def _write_tool(tool: Tool, context: Context) -> dict[str, Any]:
         context.lose("tool.output_schema.dropped", tool.at)
     if tool.cache is not None:
         context.lose("cache.dropped", tool.at, "on a tool")
+    # No field holds the model to a tool's schema; only `format` is compiled to a grammar (server sources, 2026-08).
     if tool.strict:
         context.lose("tool.strict.dropped", tool.at)
     name = (ANY_NAMES if mine else NAMES).send(tool.name, tool.namespace, context, tool.at)
@@ -122,6 +123,7 @@ def _write_tool(tool: Tool, context: Context) -> dict[str, Any]:
     if tool.schema is not None:
         _write_schema(tool, tool.schema, inner, context)
     else:
+        # `type` and `properties` are required members of `parameters` (server sources, 2026-08).
         inner["parameters"] = _NOTHING
     return {"type": "function", "function": inner}
 
@@ -195,6 +197,7 @@ def offered(request: Request, context: Context) -> tuple[Tool | HostedTool, ...]
         return ()
     tools = request.tools
     if choice.names and any(isinstance(tool, Tool) and tool.name in choice.names for tool in tools):
+        # A shorter list is the only way to keep the model from the other tools.
         tools = _named(request.tools, choice.names, context)
         if len(tools) < len(request.tools):
             context.lose("choice.by_filter", choice.at)
