@@ -45,6 +45,8 @@ _KINDS: dict[str, FaultKind] = {
 }
 """The kinds of fault by `metadata.error_type`, a stable enumeration (openrouter 1.3.84). `unmapped` gives no kind."""
 
+# The enumeration has no type for a cancelled call; `unmapped` is its word for everything else (openrouter 1.3.84,
+# 2026-11).
 _TYPES: dict[FaultKind, str] = {
     "invalid_request": "invalid_request",
     "context_too_long": "context_length_exceeded",
@@ -73,7 +75,10 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
+    # X-Generation-Id is the id of OpenRouter's own answers (openrouter 1.3.84, 2026-11); a proxy in front of it has the
+    # other.
     request_id = headers.get("x-generation-id", "") or headers.get("x-request-id", "")
+    # A provider that fails late leaves its error in the choice, with status 200 (OpenRouter's docs, 2026-11).
     error = value.get("error") or _error_of_choice(value) or value if isinstance(value, dict) else value
     if isinstance(error, dict):
         return fault_from(error, status, headers, request_id)
@@ -97,7 +102,10 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
     message = error.get("message")
     if kind is None:
         kind = kind_of_status(status if status >= 400 else 500)
+        # A context that is too long was recorded without an error_type: only the message shows it (recorded 2026).
         kind = sharpened(kind, message) if isinstance(message, str) else kind
+    # `provider_code` is the word of the model's own provider, which clients of that provider know (openrouter 1.3.84,
+    # 2026-11).
     named = details.get("provider_code")
     word = named if isinstance(named, str) else code if isinstance(code, str) else type_
     rest = {name: json_text.raw(value) for name, value in error.items() if name not in _FIELDS}
@@ -125,6 +133,8 @@ def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
 def error_object(fault: Fault) -> dict[str, Any]:
     """The value of `error`."""
     status = status_of_kind(fault.kind, own=_OWN_STATUSES)
+    # One kind has several statuses here, such as 408 and 524 for a timeout (openrouter 1.3.84, 2026-11): the original
+    # stays.
     if fault.status >= 400 and kind_of_status(fault.status) == fault.kind:
         status = fault.status
     out: dict[str, Any] = {"code": status, "message": fault.message}

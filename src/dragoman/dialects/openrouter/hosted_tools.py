@@ -21,6 +21,8 @@ PLUGINS = "plugins"
 DEFERRED_TOOLS = "deferred_tools"
 _PLUGIN = "plugin:"
 _NO_OPTIONS = frozenset({"id", "type", "enabled"})
+# The two tools name blocked domains differently: excluded_domains here, blocked_domains below (openrouter 1.3.84,
+# 2026-11).
 _SEARCH = {
     "max_uses": "max_uses",
     "max_results": "max_results",

@@ -85,6 +85,7 @@ def fitted_turn(turn: Turn, context: Context) -> Turn:
     def fit(part: Part) -> Part:
         if type(part) is ToolResult:
             return _fitted_result(part, context)
+        # System messages hold texts only in Chat (openai 3.49.0, 2026-11): Chat's writer reports media there.
         if type(part) is Media and turn.role not in ("system", "developer"):
             return _fitted_media(part, context, inside=False)
         return part if type(part) is ToolCall else _marked(part, context)
@@ -131,6 +132,7 @@ def _marked(part: Part, context: Context) -> Part:
     """The part with its cache mark in the extra, from which Chat's writer writes it."""
     if part.cache is None:
         return part
+    # Anthropic refuses a cache mark on an empty text (docs "Prompt caching", 2026-10), and OpenRouter forwards marks.
     if type(part) is Text and not part.text:
         context.lose("cache.dropped", part.at, "on an empty text")
         return msgspec.structs.replace(part, cache=None)
@@ -143,6 +145,8 @@ def _marked(part: Part, context: Context) -> Part:
 def _fitted_result(result: ToolResult, context: Context) -> ToolResult:
     parts = list(result.parts)
     changes: dict[str, Any] = {}
+    # Marks are documented on parts and at the top level (openrouter 1.3.84, 2026-11), so the mark of a result moves to
+    # its last part.
     if result.cache is not None and parts:
         changes["cache"] = None
         if parts[-1].cache is None:
@@ -173,6 +177,7 @@ def _fitted_media(media: Media, context: Context, *, inside: bool) -> Part:
         if media.detail:
             context.lose("media.detail.dropped", media.at, media.detail)
         name = {"filename": media.name} if media.name else {}
+        # `file_data` takes an address as well as a data URL (openrouter 1.3.84, 2026-11).
         written = {"type": "file", "file": {**name, "file_data": media.url}}
     elif inside and not media.file:
         written = write_media(media, context)

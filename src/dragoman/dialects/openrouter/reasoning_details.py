@@ -53,6 +53,7 @@ def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
         return Opaque(NAME, json_text.kind(value), value, at=at), ""
     slot = found.data if found.type == ENCRYPTED else found.signature
     foreign = packed_seals.foreign(slot) if slot else None
+    # Only a seal on a call is packed with an id that means something: the id of that call.
     if foreign is not None and foreign.dialect != NAME:
         return Reasoning(words(found), seal=foreign, at=at), (found.id or "") if found.type == ENCRYPTED else ""
     seal = None if unproved(found) else Seal(NAME, json_text.text(value), found.type)
@@ -71,6 +72,8 @@ def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | Non
             parts += read_hosted(value, (*at, "reasoning_details", i))
             continue
         part, call_id = read_detail(value, (*at, "reasoning_details", i))
+        # Gemini's signatures stand on calls, and OpenRouter carries them as a detail with the id of the call (recorded
+        # 2026).
         if call_id and part.seal is not None:
             for_calls[call_id] = part.seal
         else:
@@ -105,6 +108,7 @@ def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[P
 
 def own_thought(part: Reasoning) -> Reasoning:
     """A thought from the field `reasoning` alone. It is restored for this dialect only."""
+    # Text in `reasoning` alone proves nothing to OpenRouter: proofs stand in the details (openrouter 1.3.84, 2026-11).
     if part.seal is not None and part.seal.dialect == CHAT:
         part = msgspec.structs.replace(part, seal=None)
     extra = part.extra or {}
@@ -159,6 +163,7 @@ def split_turn(parts: tuple[Part, ...], context: Context, *, request: bool, is_o
         elif isinstance(part, Opaque) and part.dialect == NAME:
             if is_stored_elsewhere(part):
                 continue
+            # No recording shows that OpenRouter takes a detail that it did not make (2026-11).
             if request and made_elsewhere(part):
                 context.lose("hosted.dropped", part.at, f"{part.kind}: OpenRouter did not make it")
                 continue
@@ -222,9 +227,13 @@ def _request_detail(part: Reasoning, index: int, context: Context, is_own: bool)
         formats = context.profile.seal_formats
         if detail is None:
             context.lose("seal.dropped", part.at, "the seal is no detail")
+        # `format` names the family that made the proof, such as anthropic-claude-v1 (openrouter 1.3.84, 2026-11). A
+        # model of another family cannot check it.
         elif (not is_own or context.gated) and formats and detail.format and not detail.format.startswith(formats):
             context.lose("seal.dropped", part.at, f"of format {detail.format}, which this model does not know")
         else:
+            # Details must return unchanged and in order (OpenRouter's docs, 2026-11), so the original bytes are
+            # written.
             return Raw(seal.data)
         if part.text and is_own:
             context.lose("reasoning.dropped", part.at)
@@ -258,6 +267,8 @@ def new_detail(text: str, seal: Seal | None, index: int, call_id: str = "") -> d
         return None
     if call_id:
         out["id"] = call_id
+    # A known format would be a lie: the proof is of another origin. `unknown` is a value of the enumeration (openrouter
+    # 1.3.84, 2026-11).
     return {**out, "format": _FORMAT, "index": index}
 
 

@@ -66,6 +66,7 @@ def read_response(body: bytes, context: Context) -> Response:
     return _owned(response, found, whole, usage_fields)
 
 
+# The tiers of Chat's answers (openai 3.49.0, 2026-11).
 _TIERS = frozenset({b"null", b'"auto"', b'"default"', b'"flex"', b'"scale"', b'"priority"', b'"fast"'})
 
 
@@ -99,6 +100,7 @@ def _take_choice(choice: wire.AnswerChoice, number: int, context: Context) -> _C
     at = ("choices", number)
     fields = carried(choice, wire.CHOICE_EXTRAS) or {}
     wire.report(context, at, {name: value for name, value in fields.items() if name != "error"})
+    # A failed choice may lack its message; any other choice without one is no answer.
     if not choice.error:
         check_message(choice, f"/choices/{number}", wire.NAME)
     choice.message.role = "assistant"  # an answer has no other role
@@ -110,6 +112,7 @@ def _take_choice(choice: wire.AnswerChoice, number: int, context: Context) -> _C
         error = message if isinstance(message, str) else ""
         if context.target != wire.NAME and not error:
             wire.report(context, at, {"error": choice.error})
+        # `error` is a finish reason of OpenRouter only (openrouter 1.3.84, 2026-11).
         choice.finish_reason = choice.finish_reason or "error"
     native = choice.native_finish_reason
     cut = was_cut(choice.finish_reason, json_text.plain(native) if native else None)
@@ -212,6 +215,7 @@ def write_response(response: Response, context: Context) -> bytes:
         extra,
     )
     target = context.target
+    # Between documents of the same dialect Chat's writer changes nothing.
     if is_own:  # Chat's values, such as call ids, stay unchanged
         context.source = context.target = wire.CHAT
     try:

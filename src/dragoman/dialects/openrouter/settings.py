@@ -47,6 +47,7 @@ def take_own(request: wire.ChatRequest, context: Context) -> dict[str, Raw]:
     fields = carried(request, wire.REQUEST_EXTRAS) or {}
     elsewhere = _ELSEWHERE.get(context.target, {})
     wire.report(context, (), {name: value for name, value in fields.items() if name not in elsewhere})
+    # `reasoning_effort` is a shorthand for `reasoning.effort`, and the two must agree (openrouter 1.3.84, 2026-11).
     reasoning, other = request.reasoning, request.reasoning_effort
     if reasoning is not None and other is not None and reasoning.effort not in (None, other):
         wire.report(context, (), {"reasoning_effort": json_text.raw(other)})  # the object decides
@@ -98,6 +99,7 @@ def read_settings(settings: Settings, request: wire.ChatRequest, context: Contex
             if reasoning.enabled is False:
                 effort = "none"
                 at["effort"] = ("reasoning", "enabled")
+            # `enabled` alone leaves the amount of thinking to the model (OpenRouter's docs, 2026-11).
             elif reasoning.enabled and settings.effort is None:
                 budget = -1
                 at["budget"] = ("reasoning", "enabled")
@@ -190,6 +192,7 @@ def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra
         fields["reasoning"] = json_text.raw({**unread, **reasoning})
     if settings.effort is not None or settings.budget is not None or settings.thoughts is not None:
         changes = {"effort": None, "budget": None, "thoughts": None}
+    # Chat has no `top_k`, OpenRouter does (openrouter 1.3.84, 2026-11).
     if settings.top_k is not None and "top_k" not in context.profile.refuses:
         changes["top_k"] = None
         whole = int(settings.top_k)
@@ -208,10 +211,12 @@ def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra
     if settings.cache is not None:
         changes["cache"] = None
         fields["cache_control"] = json_text.raw(cache_mark(settings.cache, at.get("cache", ()), context))
+    # A request has no `n` (schema of 2026-08-22).
     if settings.n is not None:
         changes["n"] = None
         if settings.n != 1:
             context.lose("n.dropped", at.get("n", ()), f"n: {settings.n}")
+    # OpenRouter's field for the user is `user` (openrouter 1.3.84, 2026-11).
     if settings.user is not None and at.get("user") != ("user",):
         crossing_at = {**at, "user": ("user",)}
         changes["at"] = crossing_at
@@ -242,6 +247,8 @@ def _reasoning(settings: Settings, context: Context) -> dict[str, Any]:
         if effort is not None:
             reasoning["effort"] = effort
     elif settings.budget is not None:
+        # `max_tokens` is a documented member of `reasoning` (OpenRouter's docs, 2026-11), so a budget is not rounded to
+        # an effort.
         if settings.budget > 0:
             reasoning["max_tokens"] = settings.budget
         elif settings.budget == 0:

@@ -45,6 +45,8 @@ class StreamReader(DetailStreamReader):
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         context = self._context
+        # Chat's reader keeps unknown fields under the name of the source. As a document of Chat the shared fields stay
+        # Chat's.
         context.source = wire.CHAT
         try:
             return super()._frame(name, data, events)
@@ -108,6 +110,7 @@ class StreamReader(DetailStreamReader):
         found = look(whole)
         slot = None if found is None else found.data if found.type == ENCRYPTED else found.signature
         packed = packed_seals.foreign(slot) if slot else None
+        # A seal of another upstream, on its way back from the client, must return to that upstream as it was.
         if packed is not None and packed.dialect != wire.NAME:
             return packed
         if found is not None and unproved(found):

@@ -58,6 +58,8 @@ class StreamWriter(chat.StreamWriter):
 
     def template(self, index: int) -> Template | None:
         """The template for more text of an open part."""
+        # A thought is written twice in each chunk, and a wrapped call as text in text: a template holds one value, as
+        # it is.
         return None if index in self._thoughts or index in self._wrapped else super().template(index)
 
     def _chunk(self, answer: int, delta: bytes, finish: bytes = b"null") -> bytes:
@@ -67,6 +69,7 @@ class StreamWriter(chat.StreamWriter):
 
     def _start(self, event: Start) -> bytes:
         super()._start(event)
+        # Chat's writer adds a null usage to each chunk; OpenRouter's chunks have usage only at the end (recorded 2026).
         self._tail = _END
         self._calls.clear()
         return self._opened(0)
@@ -77,6 +80,7 @@ class StreamWriter(chat.StreamWriter):
             self._thoughts[event.index] = thought = _Thought(answer, self._next(answer), part.seal)
             return self._opened(answer) + self._more(thought, PartDelta(event.index, part.text))
         if type(part) is Media and part.kind == "image" and (part.data or part.url):
+            # Images of an answer stand in `images`, beside the text, in a stream too (openrouter 1.3.84, 2026-11).
             return self._opened(answer) + self._chunk(answer, _line({"images": [write_image(part, self._context)]}))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             if is_stored_elsewhere(part):

@@ -23,6 +23,7 @@ from .settings import cache_mark
 
 Tools = tuple[Tool | HostedTool, ...]
 
+# The field may stand on the tool or inside `function` (openrouter 1.3.84, 2026-11).
 _DEFER = ("defer_loading", "function/defer_loading")
 _TRUE = b"true"
 
@@ -117,6 +118,7 @@ def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
     if came_from == wire.NAME:
         given, context.source = tools_homed(given), wire.CHAT
     else:
+        # A list of tools alone has no request around it, so the field for the search has no place.
         given, search = split_deferred_search(given)
         if search is not None:
             context.lose("tool.hosted.dropped", search.at, "deferred_tools is a field of the request", "info")
@@ -207,6 +209,7 @@ def _fitted(tools: Tools, context: Context) -> Tools:
 def _fitted_tool(tool: Tool, context: Context) -> Tool:
     fields: dict[str, Raw] = {}
     changes: dict[str, Any] = {}
+    # There are no custom tools (openrouter 1.3.84, 2026-11).
     if tool.custom:
         tool = wrap_tool(tool, chat.NAMES.send(tool.name, tool.namespace, context, tool.at), context)
     if tool.deferred:

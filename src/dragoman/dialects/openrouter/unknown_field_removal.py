@@ -102,6 +102,7 @@ def _known(
     known_fields: dict[str, Raw] = {}
     for name, value in extra[wire.CHAT].items():
         first = name.partition("/")[0]
+        # `audio` of a message is an object or absent (schema of 2026-08-22), but vLLM writes null.
         if (name in names or first in whole) and not (name == "audio" and bytes(value) == b"null"):
             known_fields[name] = value
         else:
