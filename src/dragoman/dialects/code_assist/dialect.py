@@ -82,20 +82,26 @@ DIALECT = Dialect(
     read_fault=read_fault,
     write_fault=write_fault,
     is_answer=is_answer,
+    # finishReason MALFORMED_FUNCTION_CALL states a broken call (google-genai 3.1.0, 2026-11), so the answer needs no
+    # fault.
     broken_calls="word",
     write_results=write_results,
     evidence=evidence,
+    # The request inside is read as on Vertex (gemini-cli 0.56, 2026-08), so tools of the Developer API alone are left
+    # out.
     hosted=VERTEX,
     write_hosted=write_hosted,
     ends=GEMINI.ends,
     logprobs=GEMINI.logprobs,
     sealed=GEMINI.sealed,
     echoes=GEMINI.echoes,
+    # Both endpoints run Gemini's models: a signature of one of them is kept under the one name.
     origin=GEMINI.name,
     rules=rules,
     endpoint=Endpoint("/v1internal:generateContent", "/v1internal:streamGenerateContent?alt=sse"),
     endpoints=endpoints,
     requirements=GEMINI.requirements,
+    # Fields that both know pass without a loss, because Gemini's code reads and writes them for both.
     kin=(GEMINI.name,),
     noise=GEMINI.noise,
 )

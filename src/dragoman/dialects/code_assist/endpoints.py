@@ -46,6 +46,8 @@ def _read_call(path: str, query: Query, decode: Callable[[str], str]) -> Call | 
 
 
 def _count_request(fields: Fields, model: str) -> tuple[bytes | None, str]:
+    # countTokens has the model inside the request, with the prefix `models/`, and no other envelope fields (gemini-cli
+    # 0.56, 2026-08).
     inner = json_text.fields(fields.get("request", b"{}"))
     named = inner.pop("model", None) or fields.get("model")
     found = json_text.plain(named) if named else ""
@@ -59,6 +61,7 @@ def _renamed(fields: Fields, model: str) -> dict[str, Any]:
 
 
 def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
+    # gemini-cli counts the contents only: tools and system instruction are not sent (0.56, 2026-08).
     contents = json_text.fields(fields.get("request", b"{}")).get("contents", json_text.raw([]))
     return {"request": {"model": f"models/{model}", "contents": contents}}
 
@@ -107,6 +110,7 @@ ENDPOINTS = Endpoints(
     rehearsal=GEMINI.rehearsal,
     agent=AgentForm(
         parts_beside_results=True,
+        # Envelope fields are snake_case, `session_id` inside the request too (gemini-cli 0.56, 2026-08).
         session=lambda session, prompt: {_SESSION: session, "user_prompt_id": f"{session}#turn-{prompt}"},
         # gemini-cli's own defaults for Gemini 2.5 (2026-08).
         budget_settings=Settings(budget=-1, temperature=0.0, top_p=1.0),

@@ -29,6 +29,7 @@ temporary rate limit and for a used-up quota (gemini-cli 0.56, 2026-08).
 """
 
 _COMMAS = re.compile(rb",(?:\s*,)+")
+# The number of digits is bounded: the text comes from outside, and int() of a very long one is slow.
 _SPAN = re.compile(r"(?=\d)(?:(\d{1,5})h)?(?:(\d{1,5})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)(m?s))?")
 _WORDS = re.compile(r"quota will reset after (\S{1,40}?)\.?(?:\s|\Z)")
 
@@ -72,12 +73,14 @@ def refined(fault: Fault) -> Fault:
             kind = _REASONS[reason]
             if wait is None:
                 metadata = detail.get("metadata")
+                # RetryInfo.retryDelay was read before by Gemini's reader, and counts first (gemini-cli 0.56, 2026-08).
                 wait = _seconds(metadata.get("quotaResetDelay") if isinstance(metadata, dict) else None)
             break
     if wait is None:
         # Many Code Assist answers have no RetryInfo; the wait is then in the message text.
         match = _WORDS.search(fault.message[:2000])
         wait = _seconds(match[1]) if match else None
+    # Clients of both dialects read `details`: a fault has no envelope.
     return msgspec.structs.replace(fault, kind=kind, retry_after=wait, extra={wire.GEMINI: mine, wire.NAME: mine})
 
 

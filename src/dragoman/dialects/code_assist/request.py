@@ -27,6 +27,7 @@ _CHAT, _OPENROUTER = "openai-chat", "openrouter"
 _SESSION = frozenset({wire.SESSION})
 """The session of a conversation, which OpenRouter has with the same meaning."""
 _PREFIX = "models/"
+# The envelope must have a model (gemini-cli 0.56, 2026-08).
 _UNNAMED = "unspecified"
 
 
@@ -69,6 +70,8 @@ class RequestReader(gemini.RequestReader):
         fields |= self._fields
         model = head.model
         inner = request.model.removeprefix(_PREFIX) if request.model is not None else None
+        # Two models: the envelope's is the one that the server reads, and the inner one is kept to restore the
+        # document.
         if inner is not None and model is not None:
             fields[wire.MODEL] = json_text.raw(request.model)
         self._session = take_shared(fields, _SESSION) if context.target == _OPENROUTER else {}
@@ -108,6 +111,7 @@ def _admitted(body: bytes, context: Context) -> Admitted[wire.Envelope]:
         fields = json_text.fields(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         fields = {}
+    # Rewriting costs a second decode, so it is tried only after the usual form was refused or had unknown fields.
     found = rewritten(fields[_KEY]) if _KEY in fields else None
     if found is None:
         return admitted if admitted is not None else wire.admit_request(body)  # raises the error with its place
@@ -163,6 +167,8 @@ class RequestWriter(gemini.RequestWriter):
                 inner = _with_field(inner, b"model", named)
         elif model:
             out["model"] = model
+        # These fields are extras of this dialect, but stand inside the request, which Gemini's writer has already
+        # written.
         for name in wire.BELOW:
             value = fields.pop(name, None)
             if value is not None:
@@ -170,6 +176,7 @@ class RequestWriter(gemini.RequestWriter):
         if mine:
             context.source = wire.NAME
         else:
+            # gemini-cli sends a user_prompt_id with every request (0.56, 2026-08).
             context.lose("id.invented", (), "user_prompt_id")
             out["user_prompt_id"] = _prompt_id(self._inside)
         # The CLI writes model, project and user_prompt_id before the request (gemini-cli 0.56, 2026-08).

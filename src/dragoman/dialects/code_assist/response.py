@@ -68,6 +68,7 @@ def write_response(response: Response, context: Context) -> bytes:
     trace: Raw | None = fields.pop("traceId", None)
     if trace is None and response.id:
         trace = json_text.raw(original(response.id))
+        # The id is written once: as `traceId`, not also as `responseId` of the inner answer.
         response = msgspec.structs.replace(response, id="")
     if mine:
         context.source = wire.GEMINI

@@ -37,11 +37,14 @@ class StreamReader(gemini.StreamReader):
         self._envelope_fields: dict[str, Raw] = {}  # latest values of the envelope's own fields
 
     def _take(self, data: bytes, events: list[Event]) -> None:
+        # Code Assist sends no [DONE] (gemini-cli 0.56, 2026-08); one that a proxy added has no meaning.
         if self._over or data == b"[DONE]":
             return
         try:
             wrapped, unknown, _ = wire.admit_answer(data)
         except WireError:
+            # gemini-cli skips a chunk that is no JSON (0.56, 2026-08). Here it ends the stream with a fault, since
+            # skipping it would be a silent loss.
             sound = decodable_frame(data, self._context)
             repaired = with_single_commas(sound) or sound
             if repaired is data:
@@ -49,9 +52,12 @@ class StreamReader(gemini.StreamReader):
             wrapped, unknown, _ = wire.admit_answer(repaired)
         unknown = self._note(wrapped, unknown)
         chunk = wrapped.response
+        # A fault in a stream stands beside `response`, without an envelope of its own (gemini-cli 0.56, 2026-08).
         if wrapped.error and not is_empty_field(wrapped.error):
             chunk = wire.InnerAnswer(error=wrapped.error)
         if chunk is None:
+            # `response` may be absent (gemini-cli 0.56, 2026-08). Only a stream without any candidates is a fault, at
+            # its end.
             self._odd = self._odd or data
             return
         if not self._started:

@@ -14,6 +14,7 @@ from ...context import Context
 from ..gemini import stream_writer as gemini
 from . import wire
 
+# Google's streams end lines with CRLF (recorded on Gemini, 2026).
 _END = b"\r\n\r\n"
 _DATA = b"data: "
 _OPEN = b'data: {"response":'
@@ -26,6 +27,8 @@ class StreamWriter(gemini.StreamWriter):
         if wire.mine(context):
             context.source = wire.GEMINI
         super().__init__(context)
+        # The trace stands behind the inner answer in each chunk, so the bytes of the end change once the trace is
+        # known.
         self._close = b"}" + _END
         self._trace: dict[str, Raw] = {}
 

@@ -50,8 +50,10 @@ CONFIG = frozenset(
 )
 """The fields of generationConfig that gemini-cli copies (0.56, 2026-08)."""
 
+# The other fields of a request that gemini-cli copies (0.56, 2026-08).
 _TAKEN = frozenset({"safetySettings", "cachedContent", "labels", "generationConfig"})
 _TAKEN_BELOW = frozenset({"retrievalConfig", "functionCallingConfig"})
+# Parts, tools and part fields that only the Developer API has (google-genai 3.1.0, 2026-11).
 _PARTS = frozenset({"toolCall", "toolResponse"})
 _TOOLS = frozenset({"fileSearch", "mcpServers"})
 _PART_FIELDS = frozenset({"partMetadata"})
@@ -66,10 +68,12 @@ def fitted(request: Request, context: Context) -> Request:
     """
     changes: dict[str, Any] = {"turns": fitted_turns(request.turns, context), "model": ""}
     settings = request.settings
+    # serviceTier is not among the copied fields (gemini-cli 0.56, 2026-08).
     if settings.tier not in _DEFAULT_TIERS:
         context.lose("tier.dropped", settings.at.get("tier", ()), str(settings.tier))
     if settings.tier is not None:
         changes["settings"] = msgspec.structs.replace(settings, tier=None)
+    # Only Gemini's documents have extras and hosted tools under Gemini's name; Gemini's writer adapts all others.
     if context.source == gemini.NAME:
         changes["extra"] = _fitted_extra(unspelled(request), context)
         if any(isinstance(tool, HostedTool) for tool in request.tools):
@@ -164,6 +168,7 @@ def _homed(part: Part) -> Part:
     if seal is None or seal.dialect != NAME:
         return part
     inner = packed_seals.unpack(seal.data)
+    # A seal that was never packed is Gemini's own signature.
     if inner is None or inner.dialect != gemini.NAME:
         inner = Seal(gemini.NAME, seal.data, seal.kind, seal.model)
     return msgspec.structs.replace(part, seal=inner)
