@@ -24,6 +24,8 @@ OUTPUT = "tool_search_output"
 
 _CLIENT = "client"
 _KNOWN = frozenset({"type", "call_id", "execution", "arguments", "status", "tools"})
+# `parameters` and `description` of a declared search are optional (openai 3.49.0, 2026-11); a function elsewhere needs
+# both to be of use.
 _SCHEMA = '{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}'
 _DESCRIPTION = "Searches for tools that are not declared yet, and loads what it finds."
 
@@ -45,6 +47,7 @@ def read_search(item: wire.Item, at: Path, context: Context) -> ToolCall | ToolR
     """The call or the output of a search that the client ran, for other dialects; None for anything else."""
     fields = json_text.fields(item.strange)
     kind = json_text.kind(item.strange)
+    # `execution` is `server` or `client` (openai 3.49.0, 2026-11): the server's own search is a hosted tool.
     if kind not in (CALL, OUTPUT) or _value(fields, "execution") != _CLIENT:
         return None
     call_id = _value(fields, "call_id")
@@ -57,6 +60,7 @@ def read_search(item: wire.Item, at: Path, context: Context) -> ToolCall | ToolR
         context.lose("tool.hosted.as_function", at, f"{kind} is sent as a call", "info")
         return ToolCall(call_id, NAME, json_text.text(fields["arguments"]) if "arguments" in fields else "", at=at)
     context.lose("part.as_text", at, kind)
+    # The found tools are declared for the other upstream, so the result need not repeat their schemas.
     return ToolResult(call_id, (Text(_listed(_value(fields, "tools")), at=at),), NAME, at=at)
 
 
@@ -90,6 +94,7 @@ def _is_declared(tool: Tool | HostedTool) -> bool:
 
 def search_item(call: ToolCall, name: str, text: str, context: Context) -> dict[str, Any]:
     """The item for a client whose search is called."""
+    # `arguments` of a search is an object, not a JSON text as in a function_call (recorded 2026).
     arguments: Any = {}
     if json_text.is_object(text):
         arguments = Raw(text)

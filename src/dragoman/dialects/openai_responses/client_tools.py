@@ -152,6 +152,8 @@ ROWS = tuple(
     [
         Row(wire.NAME, tool.name, tool.name, kinds(tool.name), function=_as_function(tool), quiet=frozenset({"type"}))
         for tool in _TOOLS
+        # The shell is one type for two tools: the client's own and one in a container (OpenAI's guide, 2026-11). It has
+        # a row of its own below.
         if tool.name != SHELL
     ]
 )
@@ -211,6 +213,7 @@ class ClientItems:
             self._keep(json_text.fields(fields["environment"]), set(), (*at, "environment"))
         self._context.lose("tool.hosted.as_function", at, f"{tool.call} is sent as a call", "info")
         arguments: dict[str, Any] = dict(json_text.fields(fields[tool.holder]))
+        # `type` of the action has one value, so it is no argument for a model.
         if tool.fixed.get("type") is not None:
             arguments.pop("type", None)
         return ToolCall(call_id, tool.name, json_text.encode(arguments).decode(), at=at)
@@ -224,11 +227,14 @@ class ClientItems:
         output = value.get("output")
         there: Path = (*at, "output")
         if output is None:
+            # `output` of apply_patch is optional; `status` is then all that the client reports (openai 3.49.0,
+            # 2026-11).
             output = str(value.get("status") or "")
         elif not isinstance(output, str):
             self._context.lose("result.structured.as_text", there, tool.output)
             output = json_text.text(fields["output"])
         call_id = self._calls.get(call_id, call_id)
+        # apply_patch alone has a status for a failure; a shell has exit codes in its output (openai 3.49.0, 2026-11).
         failed = value.get("status") == "failed"
         return ToolResult(call_id, (Text(output, at=there),), tool.name, failed, at=at)
 
@@ -280,6 +286,7 @@ def _call_item(tool: ClientTool, call: ToolCall, item_id: str, text: str, contex
         arguments = dict(json_text.fields(text)) if text.strip() else {}
     except (msgspec.DecodeError, RecursionError):
         context.lose("arguments.invalid", call.at)
+        # A call that was cut must not look complete: the client would run it.
         arguments, status = {"__raw": text}, "incomplete"
     if call.seal is not None:
         context.lose("seal.dropped", call.at)

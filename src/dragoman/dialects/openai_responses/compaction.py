@@ -22,6 +22,7 @@ KIND = "compaction"
 
 def read_compaction(item: Raw, at: Path, context: Context) -> Reasoning | None:
     """The thought for another dialect; None in a history, because no other upstream can read it."""
+    # Encrypted content is tied to its provider and organisation (openai 3.49.0, 2026-11).
     if at[:1] == ("input",):
         context.lose("state.dropped", at, "a compaction that only its upstream can read")
         return None

@@ -36,6 +36,7 @@ def read_context_management(request: wire.ResponsesRequest, settings: Settings, 
     if place is None:
         return settings
     tokens = entries[place].get(_THRESHOLD)
+    # A threshold that the schema does not allow stays a field of this dialect, and is reported as such.
     if tokens is not None and (type(tokens) is not int or tokens <= 0):
         return settings
     request.context_management = wire.NONE

@@ -48,12 +48,14 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     for name in ("input", "output"):
         items = document.get(name)
+        # A text as `input` is a sign that other endpoints share, so it weighs little.
         if isinstance(items, str) and name == "input":
             found.append((3, "input as a string"))
         elif isinstance(items, list):
             found.append((3, f"{name}[]"))
             found.extend(_item_evidence([item for item in items if isinstance(item, dict)], name))
     for tool in listed(document, "tools"):
+        # Tools are flat; Chat has an object `function` around the same members (openai 3.49.0, 2026-11).
         if isinstance(tool, dict) and isinstance(tool.get("type"), str) and "function" not in tool:
             if "name" in tool and ("parameters" in tool or tool["type"] == "custom"):
                 found.append((4, "flat tools with a type"))
@@ -131,6 +133,8 @@ DIALECT = Dialect(
     moves_images=lambda image: not fits_item(image),
     endpoint=Endpoint("/v1/responses", "/v1/responses"),
     endpoints=endpoints,
+    # An output may stand anywhere after its call, but of the call's kind, and only `async` calls may stay open. Calls
+    # that the server holds need not be in the input (openai 3.49.0, 2026-11).
     requirements=HistoryRequirements(
         "input",
         adjacent=False,

@@ -64,6 +64,7 @@ ENDPOINTS = Endpoints(
     served=Served(
         claims=(
             Claim(("POST",), "/v1/responses", Call("generate", NAME)),
+            # The WebSocket mode has the same path (openai 3.49.0, 2026-11). The gateway refuses it with its reason.
             Claim(("GET",), "/v1/responses", Call("socket", NAME)),
             Claim(("POST",), "/v1/responses/input_tokens", Call("count", NAME)),
             Claim(("POST",), "/v1/responses/compact", Call("compact", NAME)),
@@ -81,12 +82,16 @@ ENDPOINTS = Endpoints(
         near=("/v1/responses", "/v1/conversations"),
         before=("openai",),
         bare=("/responses", "/conversations"),
+        # `store` is true by default, and clients then send only previous_response_id (openai 3.49.0, 2026-11). The
+        # gateway holds the conversation for upstreams that do not.
         stored=True,
+        # An answer repeats the tools of its request (openai 3.49.0, 2026-11).
         repeats_tools=True,
     ),
     headers=HEADERS,
     models=OPENAI_LISTS,
     counts=TokenCounts("/v1/responses/input_tokens", taken=_counted, written=_count),
+    # Each event has an `event:` line, a `data:` line and a blank line.
     stream=StreamForm(marks=(b'"response.',), line_ends=3),
     upstream=UpstreamForm(
         BASE_URL,

@@ -49,6 +49,7 @@ def read_image(item: Raw, at: Path, context: Context) -> Media | None:
     status = json_text.plain(fields["status"]) if "status" in fields else None
     if status is not None and status != "completed":
         context.lose("field.dropped", (*at, "status"), str(status))
+    # The published schema of the item (2026-08) has no `output_format`, so an item may lack it.
     subtype = json_text.plain(fields["output_format"]) if "output_format" in fields else None
     return Media("image", f"image/{subtype if isinstance(subtype, str) and subtype else _format(data)}", data, at=at)
 
@@ -81,6 +82,8 @@ def fits_item(media: Media) -> bool:
 def sent_item(media: Media, context: Context) -> dict[str, Any]:
     """The item for an upstream, with an id that is the same in every later request."""
     _report_rest(media, context)
+    # The length and the first bytes identify an image well enough, and hashing all of it would cost time in every
+    # request.
     name = hashed(f"{len(media.data)}:{media.data[:256]}", "ig_")
     return {"id": name, "type": KIND, "status": "completed", "result": media.data}
 

@@ -60,6 +60,7 @@ def instructions(turns: tuple[Turn, ...], own: bool) -> str | None:
     if turn.role not in ("system", "developer") or len(turn.parts) != 1 or turn.name or turn.extra is not None:
         return None
     only = turn.parts[0]
+    # `instructions` is a bare text (openai 3.49.0, 2026-11): a cache mark needs a part, so such a turn stays a message.
     if type(only) is not Text or only.cache is not None or only.extra is not None or not only.text:
         return None
     return only.text if not own or turn.at == ("instructions",) else None
@@ -152,6 +153,7 @@ class Calls:
             if type(part) is ToolCall and part.id not in self.results:
                 context.lose("result.invented", part.at, part.id)
                 call_id = self.again.get(part.id) or send_id(part.id, IDS, context, part.at)
+                # The server refuses a call without an output with 400 (reported by users, 2026).
                 items.append({"type": self.kinds[part.id], "call_id": call_id, "output": NO_RESULT})
 
 

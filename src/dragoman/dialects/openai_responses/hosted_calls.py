@@ -89,6 +89,7 @@ def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
     url = word(action, "url")
     if word(action, "type") in ("open_page", "find_in_page"):
         family, call_arguments = "web_fetch", arguments(url=url, pattern=word(action, "pattern"))
+        # `open_page` and `find_in_page` name a page, and the item never has its content (openai 3.49.0, 2026-11).
         sources: tuple[Citation, ...] = (Citation(url),) if url else ()
     else:
         listed = action.get("queries") if isinstance(action, dict) else None
@@ -121,8 +122,10 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
         query_texts = queries(call)
         action: dict[str, Any] = {"type": "search"}
         if query_texts:
+            # `query` is deprecated in favour of `queries` (schema of 2026-08); both are written for older clients.
             action |= {"query": query_texts[0], "queries": query_texts}
         if found:
+            # A source has `type` and `url` only (published schema, 2026-11).
             action["sources"] = [{"type": "url", "url": page.url} for page in found]
         if any(page.title or page.quote for page in found):
             left = "of the pages only the addresses have a place"

@@ -74,6 +74,7 @@ def opening_item(item: dict[str, Raw], kind: str) -> dict[str, Any]:
         return {**item, "output": []}
     if kind == SHELL:
         return {**item, "action": {**json_text.plain(item["action"]), "commands": []}, "status": "in_progress"}
+    # output_item.added has the item without its content; the content follows in deltas (openai 3.49.0, 2026-11).
     emptied = {"code": "", "outputs": None} if kind == RUN else {"arguments": "", "output": None, "error": None}
     return {**item, **emptied, "status": "in_progress"}
 
@@ -100,6 +101,7 @@ def _shell_steps(item: dict[str, Any], kind: str, where: dict[str, Any]) -> list
     steps: list[tuple[str, dict[str, Any]]] = []
     if kind == SHELL:
         for i, command in enumerate(item["action"]["commands"]):
+            # The events of commands have no item_id (openai 3.49.0, 2026-11).
             place = {"output_index": where["output_index"], "command_index": i}
             steps += [
                 (f"response.{SHELL}_command.added", {**place, "command": ""}),
@@ -125,6 +127,7 @@ def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
         place = (*at, "outputs", i)
         if word(one, "logs"):
             parts.append(Text(word(one, "logs"), at=(*place, "logs")))
+        # An output is either `logs` or an image with an address (openai 3.49.0, 2026-11).
         elif word(one, "url"):
             parts.append(Media("image", url=word(one, "url"), at=(*place, "url")))
     failed = word(item, "status") == "failed"
@@ -140,6 +143,8 @@ def read_shell(kind: str, value: Raw, at: Path) -> Opaque | None:
     if kind == SHELL:
         action = item.get("action")
         commands = action.get("commands") if isinstance(action, dict) else None
+        # Only a container belongs to the server; with any other environment the client must run the commands (OpenAI's
+        # guide to the shell, 2026-11).
         if word(item.get("environment"), "type") != "container_reference" or not isinstance(commands, list):
             return None
         code = "\n".join([one for one in commands if isinstance(one, str)])
@@ -163,6 +168,7 @@ def _read_shell_output(value: Raw, item: dict[str, Any], call_id: str, at: Path)
         code = outcome.get("exit_code") if isinstance(outcome, dict) else None
         if type(code) is int:
             codes.append(code)
+    # An outcome is `exit` with a code or `timeout` without one (openai 3.49.0, 2026-11).
     exit_code = next((code for code in codes if code), 0) if codes and not timed_out else None
     found = (tuple(parts), timed_out or any(codes), (), stacked(complaints), exit_code)
     return HostedResult(wire.NAME, SHELL_OUTPUT, value, "code_execution", call_id, (), *found, at=at)
@@ -176,6 +182,7 @@ def read_mcp(value: Raw, at: Path) -> tuple[Opaque, ...]:
     call_id = own_id(prefix, found_id)
     error, words = item.get("error"), word(item, "output")
     parts: tuple[Part, ...] = (Text(words, at=(*at, "output")),) if words else ()
+    # A failed tool may have both: what it returned, and the error.
     if error is not None:
         parts = (*parts, Text(_error_text(error), at=(*at, "error")))
     call_arguments, name = word(item, "arguments"), word(item, "name")
@@ -213,6 +220,7 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
         "type": RUN,
         "status": "failed" if result is not None and result.is_error else "completed",
         "code": code,
+        # An empty id cannot name a container of anybody's account.
         "container_id": "",
         "outputs": [*logs, *images] if result is not None else None,
     }
@@ -268,6 +276,7 @@ def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -
         "id": generic_id(_MCP_PREFIX, call),
         "type": MCP,
         "status": "failed" if failed else "completed",
+        # Other dialects make MCP calls without asking, so no approval came before.
         "approval_request_id": None,
         "arguments": call.arguments if members(call.arguments) else json_text.encode(arguments_object(call)).decode(),
         "error": {"type": _FAILED, "content": [{"type": "text", "text": words}]} if failed else None,

@@ -144,6 +144,7 @@ class PartEvents:
             if item.index < 0:
                 self.begin(item, self._blank_reasoning(item), events)
             elif item.count:
+                # The pieces of a summary are paragraphs; a whole answer joins them in the same way.
                 self.add_text(item, "\n\n", events)
         elif item.index < 0:
             return  # a call without a name: written whole when it is done
@@ -194,6 +195,7 @@ class PartEvents:
         """
         kind = event.type
         if kind == ANNOTATION:
+            # An annotation before any text has no part that it could stand on; the item's last value repeats it.
             if item.index >= 0 and event.annotation:
                 at: Path = ("output", item.place, "content", event.content_index, "annotations", item.cited)
                 item.cited += 1

@@ -31,6 +31,7 @@ def read_limit(tools: Tools, limit: Raw, context: Context) -> Tools | None:
         return None
     i = hosted[0]
     tool = tools[i]
+    # `max_tool_calls` counts built-in tools only (openai 3.49.0, 2026-11).
     if type(tool) is not HostedTool or not tool.kind.startswith("web_search"):
         return None
     value = json_text.raw({**json_text.fields(tool.value), MAX_USES: limit})

@@ -19,9 +19,11 @@ _FIRST = (0,)
 EMPTY_LIST = Raw(b"[]")
 
 _TEXTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
+# The values of `detail` (openai 3.49.0, 2026-11).
 _DETAILS = frozenset({"auto", "low", "high", "original"})
 _SAME_FILES = frozenset({wire.NAME, "openai-chat"})
 """Dialects whose file ids belong to one provider."""
+# Chat takes the formats wav and mp3 (openai 3.49.0, 2026-11), and clients that send sound here use Chat's part.
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _ENDINGS = {"application/pdf": ".pdf", "text/plain": ".txt", "text/markdown": ".md", "text/csv": ".csv"}
 
@@ -198,6 +200,7 @@ def write_citations(citations: tuple[Citation, ...], size: int, at: Path, contex
         out.append(
             {
                 "type": "url_citation",
+                # Both positions are required in url_citation (openai 3.49.0, 2026-11).
                 "start_index": cited.start or 0,
                 "end_index": size if cited.end is None else cited.end,
                 "url": cited.url,
@@ -235,6 +238,7 @@ def _write_input_part(part: Part, context: Context, result: bool) -> Any:
         context.lose("seal.dropped", part.at)
     out: dict[str, Any]
     if type(part) is Text:
+        # An empty text says nothing, and other dialects make it only to hold a seal or a mark.
         if not part.text and context.source != wire.NAME:
             if part.cache is not None:
                 context.lose("cache.dropped", part.at, "on an empty text")
@@ -269,6 +273,7 @@ def _lose_answer_marks(text: Text, context: Context) -> None:
 def mark_cached(out: dict[str, Any], ttl: str, at: Path, context: Context) -> bool:
     """Put a cache mark on a part, with a lifetime of OpenAI. Models before gpt-5.6 refuse the field."""
     if context.gates(wire.NAME) and not context.profile.cache_marks:
+        # prompt_cache_breakpoint is documented for gpt-5.6 and later (OpenAI's documentation, 2026).
         context.lose("cache.dropped", at)
         return False
     mark = {"mode": "explicit"}

@@ -401,6 +401,7 @@ def _write_reasoning(part: Reasoning, context: Context) -> dict[str, Any] | None
         is_own = False
     else:
         is_own = seal is None and context.source == wire.NAME
+    # Encrypted content is tied to provider and organisation (openai 3.49.0, 2026-11): only its own upstream gets it.
     if seal is not None and seal.dialect == wire.NAME:
         if seal.kind == COMPACTION:
             return write_compaction(seal)
@@ -494,6 +495,7 @@ def answer_items(parts: tuple[Part, ...], response_id: str, context: Context, *,
                 items.append(part.value)
         else:
             context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+    # Clients run a call whose status is completed, so the last item of a cut answer must not have that status.
     if cut and items and isinstance(items[-1], dict) and items[-1].get("status") == "completed":
         items[-1]["status"] = "incomplete"
     return items

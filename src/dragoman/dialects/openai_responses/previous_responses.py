@@ -35,6 +35,7 @@ def put_earlier(
     This also happens within the dialect: a caller whose resolver knows the name uses an upstream that does not.
     """
     own = context.target == wire.NAME
+    # The server refuses both fields together (openai 3.49.0, 2026-11), so at most one of them finds turns in practice.
     for name in _STORED_FIELDS:
         value: Raw = getattr(request, name)
         stored_id = json_text.plain(value) if value else None
@@ -59,6 +60,7 @@ def put_earlier(
 
 def _read_apart(items: list[Any], at: Path, added: Added, context: Context, read: ReadTurns) -> list[Turn]:
     """Read the items of an earlier conversation. Their losses are reported at the field that names it."""
+    # The stored items are not in the client's document, so their paths mean nothing to the client.
     apart = Context(context.source, context.target)
     document = b'{"input":[%b]}' % b",".join([encode_escaped(item) for item in items])
     try:

@@ -41,6 +41,7 @@ class FinishedItems:
         """Report the values of a repeated item that are different from those of the item that was passed."""
         frame = self._frames.get(place)
         text = bytes(item)
+        # The usual case needs no decoding: the last event repeats the bytes.
         if frame is None or text in frame:
             return
         try:
@@ -77,5 +78,6 @@ def _differences(one: Any, other: Any, at: Path) -> Iterator[Path]:
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for i, (first, second) in enumerate(zip(one, other, strict=True)):
             yield from _differences(first, second, (*at, i))
+    # Hosts leave empty members out in one event and write them in the other; that changes no meaning.
     elif one != other and not (one in _EMPTY and other in _EMPTY):
         yield at

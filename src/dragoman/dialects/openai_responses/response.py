@@ -66,6 +66,7 @@ _around_values = attrgetter(*_AROUND_NAMES)
 
 def read_response(body: bytes, context: Context) -> Response:
     """Read an answer into canon, or a list of items."""
+    # Clients keep `output` alone in their history, or the last event of each item.
     if b'"output":' not in body or body[:1] != b"{":
         body = _whole(body)
     answer, unknown, context.spelled = wire.admit_answer(body)
@@ -126,6 +127,7 @@ def read_stop(answer: wire.Answer, parts: list[Part], context: Context) -> Stop:
         error = json_text.plain(answer.error) if answer.error else None
         message = error.get("message") if isinstance(error, dict) else None
         return Stop("error", detail=message if isinstance(message, str) else "")
+    # `queued`, `in_progress` and `cancelled` are states of a background response (openai 3.49.0, 2026-11).
     extra = context.keep((), {"status": json_text.raw(status)})
     return Stop("error" if status == "cancelled" else "unknown", detail=status, extra=extra, at=_STATUS)
 

@@ -22,6 +22,7 @@ _TIERS = frozenset({"auto", "default", "fast", "flex", "priority", "scale", "ult
 # OpenAI refuses max_output_tokens below 16 (400, reported by users, 2026).
 _LEAST_TOKENS = 16
 _SAMPLING = Fields("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "seed")
+# `safety_identifier` has at most 64 characters in OpenAI's schema of 2026-08. A cut one could join two users.
 _MAX_USER = 64
 _OPENAI = frozenset({wire.NAME, "openai-chat"})
 
@@ -102,6 +103,7 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
         _write_reasoning(settings, effort, out, context)
     _write_sampling(settings, effort, out, context)
     if settings.parallel is not None:
+        # parallel_tool_calls has a meaning with tools only.
         if "tools" in out or context.source == wire.NAME:
             out["parallel_tool_calls"] = settings.parallel
         else:
@@ -136,6 +138,7 @@ def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any]
         reasoning["effort"] = effort
     if settings.thoughts and not own:
         if context.profile.reasoning or reasoning:
+            # `auto` leaves the kind of summary to the server: not every model has `concise` (openai 3.51.0, 2026-11).
             reasoning["summary"] = "auto"
         else:
             context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
@@ -155,6 +158,7 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
     at = settings.at
     profile = context.profile
     own = context.source == wire.NAME
+    # Reasoning models refuse sampling while they reason; some take it with the effort none (reported by users, 2026).
     quiet = profile.sampling_at_none and (effort or profile.effort_default) == "none"
     refused = context.gates(wire.NAME) and ((profile.reasoning and not quiet) or not profile.sampling)
     for name, value in sampling:

@@ -153,12 +153,15 @@ class StreamReader(FrameReader):
                     event = _strict(data)  # its type differs from its event name
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
                 event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._context))
+                # A host that ignores `stream` sends a whole answer in place of events.
                 if not (event.type or name or self._started):
                     self._whole_answer = data
                     return False
                 self._note(event.type, unknown)
             active = self._active
             if active is not None and active.continues_with(event):
+                # The deltas of the open text are nearly all events of a stream, so they are read first, without a look
+                # at other kinds.
                 active.count += len(event.delta)
                 active.pieces.append(event.delta)
                 events.append(PartDelta(active.index, event.delta))
@@ -268,12 +271,16 @@ class StreamReader(FrameReader):
             self._context.lose("event.dropped", (), kind)
 
     def _added(self, place: int, item: wire.Item, events: list[Event]) -> None:
+        # Items of hosted tools come whole when they are done. An open one must not hold up the text after it: a list of
+        # tools may never end (recorded 2026).
         if item.type not in _STREAMED or place in self._done:
             return
         opened = Item(place, item)
         if self._active is None:
             self._begin_item(opened, events)
         else:
+            # Items may overlap, but parts of the canon do not: a later item waits for its turn, in the order of
+            # output_index.
             self._waiting[place] = opened
 
     def _elsewhere(self, event: wire.StreamEvent, events: list[Event]) -> None:
@@ -372,6 +379,7 @@ class StreamReader(FrameReader):
         report_id(self._context, ("id",), self._part_events.id, answer.id)
         report_model(self._context, ("model",), self._model, answer.model)
         output = answer.output or []
+        # Hosted items may lack their done event (recorded 2026); the last event has the item.
         while self._active is not None:
             place = self._active.place
             raw = json_text.raw(output[place]) if 0 <= place < len(output) else wire.NONE

@@ -168,6 +168,8 @@ class StreamWriter:
         self._part, self._index, self._text_begun, self._has_own_item = part, event.index, False, False
         self._pieces, self._citations, self._late, self._tokens, self._seal = [], [], [], [], part.seal
         if type(part) is Text:
+            # Within this dialect each text stays in the item that it came from; texts of other dialects share one
+            # message.
             if self._message is not None and self._context.source == wire.NAME and part.at[:2] != self._message_at:
                 out += self._close_message(False)
             return out
@@ -293,6 +295,7 @@ class StreamWriter:
         out = [b"" if self._text_begun else self._begin_text(part)]
         for cited in citations:
             if self._late or cited.end is None:
+                # Citations keep their order, so one that must wait holds back all later ones.
                 self._late.append(cited)  # it covers the whole text, which is not complete yet
             else:
                 self._annotate(part, cited, 0, out)

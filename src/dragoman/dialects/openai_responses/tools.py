@@ -31,6 +31,7 @@ IDS = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 
 _KIN = "openai-chat"
 _SCHEMA_AT = ("parameters",)
+# A form that is valid with strict mode and without it (docs "Structured outputs", 2026-11).
 _NO_PARAMETERS = Raw(b'{"type":"object","properties":{},"required":[],"additionalProperties":false}')
 _GROUP = "namespace/"
 _NULL = Raw(b"null")
@@ -64,6 +65,7 @@ def tools_from(
             out.append(_read_function(tool, at, context, unknown, ""))
         elif kind == "custom" and tool.name is not None:
             out.append(_read_custom(tool, at, context, unknown, ""))
+        # A namespace may hold other kinds of tools later; one that is not understood stays whole.
         elif kind == "namespace" and _is_plain(tool):
             out.extend(_read_namespace(tool, at, context, unknown))
         elif kind == "function" and context.target != wire.NAME and _named(unknown.get(at, {}).get("function", _NULL)):
@@ -232,6 +234,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], context: Context) -> list[Any]:
             group = None
             out.append(written)
             continue
+        # Two groups of one name stay apart, because each has its own description.
         if group is None or group["name"] != tool.namespace or tool.at[:-2] != place:
             group, place = _open_namespace(tool), tool.at[:-2]
             out.append(group)

@@ -20,6 +20,7 @@ def as_message(item: wire.Item, at: Path, context: Context) -> tuple[wire.Item, 
     value = json_text.plain(item.strange or json_text.raw(item))
     if not isinstance(value, dict) or value.get("role") != "assistant" or not _has_words(value.get("content")):
         return None
+    # Without this, text that the client can already see would be lost for the other dialect with the unknown item.
     context.lose("field.dropped", (*at, "type"), f"{value.get('type')} is read as a message", "info")
     found, unknown, _ = wire.ITEM.admit(json_text.raw({**value, "type": "message"}), at)
     return found, unknown

@@ -41,6 +41,7 @@ def _result_parts(item: dict[str, Any], at: Path) -> tuple[Part, ...]:
     parts: list[Part] = []
     for key in _RESULTS:
         value = item.get(key)
+        # A screenshot of computer use is an object with `image_url` (openai 3.49.0, 2026-11).
         shown = word(value, "image_url")
         if shown:
             mime, data = split_data_url(shown) or ("image/png", "")
