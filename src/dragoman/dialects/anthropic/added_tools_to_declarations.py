@@ -56,6 +56,8 @@ def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], context:
         if not found:
             return False
         for tool in found:
+            # A tool that is declared at the start may be added again, and names are unique in a request (lint rule
+            # ANT-003).
             if not isinstance(tool, Tool) or tool.name not in known:
                 added.append(tool)
                 known |= {tool.name} if isinstance(tool, Tool) else set()

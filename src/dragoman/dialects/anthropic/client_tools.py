@@ -41,6 +41,7 @@ def _row(family: str, kinds: str, description: str, properties: dict[str, Any], 
         return Tool(name, description, schema) if isinstance(name, str) and name else None
 
     quiet = frozenset({"type", "name", "cache_control"})
+    # The type word has the date of its version, such as bash_20250124 (anthropic 2.8.0, 2026-11).
     return Row(NAME, family, family, re.compile(f"{family}|{kinds}"), quiet=quiet, function=function)
 
 
@@ -73,11 +74,13 @@ def _computer(value: Any) -> Tool | None:
         properties = {word: field for word, field in _COMPUTER.items() if word not in _LATER}
     else:
         actions += _LATER_ACTIONS
+    # `zoom` exists only if the client switched it on (Anthropic's documentation of the tool, 2026-11).
     if value.get("enable_zoom") is True:
         actions.append("zoom")
         region = {"type": "array", "items": {"type": "integer"}, "description": "For zoom: left, top, right, bottom."}
         properties["region"] = region
     width, height = value.get("display_width_px"), value.get("display_height_px")
+    # Coordinates are pixels of this screen, and only the declaration names its size.
     size = f" of {width} by {height} pixels" if isinstance(width, int) and isinstance(height, int) else ""
     description = f"Uses mouse and keyboard on a screen{size}, and takes screenshots of it. Take one before you click."
     whole = {"action": {"type": "string", "enum": actions}, **properties}

@@ -54,6 +54,7 @@ def _sealed(rest: dict[str, Raw]) -> str:
     if not rest:
         return _IN_WORDS
     secret = json_text.plain(rest[_SECRET]) if len(rest) == 1 and _SECRET in rest else None
+    # A seal that begins with a bracket means "all fields as JSON", so a secret of that form must be packed as JSON too.
     if isinstance(secret, str) and secret and not secret.startswith("{"):
         return secret
     return json_text.text(json_text.raw(rest))

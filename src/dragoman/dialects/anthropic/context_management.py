@@ -73,6 +73,7 @@ def _clears_nothing(edit: dict[str, Any]) -> bool:
 def _trigger(edit: dict[str, Any]) -> int | None:
     """The number of tokens that triggers an edit; None for another kind of trigger."""
     trigger = edit.get("trigger")
+    # An absent trigger means 150,000 input tokens (Anthropic's page on compaction, 2026-11).
     if trigger is None:
         return _DEFAULT
     value = trigger.get("value") if isinstance(trigger, dict) and trigger.get("type") == "input_tokens" else None

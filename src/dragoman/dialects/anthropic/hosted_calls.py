@@ -59,6 +59,8 @@ _FAMILIES = {
 
 def read_hosted(kind: str, value: Raw, at: Path) -> Opaque:
     """A block that only this dialect has: a hosted call, a hosted result, or an Opaque."""
+    # Blocks of the server's own tools return unchanged, and are never answered with a tool_result (anthropic 2.8.0,
+    # 2026-11).
     if kind in ("server_tool_use", "mcp_tool_use"):
         return _read_call(kind, value, at)
     if kind.endswith(_RESULT):
@@ -93,6 +95,8 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
     family = _FAMILIES.get(kind.removesuffix(_RESULT), "")
     given, (family, call_id) = family, _own(family, word(block, "tool_use_id"))
     content = block.get("content")
+    # Only mcp_tool_result has a flag; all others have a content of a type that ends in `_error` (anthropic 2.8.0,
+    # 2026-11).
     failed = block.get("is_error") is True or word(content, "type").endswith("_error")
     sources: tuple[Citation, ...] = ()
     parts: tuple[Part, ...] = ()
@@ -126,6 +130,7 @@ def _page(document: Any, at: Path) -> tuple[Part, ...]:
     data = word(source, "data")
     if not data:
         return ()
+    # A fetched page is plain text or a PDF in base64 (anthropic 2.8.0, 2026-11).
     if word(source, "type") == "text":
         return (Text(data, at=at),)
     return (Media("document", word(source, "media_type"), data, name=word(document, "title"), at=at),)
@@ -188,6 +193,8 @@ def _write_search(call: HostedCall, result: HostedResult | None, context: Contex
     left = "the words of the pages have no place" if any(page.quote for page in pages(result)) else ""
     tool_input: dict[str, Any] = {"query": query_texts[0]} if query_texts else {}
     if len(query_texts) > 1:
+        # Anthropic's search has one `query` (anthropic 2.8.0, 2026-11). `input` takes other members, so the rest is
+        # kept there.
         tool_input["queries"] = query_texts
     return _search_blocks("web_search", tool_input, found, left)
 

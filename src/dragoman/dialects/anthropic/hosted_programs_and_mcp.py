@@ -44,6 +44,7 @@ def read_output(content: Any, at: Path) -> Output:
     if kind.endswith("_error"):
         message = ": ".join([words for words in (word(content, "error_code"), word(content, "error_message")) if words])
         return Output((Text(message, at=(*at, "error_code")),), True)
+    # Python and bash have the same members: stdout, stderr, return_code and made files (anthropic 2.8.0, 2026-11).
     if "return_code" in content:
         output, code = word(content, "stdout"), content["return_code"]
         parts: list[Part] = [Text(output, at=(*at, "stdout"))] if output else []
@@ -78,6 +79,8 @@ hold.
 def write_run(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
     """The blocks of a run, without ids."""
     code, language = program(call)
+    # Since code_execution_20250825 the tool runs bash as well as Python, each with its own block types (anthropic
+    # 2.8.0, 2026-11).
     name = _BASH if language == "bash" else _PYTHON
     tool_input = {"command": code} if name == _BASH else {"code": code}
     failed = result is not None and result.is_error

@@ -44,6 +44,7 @@ def write_search(call: HostedCall, result: HostedResult | None, context: Context
     use = {
         "type": "server_tool_use",
         "name": _REGEX if by_regex else _BM25,
+        # The two kinds of search take different input: a regular expression, or words (anthropic 2.8.0, 2026-11).
         "input": {"pattern": "|".join(query_texts)} if by_regex else {"query": " ".join(query_texts)},
     }
     if not request:
@@ -70,6 +71,7 @@ def _names(
         return list(found)
     known = found_tools(found, offered)
     if request:
+        # Every tool_reference must name a declared tool with defer_loading (docs "Tool search", 2026-10).
         if len(known) < len(found) or not all(tool.deferred for tool in known):
             return None
         from .tools import NAMES  # late: tools.py imports this module indirectly

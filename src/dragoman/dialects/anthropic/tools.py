@@ -81,6 +81,7 @@ STRICT = msgspec.structs.replace(OUTPUT, root_object=True, root_keys=_KEYS)
 MOST_STRICT = 20
 """The largest number of strict tools in a request (docs "Strict tool use", 2026-10)."""
 
+# `input_schema` is required, with the type object at its root (anthropic 2.8.0, 2026-11).
 NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
 NO_PARAMETERS_STRICT = Raw(b'{"type":"object","properties":{},"additionalProperties":false}')
 _SCHEMA_AT = ("input_schema",)
@@ -215,6 +216,7 @@ def _hosted(tool: HostedTool, context: Context, marks: Marks) -> Any:
     if tool.dialect != wire.NAME:
         context.lose("tool.hosted.dropped", tool.at, tool.kind)
         return None
+    # The address of the server stands in `mcp_servers`, not in the toolset (docs "MCP connector", 2026-10).
     if tool.kind == TOOLSET and context.source != wire.NAME:
         return parted(tool)[0]
     if b'"cache_control"' not in bytes(tool.value):
