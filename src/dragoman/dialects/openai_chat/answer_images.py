@@ -50,6 +50,8 @@ def take_images(unknown: Unknown, at: Path) -> list[Media]:
     urls = [word(one.get("image_url"), "url") for one in objects(listed)]
     if not isinstance(listed, list) or len(urls) < len(listed) or not all(urls):
         return []
+    # The check comes first: a list of which only some entries are understood stays whole, so that nothing is lost
+    # silently.
     del fields[FIELD]
     found: list[Media] = []
     for i, url in enumerate(urls):

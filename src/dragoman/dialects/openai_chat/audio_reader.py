@@ -47,11 +47,13 @@ def with_transcript(audio: Raw, parts: list[Part], at: Path, context: Context, *
     if isinstance(words, str) and words:
         found.append(Text(words, at=(*at, "transcript")))
     if isinstance(data, str) and data:
+        # Without a transcript the sound is all that the answer holds: the target's writer reports what it cannot write.
         if not found or (context.target in _HOLDS_SOUND and not request):
             found.append(Media("audio", mime_of(data), data, at=(*at, "data")))
         else:
             context.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
     _report_rest(fields, at, context)
+    # Calls end a turn in every dialect, so the words of the sound stand before them.
     first = next((i for i, part in enumerate(parts) if type(part) is ToolCall), len(parts))
     return [*parts[:first], *found, *parts[first:]]
 
@@ -75,6 +77,7 @@ class StreamedSound:
         words, data = fields.pop("transcript", None), fields.pop("data", None)
         sound: Media | None = None
         if isinstance(data, str) and data:
+            # Only the first piece of a sound can show its format: later pieces begin in the middle of the data.
             self._mime = self._mime or mime_of(data)
             if context.target in _HOLDS_SOUND:
                 sound = Media("audio", self._mime, data, at=(*at, "data"))
@@ -92,6 +95,8 @@ def _members(audio: Raw) -> dict[str, Any]:
 def _report_rest(fields: dict[str, Any], at: Path, context: Context) -> None:
     """Report the other fields of the sound, such as the id under which the upstream stores it."""
     for name, value in fields.items():
+        # The id of a sound is valid at OpenAI only, until `expires_at` (openai 3.49.0, 2026-11): nobody else can use
+        # it.
         if value not in (None, "", 0):
             known = name in ("id", "expires_at")
             context.lose("field.dropped", (*at, name), severity="info" if known else None)

@@ -84,6 +84,8 @@ def _whole(pieces: list[str], sound: Media, context: Context) -> str:
         return pieces[0]
     try:
         samples = b"".join([base64.b64decode(piece, validate=True) for piece in pieces])
+    # A broken piece cannot be decoded and joined. The text passes as it came, because a player may still read a part of
+    # it.
     except binascii.Error:
         return "".join(pieces)
     return base64.b64encode(_wav_head(len(samples), _rate(sound)) + samples if as_file else samples).decode()
@@ -91,6 +93,7 @@ def _whole(pieces: list[str], sound: Media, context: Context) -> str:
 
 def _wav_head(size: int, rate: int) -> bytes:
     """The header of a WAV file with 16-bit samples in one channel."""
+    # The sizes of a WAV file are fields of 32 bits.
     size = min(size, 0xFFFFFFFF - 36)
     return struct.pack(
         "<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + size, b"WAVE", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16, b"data", size

@@ -28,6 +28,7 @@ def take_marks(unknown: Unknown) -> dict[Path, Raw]:
     found: dict[Path, Raw] = {}
     for at in [at for at, fields in unknown.items() if CACHE_CONTROL in fields and _is_marked(at)]:
         fields = unknown[at]
+        # A mark of another form stays an unknown field, and is reported as such.
         if json_text.is_object(fields[CACHE_CONTROL]):
             found[at] = fields[CACHE_CONTROL]
             unknown[at] = {name: value for name, value in fields.items() if name != CACHE_CONTROL}

@@ -23,6 +23,7 @@ from ...endpoints.dialect_endpoints_record import (
 from ...endpoints.openai_shared_values import BASE_URL, HEADERS
 from . import NAME
 
+# Azure's older addresses name the deployment in place of `model` in the body.
 _AZURE = re.compile(r"/openai/deployments/(?P<model>[^/]+)/chat/completions\Z")
 
 

@@ -50,6 +50,8 @@ class ExecutedTools:
                 self._context.lose_field((*at, FIELD), str(i), json_text.raw(value), wire.NOISE)
                 continue
             entry, key = entries[i], (streamed or 0, entries[i].get("index", i))
+            # The first of the two entries has no result (groq SDK 1.7.0, 2026-11). As a use of its own it would be a
+            # second search.
             if streamed is not None and not any(entry.get(name) for name in _RESULTS):
                 self._waiting[key] = entry, place, answer_id
                 continue

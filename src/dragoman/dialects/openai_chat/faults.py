@@ -24,6 +24,7 @@ def is_answer(fields: Mapping[str, Raw]) -> bool:
     choices = fields.get("choices")
     if choices is None or is_empty_field(choices):
         return False
+    # Content that came with an error is shown to the client: the tokens are paid, and the text may be of use.
     return is_empty_field(fields.get("error")) or any(map(has_content, objects_in(choices)))
 
 

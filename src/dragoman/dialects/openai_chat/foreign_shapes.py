@@ -57,6 +57,7 @@ def sorted_out(request: Request, context: Context) -> Request:
         parts = [_read(part, context) for part in turn.parts]
         results = tuple([part for part in parts if type(part) is ToolResult])
         rest = tuple([part for part in parts if type(part) is not ToolResult])
+        # A tool turn stands for itself in the canon, and results come before other content of their turn.
         if results:
             turns.append(Turn("tool", results, at=turn.at))
         if rest or not results:
@@ -125,6 +126,7 @@ def _tool(tool: Tool | HostedTool, context: Context) -> Tool | HostedTool:
     name = _word(fields, "name")
     place = "input_schema" if "input_schema" in fields else "parameters"
     schema = json_text.text(fields[place]) if place in fields else "null"
+    # Without a name or a schema the entry is a hosted tool of another provider, not a function in another shape.
     if not name or (schema == "null" and tool.kind != "function"):
         return tool
     _understood(tool.at, _TOOL, context)

@@ -69,6 +69,7 @@ def write_turn(turn: Turn, messages: list[Any], context: Context) -> None:
             and turn.extra is not None
             and FIELD in turn.extra.get(wire.NAME, {})
         ):
+            # The host's own entries were taken out of the list before reading; both kinds return in their old order.
             message[FIELD] = among_others(message[FIELD], turn.extra[wire.NAME][FIELD])
     else:
         foreign = role != "user" and context.source != wire.NAME

@@ -127,6 +127,8 @@ class _Suit:
             return choice
         self._lose("choice.weakened", choice.at)
         name = NAMES.send(choice.names[0], "", self._context, choice.at) if choice.mode == "one" else ""
+        # DeepSeek refuses a forced choice in thinking mode with 400 (reported by users, 2026-11), z.ai any choice but
+        # auto.
         order = f"You must call the tool `{name}`" if name else "You must call at least one of the tools"
         self._instruct(f"{order} in your next answer.", choice.at)
         return Choice("auto", () if name else choice.names, at=choice.at)
@@ -153,6 +155,7 @@ class _Suit:
 
     def turn(self, turn: Turn) -> Turn:
         """The turn as this host accepts it."""
+        # Moonshot refuses an empty text beside calls with 400 "text content is empty" (reported by a user, 2026-11).
         if not self._host.empty_content and turn.role == "assistant":
             if all(type(part) is not Text for part in turn.parts):
                 self._context.suited = True  # no text part means no content
@@ -173,6 +176,9 @@ class _Suit:
         if len(parts) != len(turn.parts) or any(new is not old for new, old in zip(parts, turn.parts, strict=True)):
             change["parts"] = tuple(parts)
         extra = self._turn_extra(turn)
+        # Moonshot and DeepSeek refuse an assistant message of a tool loop without reasoning_content with 400 (reported
+        # by users, 2026-11). An empty one passes at DeepSeek (recorded); where an empty one counts as missing, `blank`
+        # has a space.
         if self._demanded and turn.role == "assistant" and parts:
             field = self._host.reasoning
             has_thought = any(type(part) is Reasoning and marked_field(part) == field for part in parts)
@@ -268,6 +274,8 @@ class _Suit:
         if self._ids is None or self._ids.match(call_id):
             return call_id
         self._lose("call.id.rewritten", at, f"{self._host.name} wants {self._host.id_pattern}")
+        # Mistral's call ids have exactly nine letters and digits (400, reported by users, 2026-11). The hash gives call
+        # and result the same id without a table.
         return hashed(call_id, "")[: self._host.id_length]
 
 
@@ -310,6 +318,7 @@ def trimmed(out: dict[str, Any], request: Request, host: Host, context: Context)
         if isinstance(message, dict):
             _suit_message(message, host, context)
     last = out["messages"][-1] if out["messages"] else None
+    # Mistral refuses a last assistant message without `prefix` with 400 (reported by users, 2026-11).
     if host.prefix and isinstance(last, dict) and last.get("role") == "assistant" and host.prefix not in last:
         last[host.prefix] = True
         context.suited = True
@@ -345,6 +354,8 @@ def _suit_message(message: dict[str, Any], host: Host, context: Context) -> None
         message["role"] = role
         context.suited = True
     content = message.get("content")
+    # OpenAI takes null beside calls (openai 3.49.0, 2026-11); some hosts answer 400 "Expected string or list" (reported
+    # by a user, 2026-11).
     if content is None and not host.null_content and message.get("role") == "assistant":
         message["content"] = ""
         context.suited = True

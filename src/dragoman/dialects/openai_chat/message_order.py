@@ -35,6 +35,8 @@ def system_first(request: Request, context: Context) -> Request:
         out = [msgspec.structs.replace(turns[0], parts=_joined([part for turn in out for part in turn.parts]))]
     for turn in turns[begin:]:
         if turn.role in _SYSTEM:
+            # Templates of Qwen 3.5 and later stop with "System message must be at the beginning" (reported by users,
+            # 2026-11).
             context.lose("system.demoted", turn.at)
             turn = Turn("user", tuple([_marked(part) for part in turn.parts]), turn.name, turn.extra, turn.at)
         out.append(turn)
@@ -57,6 +59,7 @@ def bridged(messages: list[Any], context: Context) -> list[Any]:
     before = ""
     for message in messages:
         role = message.get("role", "") if isinstance(message, dict) else ""
+        # Devstral and Codestral answer 400 "Unexpected role 'user' after role 'tool'" (reported by users, 2026-11).
         if role == "user" and before == "tool":
             context.suited = True
             context.lose("turn.invented", (), "the model refuses a user's message right after results")

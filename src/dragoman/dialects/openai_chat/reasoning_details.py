@@ -107,6 +107,7 @@ def take_marked(message: wire.Message, at: Path) -> list[Part]:
     other entries.
     """
     raw = message.reasoning_details
+    # Most lists have no seal of ours: the look at the bytes saves decoding them.
     if MARK_BYTES not in bytes(raw):
         return []
     entries = listed(raw)
@@ -164,6 +165,7 @@ def take_own(message: wire.Message, at: Path) -> list[Part]:
         return []
     message.reasoning_details = wire.NONE
     if text:
+        # The text would be read twice otherwise: hosts repeat the entries in one of these fields.
         message.reasoning_content = message.reasoning = None
     return [
         Reasoning(words(entry), seal=Seal(wire.NAME, json_text.text(value), entry.type), at=(*at, FIELD, i))

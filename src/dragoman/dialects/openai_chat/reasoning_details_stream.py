@@ -47,6 +47,7 @@ class GrowingDetail:
     def takes(self, detail: Detail) -> bool:
         """Whether a delta belongs to this entry."""
         mine = self.first
+        # `reasoning.encrypted` always comes whole, so a second one is another entry (openrouter 1.3.84, 2026-11).
         if mine.type != detail.type or mine.type == ENCRYPTED or mine.index != detail.index:
             return False
         return mine.id is None or detail.id is None or mine.id == detail.id
@@ -55,6 +56,8 @@ class GrowingDetail:
         """Add a delta."""
         self.pieces.append(words(detail))
         for name, field in json_text.fields(value).items():
+            # Text and signature may come in separate deltas (openrouter 1.3.84, 2026-11): a later null must not erase a
+            # signature.
             if name not in ("text", "summary") and (name not in self.fields or bytes(field) != b"null"):
                 self.fields[name] = field
 
@@ -102,6 +105,7 @@ class DetailStreamReader(StreamReader):
             open_ = self._details.get(answer.number) if answer.kind == _KIND else None
             if open_ is not None and open_.takes(detail):
                 open_.more(detail, value)
+            # An open call must not be cut by a thought: parts of the canon do not overlap.
             elif answer.waiting or (answer.call is not None and not answer.call.whole()):
                 part = self._whole_detail(value, (*at, FIELD))
                 if type(part) is Reasoning:

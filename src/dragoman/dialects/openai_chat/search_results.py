@@ -45,6 +45,7 @@ class Search:
         self._sources += _pages_of_zai(json_text.plain(pages)) if pages is not None else []
         known = {page.url: page for page in self._sources}
         urls = [url for url in listed if isinstance(url, str)] if isinstance(listed, list) else []
+        # The numbers in the text count `citations`. A host without that field counts its pages.
         self._cited = [known.get(url, Citation(url)) for url in urls] or self._sources
         self._sources += [page for page in self._cited if page.url not in known]
         self._found = bool(self._sources)
@@ -66,6 +67,7 @@ class Search:
         found: list[Citation] = []
         for match in _NUMBER.finditer(text):
             number = int(match[1]) - 1
+            # A number in brackets may be text of the answer, such as an index in code.
             if 0 <= number < len(self._cited):
                 page = self._cited[number]
                 found.append(Citation(page.url, page.title, page.quote, match.start(), match.end()))

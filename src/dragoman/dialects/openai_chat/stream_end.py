@@ -40,6 +40,8 @@ class StreamEnd(AnswersStreamEnd):
         chunk = decoded(data, _chunk, _Chunk)
         if chunk is None:
             return
+        # An error ends a stream without [DONE] (openai 3.49.0, 2026-11). Some hosts name it in `object` or in an
+        # `event:` line.
         if chunk.error or (not chunk.choices and (chunk.object == "error" or name == b"error")):
             self.fail(name, data)
             return

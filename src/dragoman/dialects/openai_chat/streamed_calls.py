@@ -97,6 +97,7 @@ def begins(piece: wire.Call, name: str, text: str, call: Call) -> bool:
     Some hosts give parallel calls one index, no index, or no id; repeat ids and names in later pieces; or send a name
     after the id, or in pieces.
     """
+    # An index that was used before, but without a name, is the same call: its name comes in this piece.
     if piece.index is not None and call.has_no_arguments() and not call.part.name:
         return False
     if piece.id and piece.id != call.part.id:

@@ -37,6 +37,7 @@ class _Found:
 
     def switch(self, value: Any, at: Path) -> bool:
         """Note a switch. False: the value is no switch, or contradicts another one."""
+        # Two switches that contradict each other: the first counts, and the other stays unread, so that it is reported.
         if not isinstance(value, bool) or self.on not in (None, value):
             return False
         self.on = value
@@ -146,6 +147,7 @@ def _applied(settings: Settings, found: _Found) -> Settings:
             changes["budget"] = found.budget
             at["budget"] = found.at["budget"]
         elif found.on and found.effort is None and settings.effort is None:
+            # -1 means that the model decides how much it thinks, which is all that a switch says.
             changes["budget"] = -1
             at["budget"] = found.at["on"]
     if found.thoughts is not None:
