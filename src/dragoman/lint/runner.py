@@ -58,13 +58,14 @@ def rules_for(dialect: str) -> tuple[Rule, ...]:
         from . import mcp_rules
 
         return mcp_rules.RULES
-    from . import seed_checklist_rules, seed_parameter_name_rules  # imported late: only a linter needs these rules
+    # Imported late: only a linter needs these rules.
+    from . import checklist_rules_of_seed_documents, parameter_name_rules_of_seed_tools
 
     return (
         *_GENERAL,
         *get(dialect).rules(),
-        *seed_checklist_rules.RULES.get(dialect, ()),
-        *seed_parameter_name_rules.RULES,
+        *checklist_rules_of_seed_documents.RULES.get(dialect, ()),
+        *parameter_name_rules_of_seed_tools.RULES,
     )
 
 
