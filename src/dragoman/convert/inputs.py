@@ -20,13 +20,14 @@ from typing import IO, cast
 from msgspec import Struct
 
 from ..errors import ConfigError
-from . import object_store, streams
+from . import object_store
+from . import stdin_stdout_and_pipes as pipes
 from .compressed import GZIP, ZSTD, MemberReader
 from .formats import detect_format, get
 from .line import decoded
 from .object_store import is_address
 from .record_and_file_format import Kind
-from .streams import STANDARD, Pipe
+from .stdin_stdout_and_pipes import STANDARD, Pipe
 from .zstd import frame_error
 
 SUFFIXES = (
@@ -224,9 +225,9 @@ def _why_unknown(first: bytes) -> str:
 
 
 _FORMS = {
-    streams.GZIP: "the file is compressed by gzip. Let its name end with .gz",
-    streams.ZSTD: "the file is compressed by Zstandard. Let its name end with .zst",
-    streams.PARQUET: "the file is a Parquet file. Let its name end with .parquet",
+    pipes.GZIP: "the file is compressed by gzip. Let its name end with .gz",
+    pipes.ZSTD: "the file is compressed by Zstandard. Let its name end with .zst",
+    pipes.PARQUET: "the file is a Parquet file. Let its name end with .parquet",
     b"\xff\xfe": "the file is UTF-16. Write it as UTF-8, for example with iconv -f utf-16 -t utf-8",
     b"\xfe\xff": "the file is UTF-16. Write it as UTF-8, for example with iconv -f utf-16 -t utf-8",
     b"[": "the file is a JSON array, and not one document on each line. Let its name end with .json",
@@ -280,9 +281,9 @@ def open_input(item: Input) -> IO[bytes]:
 def _pipe_name(pipe: Pipe) -> str:
     """The file name that the bytes of a pipe would have: a pipe has no name that shows its form."""
     first = pipe.first()
-    if first.startswith(streams.PARQUET):
+    if first.startswith(pipes.PARQUET):
         raise ConfigError("input", STANDARD, problem="Parquet cannot be read from a pipe. Name the file")
-    suffix = ".gz" if first.startswith(streams.GZIP) else ".zst" if first.startswith(streams.ZSTD) else ""
+    suffix = ".gz" if first.startswith(pipes.GZIP) else ".zst" if first.startswith(pipes.ZSTD) else ""
     with _readable(suffix, STANDARD):
         first = _decompressed(io.BytesIO(first), suffix).read(_BLOCK)
     return (".json" if first.lstrip()[:1] == b"[" else ".jsonl") + suffix

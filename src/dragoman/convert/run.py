@@ -24,11 +24,11 @@ from .checkpoint import Checkpoint
 from .chunk import Result, Settings
 from .formats import get_target
 from .inputs import PARQUET, detect_input, find_inputs
+from .output_paths import Layout, remove
 from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of
-from .places import Layout, remove
 from .reading import End, Reading, chunks
 from .record_and_file_format import Kind
-from .streams import StandardOutput
+from .stdin_stdout_and_pipes import StandardOutput
 from .summary import Summary
 from .workers import cores
 

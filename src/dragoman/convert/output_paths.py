@@ -17,7 +17,7 @@ from . import object_store
 from .inputs import PARQUET, Input
 from .object_store import is_address
 from .outputs import PARTIAL, is_part, lock
-from .streams import STANDARD
+from .stdin_stdout_and_pipes import STANDARD
 
 
 class Place(Struct, frozen=True):
