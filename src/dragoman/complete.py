@@ -70,7 +70,7 @@ async def acomplete(
     import os
 
     if upstream.startswith("rehearsal/") and not base_url:
-        from .rehearsal.one_answer import rehearsed
+        from .rehearsal.answer_for_complete import rehearsed
 
         return rehearsed(request, dialect, upstream, tolerance)
     from .transport import exchange_without_gateway
