@@ -128,7 +128,7 @@ def serve(
     """
     need_sdk()
     from ..runtime import builtin_tools
-    from ..runtime.mcp.server import ToolServer
+    from ..runtime.mcp.own_tools_server import ToolServer
     from ..runtime.policy import Policy
     from ..runtime.tool_interface import ToolEnvironment
 

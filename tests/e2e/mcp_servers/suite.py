@@ -18,7 +18,7 @@ from dragoman.canon.parts import Media, Text
 from dragoman.runtime.mcp.client import Connection
 from dragoman.runtime.mcp.config import OAuthConfig, ServerConfig
 from dragoman.runtime.mcp.oauth import new_login
-from dragoman.runtime.mcp.server import ToolServer
+from dragoman.runtime.mcp.own_tools_server import ToolServer
 from dragoman.runtime.mcp.server_requests import Question, ServerRequests
 from dragoman.runtime.mcp.servers import RemoteTool, Servers
 from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError

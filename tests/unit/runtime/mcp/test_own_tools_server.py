@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, MCPError
 
 from dragoman.canon.parts import Media, Text
-from dragoman.runtime.mcp.server import ToolServer
+from dragoman.runtime.mcp.own_tools_server import ToolServer
 from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 
 KINDS: frozenset[Kind] = frozenset(get_args(Kind))
