@@ -34,10 +34,10 @@ from .faults import fault_from
 from .generated_images import EVENTS as IMAGE_EVENTS
 from .generated_images import KIND as IMAGE
 from .hosted_programs_and_mcp import STREAM_EVENTS
-from .item_events import ANNOTATION, DONE, KINDS, PART_DONE, Item, PartEvents
 from .output_items import read_item
 from .repeated_items import FinishedItems
 from .response import answer_extra, read_figures, read_response, read_stop
+from .streamed_item_reader import ANNOTATION, DONE, KINDS, PART_DONE, Item, PartEvents
 
 
 def _decoder(**fields: Any) -> Callable[[bytes], wire.StreamEvent]:
