@@ -283,7 +283,7 @@ class RequestWriter(PlainDocument):
         if strict.cache_control and takes_anthropics(context):
             request = capped_marks(request, context)
         if not strict.late_system or (host is not None and not host.late_system):
-            from .message_order import system_first  # late: few models and hosts are strict
+            from .strict_message_order import system_first  # late: few models and hosts are strict
 
             request = system_first(request, context)
             self.resumable = False
@@ -335,7 +335,7 @@ class RequestWriter(PlainDocument):
         if self._calls:
             answer_for(self._calls, messages, context)
         if not self._strict.user_after_results:
-            from .message_order import bridged
+            from .strict_message_order import bridged
 
             self.messages = messages = bridged(messages, context)
         if self.own:
