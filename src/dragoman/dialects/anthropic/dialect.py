@@ -92,7 +92,7 @@ def _in_messages(messages: list[Any]) -> list[tuple[int, str]]:
 def rules() -> tuple[Rule, ...]:
     """The lint rules of this dialect (ANT-...)."""
     # Late: translation never needs the rules.
-    from .rules import RULES
+    from .lint_rules import RULES
 
     return RULES
 

@@ -53,7 +53,7 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
 def rules() -> tuple[Rule, ...]:
     """The lint rules of this dialect (GCA-...)."""
     # Late: translation never needs the rules.
-    from .rules import RULES
+    from .lint_rules import RULES
 
     return RULES
 

@@ -87,7 +87,7 @@ def _request_evidence(document: Mapping[str, Any], messages: list[dict[str, Any]
 def rules() -> tuple[Rule, ...]:
     """The lint rules of this dialect (OLL-...)."""
     # Late: translation never needs the rules.
-    from .rules import RULES
+    from .lint_rules import RULES
 
     return RULES
 

@@ -90,7 +90,7 @@ def _kind(part: Any) -> str:
 
 def rules() -> tuple[Rule, ...]:
     """The lint rules of this dialect (OAC-...)."""
-    from .rules import RULES  # late: only the linter needs them
+    from .lint_rules import RULES  # late: only the linter needs them
 
     return RULES
 

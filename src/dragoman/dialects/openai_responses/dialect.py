@@ -94,7 +94,7 @@ def _typed(value: Any, kinds: frozenset[str]) -> bool:
 
 def rules() -> tuple[Rule, ...]:
     """The lint rules of this dialect (OAR-...)."""
-    from .rules import RULES  # late: only the linter needs them
+    from .lint_rules import RULES  # late: only the linter needs them
 
     return RULES
 

@@ -101,7 +101,7 @@ def _in_answer(document: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 def rules() -> tuple[Rule, ...]:
     """The lint rules of this dialect (ORT-...)."""
-    from .rules import RULES  # late: only the linter needs them
+    from .lint_rules import RULES  # late: only the linter needs them
 
     return RULES
 

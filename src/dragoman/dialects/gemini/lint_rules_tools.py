@@ -18,7 +18,7 @@ from ...rules.helpers import (
 )
 from ...rules.rule import Breach, Subject, rule, rules_of
 from . import wire
-from .rules_helpers import at_key, flavour, functions, hosted, inner, key, snake
+from .lint_rules_helpers import at_key, flavour, functions, hosted, inner, key, snake
 
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _WRITTEN, _MOST_NAME = 64, 128

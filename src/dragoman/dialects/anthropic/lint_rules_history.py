@@ -10,7 +10,7 @@ from typing import Any
 from ...codec import packed_seals
 from ...rules.helpers import Place, declarations, items, listed, quoted, sub, twice, word
 from ...rules.rule import Breach, Subject, rule, rules_of
-from .rules_helpers import NEW_VERSION, Turn, blocks, every_block, messages, turns, version
+from .lint_rules_helpers import NEW_VERSION, Turn, blocks, every_block, messages, turns, version
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _ROLES = ("user", "assistant", "system")

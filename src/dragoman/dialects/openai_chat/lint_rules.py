@@ -30,8 +30,8 @@ from ...rules.helpers import (
     word,
 )
 from ...rules.rule import Breach, Level, Subject, rule, rules_of
-from . import rules_history, rules_stream
-from .rules_history import calls, messages
+from . import lint_rules_history, lint_rules_stream
+from .lint_rules_history import calls, messages
 
 _STOPS = 4
 _MARKS = 4
@@ -371,4 +371,4 @@ def search_needs_a_search_model(subject: Subject) -> Iterator[Breach]:
         yield Breach(("web_search_options",), f"{subject.model} does not search", "ask a search model, or leave it out")
 
 
-RULES = rules_of(globals() | vars(rules_history) | vars(rules_stream))
+RULES = rules_of(globals() | vars(lint_rules_history) | vars(lint_rules_stream))

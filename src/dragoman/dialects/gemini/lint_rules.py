@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...rules.rule import rules_of
-from . import rules_history, rules_settings, rules_stream, rules_tools
+from . import lint_rules_history, lint_rules_settings, lint_rules_stream, lint_rules_tools
 
-_PARTS = (rules_history, rules_tools, rules_settings, rules_stream)
+_PARTS = (lint_rules_history, lint_rules_tools, lint_rules_settings, lint_rules_stream)
 
 RULES = rules_of({one.id: one for part in _PARTS for one in part.RULES})

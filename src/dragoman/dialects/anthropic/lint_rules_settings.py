@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...facts.profile import DEFAULT_PROFILE
 from ...rules.helpers import beyond, beyond_most, declarations, quoted, sub, weight, whole, word
 from ...rules.rule import Breach, Subject, rule, rules_of
-from .rules_helpers import NEW_VERSION, betas, every_block, turns, version
+from .lint_rules_helpers import NEW_VERSION, betas, every_block, turns, version
 
 _VERSIONS = frozenset({"2023-01-01", "2023-06-01", NEW_VERSION})
 _SAMPLING = ("temperature", "top_p", "top_k")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...codec import packed_seals
 from ...rules.helpers import Object, given, items, listed, quoted, sub, word
 from ...rules.rule import Breach, Subject, rule, rules_of
-from .rules_helpers import at_key, contents, data_objects, inner, is_user, key, parts, snake
+from .lint_rules_helpers import at_key, contents, data_objects, inner, is_user, key, parts, snake
 
 _DATA = (
     "text",

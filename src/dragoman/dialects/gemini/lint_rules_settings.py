@@ -12,7 +12,7 @@ from ...rules.helpers import (
     whole,
 )
 from ...rules.rule import Breach, Subject, rule, rules_of
-from .rules_helpers import at_key, contents, flavour, functions, inner, key, parts
+from .lint_rules_helpers import at_key, contents, flavour, functions, inner, key, parts
 
 _SDK_ONLY = ("config", "httpOptions", "automaticFunctionCalling")
 _SAMPLING = ("temperature", "topP", "topK")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ...rules.helpers import declarations, frames, given, items, listed, quoted, sub, whole, word
 from ...rules.rule import Breach, Subject, rule, rules_of
-from ..openai_chat.rules import RULES as CHAT
+from ..openai_chat.lint_rules import RULES as CHAT
 
 _NOT_HERE = frozenset({"OAC-008", "OAC-014", "OAC-015", "OAC-016"})
 # OpenRouter differs from these rules in part, so their breaches are reported under ORT-001.

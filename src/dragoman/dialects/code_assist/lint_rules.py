@@ -7,8 +7,8 @@ from typing import Any
 
 from ...rules.helpers import frames, given, items, kind_of, quoted, sub, word
 from ...rules.rule import Breach, Subject, rule, rules_of
-from ..gemini.rules import RULES as GEMINI
-from ..gemini.rules_helpers import at_key, key, snake
+from ..gemini.lint_rules import RULES as GEMINI
+from ..gemini.lint_rules_helpers import at_key, key, snake
 from .unsupported_fields import CONFIG
 
 _HOST = {"host": "cloudcode-pa.googleapis.com"}

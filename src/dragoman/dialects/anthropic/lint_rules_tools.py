@@ -9,7 +9,7 @@ from typing import Any
 from ...canon.parts import Path
 from ...rules.helpers import declarations, items, listed, misnamed, quoted, schemas, sub, subschemas, twice, word
 from ...rules.rule import Breach, Subject, rule, rules_of
-from .rules_helpers import betas, is_custom
+from .lint_rules_helpers import betas, is_custom
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")

@@ -24,8 +24,8 @@ from ...rules.helpers import (
     word,
 )
 from ...rules.rule import Breach, Level, Subject, rule, rules_of
-from . import rules_history, rules_stream
-from .rules_history import server_holds_history, tool_items
+from . import lint_rules_history, lint_rules_stream
+from .lint_rules_history import server_holds_history, tool_items
 
 _SOURCES = ("input", "prompt", "previous_response_id", "conversation")
 _CHAT_ONLY = (
@@ -336,4 +336,4 @@ def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
             yield Breach(breach.at, breach.message, breach.fix, severity)
 
 
-RULES = rules_of(globals() | vars(rules_history) | vars(rules_stream))
+RULES = rules_of(globals() | vars(lint_rules_history) | vars(lint_rules_stream))
