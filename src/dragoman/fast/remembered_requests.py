@@ -33,6 +33,7 @@ from ..seals.conversation_digest import ConversationDigest
 from . import enabled
 from .prefix_memory import MAX_TEXT, NOTHING, Prefix, PrefixMemory, WrittenPrefix, begins_at, boundary, cut
 from .request_envelope_memory import Envelope, EnvelopeMemory, Pair, WrittenEnvelope, is_settled, is_untouched
+from .unchanged_requests import UnchangedRequests
 
 SMALLEST = 4096
 """Shorter requests are not remembered. Measured over recorded requests: under 4 KB a remembered request saves at most
@@ -82,6 +83,8 @@ class RequestMemory:
         self._envelopes = EnvelopeMemory()
         self._prefixes = PrefixMemory()
         self._seen: Memory[tuple[Pair, bytes], bool] = Memory()
+        unchanged = UnchangedRequests()
+        self.is_unchanged, self.learn_unchanged = unchanged.has, unchanged.add
 
     def known(self, document: bytes, source: str) -> Known | None:
         """The known parts of a request that continues an earlier one, for any target."""
