@@ -26,6 +26,7 @@ from msgspec import Struct
 
 from ..canon.parts import Seal
 from .cache_memory_budget import small_cache
+from .json_text import contains
 
 MARK = "ZHJhZ29tYW46"
 """base64 of "dragoman:", the first characters of every packed value."""
@@ -49,6 +50,11 @@ _STAMP = re.compile(r"(?:-latest|-preview|-exp|-0|-\d{3}|-\d{2}-\d{2}|-\d{2}-\d{
 
 
 Where = Literal["call", "text", "thought", "use", "cited"]
+
+
+def is_marked(document: bytes) -> bool:
+    """Whether a document may hold packed values."""
+    return contains(document, MARK_BYTES)
 
 
 class Record(Struct, frozen=True, gc=False, array_like=True):

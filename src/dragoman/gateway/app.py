@@ -19,6 +19,7 @@ import msgspec
 
 from ..canon.events import Fault, FaultKind
 from ..codec import json_text
+from ..codec.json_text import contains
 from ..dialects import endpoints, installed
 from ..errors import WireError
 from ..transport.code_assist_projects import CodeAssistProjects
@@ -419,11 +420,10 @@ def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> N
 def _forgettable(body: bytes, *, apart: bool) -> bool:
     """Whether a request neither refers to a stored response nor is to be stored, judged by a search of its bytes.
     `apart`: clients have identities of their own."""
-    find = body.find
     return (
-        find(b'"store":false') >= 0
-        and find(b'"previous_response_id"') < 0
-        and find(b'"conversation"') < 0
+        contains(body, b'"store":false')
+        and not contains(body, b'"previous_response_id"')
+        and not contains(body, b'"conversation"')
         and not (may_name_items(body) if apart else may_escape_letters(body))
     )
 

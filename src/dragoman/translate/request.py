@@ -16,7 +16,7 @@ from ..codec.caller_document_bytes import Body, check_text, loose_bytes
 from ..codec.google_model_path_removal import bare
 from ..codec.history_facts import HistoryFacts, facts_of, sound
 from ..codec.hosted_tools import Row, aim, cross
-from ..codec.packed_seals import MARK_BYTES
+from ..codec.packed_seals import is_marked
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_choice_subset import hold_to_tools
 from ..codec.tool_names import are_plain, declared_once, reserve
@@ -378,7 +378,7 @@ def _within(
         from ..repair.request import repair_document
 
         document, repairs = repair_document(document, reader, options.model, options.repair)
-    unmarked = MARK_BYTES not in document
+    unmarked = not is_marked(document)
     head = peek(document)
     changes = False
     if options.model is not None and head is not None:  # a body that is no request passes unchanged
@@ -438,7 +438,7 @@ def _edited(document: bytes, request: Request, out: bytes, options: Options) -> 
     if options.model is not None and options.reader.splice_model:
         document = json_text.respelled(document, "model", options.model)
     found = edited(document, json_text.decode(before), json_text.decode(out)) if before != out else document
-    if found is None or (MARK_BYTES in found and MARK_BYTES not in out):
+    if found is None or (is_marked(found) and not is_marked(out)):
         return out  # the bytes could not be edited
     return found
 
@@ -488,8 +488,7 @@ def pass_request(
     if asked != model and profiles.changes(dialect, asked or head.model or "", model):
         if memory is None or not memory.is_unchanged(document, dialect, model):
             return None
-    # `find` is used because `in` first tries to read the bytes as a number, which costs more than the search.
-    return None if document.find(MARK_BYTES) >= 0 and not marked else _passed(document, get(dialect), model, head)
+    return None if is_marked(document) and not marked else _passed(document, get(dialect), model, head)
 
 
 def _passed(document: bytes, dialect: Dialect, model: str | None, head: Peek) -> Translation:

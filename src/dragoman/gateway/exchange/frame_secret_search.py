@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ...codec.json_text import contains
 from ...dialects import endpoints
 from ...transport.secret_redaction import SHORTEST
 
@@ -23,7 +24,7 @@ _ERROR = re.compile(rb'"error"\s*:\s*[^n\s]|event:\s*error')
 
 def has_error(frames: bytes) -> bool:
     """Whether a frame may be an error."""
-    return b"error" in frames and _ERROR.search(frames) is not None
+    return contains(frames, b"error") and _ERROR.search(frames) is not None
 
 
 class SecretSearch:
@@ -50,7 +51,7 @@ class SecretSearch:
         count, events = frames.count, 0
         for mark in self._marks:
             events += count(mark)
-        return count(b"\n") != self._line_ends * events or b"\\u00" in frames or has_error(frames)
+        return count(b"\n") != self._line_ends * events or contains(frames, b"\\u00") or has_error(frames)
 
 
 def _unescaped_part(secret: bytes) -> bytes:

@@ -19,7 +19,7 @@ import msgspec
 from ...canon.events import Fault
 from ...canon.losses import Loss
 from ...codec import json_text
-from ...codec.packed_seals import MARK_BYTES
+from ...codec.packed_seals import is_marked
 from ...dialects import get
 from ...endpoints.dialect_endpoints_record import Call
 from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
@@ -436,7 +436,7 @@ class Relay:
         which understands them; the headers of its answers identify it."""
         body, model = self._request.body, self._exchange.model
         asked = plan.unread(body, head, model)
-        marked = asked is None and body.find(MARK_BYTES) >= 0
+        marked = asked is None and is_marked(body)
         if marked and self._services.exchanges.is_answered_by_us(plan.choice.name):
             asked = plan.unread(body, head, model, marked=True)
         return translate_with(body, plan.options, self._vault.filled(), model) if asked is None else asked

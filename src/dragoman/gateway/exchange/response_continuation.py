@@ -18,6 +18,7 @@ from msgspec import Raw, Struct
 
 from ...canon.events import Fault
 from ...codec import json_text
+from ...codec.json_text import contains
 from ...codec.surrogates.documents import fields_tolerant, without_surrogates
 from ..config import REHEARSAL
 from ..http.reply_wrapper import ReplyWrapper
@@ -221,7 +222,7 @@ def ambiguous(body: bytes) -> bool:
 
 def may_escape_letters(body: bytes) -> bool:
     """Whether ASCII letters are written as escapes somewhere, as in `previous\\u005fresponse_id`."""
-    return b"\\u00" in body and _ESCAPED_ASCII.search(body) is not None
+    return contains(body, b"\\u00") and _ESCAPED_ASCII.search(body) is not None
 
 
 def _unread(body: bytes) -> bool:
@@ -249,7 +250,7 @@ def _unreadable(field: str) -> Fault:
 
 def may_name_items(body: bytes) -> bool:
     """Whether a body may have items with ids, judged by a search of its bytes."""
-    return b'"id"' in body or may_escape_letters(body)
+    return contains(body, b'"id"') or may_escape_letters(body)
 
 
 async def recall(
