@@ -18,11 +18,13 @@ from .call_ids import hashed
 
 MESSAGES, RESPONSES, CHAT, OPENROUTER = "msg_", "resp_", "chatcmpl-", "gen-"
 
+# At least one character must follow: `msg__` alone has no id to restore.
 _MARKED = re.compile(r"(?:msg__|resp__|chatcmpl--|gen--)(?=.)", re.DOTALL)
 
 
 def in_form(answer_id: str, prefix: str) -> str:
     """The id of another dialect's answer, for a client whose ids begin with `prefix`."""
+    # The answer may have come through another gateway of ours. Its mark is removed first, so that marks never pile up.
     if "__" in answer_id or "--" in answer_id:
         answer_id = original(answer_id)
     return answer_id if answer_id.startswith(prefix) else f"{prefix}{prefix[-1]}{answer_id}"
@@ -49,5 +51,6 @@ def for_stream(answer_id: str, model: str, created: int | None, prefix: str, con
     """The id to write for a stream. A missing id is computed without the content, which is still unknown."""
     if not answer_id:
         context.lose("id.invented")
+        # The time separates the answers of one model; a stream that starts in the same second may share its id.
         return hashed(f"{model}:{created or context.created}", prefix)
     return answer_id if context.source == context.target else in_form(answer_id, prefix)

@@ -26,12 +26,14 @@ def move_images(turns: tuple[Turn, ...], moves: Callable[[Media], bool], context
     """The turns, with images that the target cannot hold (`moves`) in the user turns. Returns `turns` itself if no
     image moves.
     """
+    # A model without image input would refuse the moved image, too.
     if context.profile.media is not None and "image" not in context.profile.media:
         return turns
     out = list(turns)
     for number, (turn, following) in enumerate(pairwise(turns)):
         if turn.role != "assistant" or not _takes_images(following):
             continue
+        # Results must follow the calls at once, so the next turn is a tool turn, and no user turn can hold the image.
         if any(isinstance(part, ToolCall) for part in turn.parts):
             continue
         left: list[Part] = []
@@ -39,6 +41,7 @@ def move_images(turns: tuple[Turn, ...], moves: Callable[[Media], bool], context
         for part in turn.parts:
             if isinstance(part, Media) and _is_sendable(part) and moves(part):
                 context.lose("media.moved", part.at, part.mime)
+                # The text stays in place of the image, because some models refuse an assistant turn without content.
                 left.append(Text(f"[{_type_of(part)}, attached to the next message]", at=part.at))
                 moved += (Text(f"[{_type_of(part)} of the assistant's last message]", at=part.at), part)
             else:
@@ -57,6 +60,7 @@ def _takes_images(turn: Turn) -> bool:
 def _is_sendable(media: Media) -> bool:
     if media.kind != "image":
         return False
+    # A file id is known to its own upstream only, so only data and public addresses can move.
     return proper(media.mime) in _TAKEN if media.data else media.url.startswith(("https://", "http://"))
 
 

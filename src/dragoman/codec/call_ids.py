@@ -39,6 +39,7 @@ SAFE = re.compile(rf"[a-zA-Z0-9_-]{{1,{_CHAT_ROOM}}}\Z")
 
 def hashed(original: str, prefix: str = "call_") -> str:
     """A safe id for `original`."""
+    # Twenty hexadecimal digits are 80 bits: two equal ids in one conversation are practically impossible.
     return prefix + hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
@@ -53,6 +54,7 @@ def minted(at: Path, context: Context, salt: str = "") -> str:
 
 def plain_id(call_id: str) -> bool:
     """Whether an id has the usual form, which every dialect accepts."""
+    # This check is faster than the pattern, and nearly all ids pass it.
     return (call_id.isidentifier() or call_id.isalnum()) and call_id.isascii() and len(call_id) <= _SHORT
 
 
@@ -110,6 +112,7 @@ def earlier(context: Context) -> set[str]:
 
 def _stands(call_id: str, given: Set[str]) -> bool:
     """Whether an id is among `given`. An id that the target refuses is there as its hash."""
+    # The history holds ids as the target got them, so an unsafe id is there only as its hash.
     return call_id in given or (not SAFE.match(call_id) and hashed(call_id) in given)
 
 
@@ -134,6 +137,7 @@ class DistinctIds:
             context.lose("call.id.invented", call.at)
         times = self._times.get(call.id, 0) + 1
         given = hashed(f"{call.id}\x1f{times}")
+        # The id of another call may by chance be such a hash: a client may return ids that we made before.
         while given in self._given:
             times += 1
             given = hashed(f"{call.id}\x1f{times}")
@@ -178,6 +182,7 @@ class _Renumbering:
                 out.append(self._assistant_turn(turn))
             elif turn.role == "tool":
                 if self._step:
+                    # Results name the calls that they answer. Only then is it known which calls must be found by name.
                     self._index(turns, i)
                 out.append(self._tool_turn(turn))
             else:
@@ -189,6 +194,7 @@ class _Renumbering:
         parts: list[Part] = []
         for part in turn.parts:
             if type(part) is ToolCall:
+                # Calls of neighbouring assistant turns belong to one step until a result or another turn comes.
                 if self._over:
                     self._open, self._step, self._over = OpenCalls(), [], False
                 given = self._give(part)
@@ -214,6 +220,8 @@ class _Renumbering:
         for call, given in self._step:
             keys = [("id", call.id)]
             if not call.id or call.id not in named:
+                # Gemini and Ollama pair results by name (google-genai 3.1.0,
+                # ollama 0.6.3, 2026-11). A result may lack the name, too.
                 keys += [("name", call.name), ("name", "")]
             self._open.add(given, keys)
         self._step = []
@@ -234,6 +242,7 @@ class _Renumbering:
         """The id of the open call that a result answers: found by id, else by name and the order of the calls."""
         original = result.call_id
         found = self._open.take(("id", original) if original else ("name", result.name))
+        # A result may come a second time, or late. Its call is then the last one with that id.
         return found if found is not None else self._last.get(original, original)
 
 

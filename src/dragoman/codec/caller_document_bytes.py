@@ -40,6 +40,7 @@ def stream_bytes(chunk: Any) -> bytes:
 
 def check_text(document: bytes, dialect: str) -> None:
     """Raise WireError for bytes that are not UTF-8. The JSON decoder does not check the UTF-8 of raw values."""
+    # `isascii` reads the bytes once and stores nothing. Most documents are ASCII.
     if not document.isascii():
         try:
             document.decode()
@@ -55,6 +56,7 @@ def loose_bytes(body: Body, dialect: str) -> bytes:
         return bytes(body)
     try:
         return body.encode("utf-8") if isinstance(body, str) else _encode(body)
+    # Surrogates come from texts that were cut in the middle of an emoji.
     except UnicodeEncodeError:
         return _escaped(body, dialect)
     except (TypeError, RecursionError) as error:
@@ -68,6 +70,7 @@ def _escaped(body: Mapping[str, Any] | list[Any] | str | Model, dialect: str) ->
     from json import dumps  # late: hardly any document needs it
 
     try:
+        # `allow_nan=False`: NaN is no JSON, and no upstream accepts it.
         return dumps(body, default=_as_dict, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise WireError(dialect, "", "a JSON value", str(error)) from None
@@ -77,6 +80,7 @@ def _as_dict(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Model):  # an object of an SDK. A field that nobody set was not on the wire.
+        # `by_alias`: the SDKs name some fields differently in Python, for example `from_` for `from`.
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     raise TypeError(f"an object of the type {type(value).__name__}")
 

@@ -30,6 +30,7 @@ def tokens_for(settings: Settings, least: int, context: Context) -> int | None:
         return None
     if tokens == UPSTREAM_DECIDES:
         context.lose("compaction.approximated", at, "the upstream's own number of tokens")
+    # A number below the minimum is refused by the upstream (400). Compacting later is better than no answer.
     elif tokens < least:
         context.lose("compaction.approximated", at, f"from {tokens} to {least} tokens")
         return least

@@ -11,6 +11,7 @@ from ..canon.tools import Tool
 from ..context import Context
 from . import json_text
 
+# One required string: a model that does not know custom tools then fills it without help.
 SCHEMA = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}'
 
 
@@ -45,6 +46,7 @@ def unwrap_input(arguments: str) -> str:
     """
     try:
         return _wrapped(arguments).input
+    # A model may leave the shape. The loose reading below then decides.
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         pass
     try:
@@ -54,6 +56,7 @@ def unwrap_input(arguments: str) -> str:
     return next(iter(strings.values())) if len(strings) == 1 else arguments
 
 
+# Pieces of a stream arrive before the end is known, so the opening must match exactly.
 _OPENING = re.compile(r'\s*\{\s*"input"\s*:\s*"')
 _PLAIN = re.compile(r'[^"\\]+')
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -71,6 +74,7 @@ class Unwrapper:
         self.cut = False
         """After `close`: the text breaks off."""
 
+    # The text is given out in pieces, because agents show a patch while it is written.
     def feed(self, piece: str) -> str:
         """The text in `piece`. Empty until it is certain that the arguments have the wrapped shape."""
         if self._over:
@@ -108,12 +112,14 @@ def _string_prefix(text: str) -> tuple[str, str, bool]:
             continue
         if text[i] == '"':
             return "".join(out), "", True
+        # The escape may be continued in the next piece.
         if i + 1 >= len(text):
             break
         if text[i + 1] != "u":
             out.append(_ESCAPES.get(text[i + 1], text[i + 1]))
             i += 2
             continue
+        # The second half of a surrogate pair may still be on its way. Half a pair is no character.
         high = text[i + 2 : i + 4].lower() in ("d8", "d9", "da", "db")
         size = 12 if high and "\\u".startswith(text[i + 6 : i + 8]) else 6  # a surrogate pair is one character
         if i + size > len(text):
@@ -121,6 +127,7 @@ def _string_prefix(text: str) -> tuple[str, str, bool]:
         try:
             out.append(msgspec.json.decode(f'"{text[i : i + size]}"', type=str))
         except msgspec.DecodeError:
+            # An invalid escape must not stop the stream: U+FFFD stands for it, as in other decoders.
             out.append("\ufffd")
             size = 6
         i += size

@@ -18,6 +18,7 @@ from ..context import Context
 from .wire_decoding import Indexed, Unknown
 
 NULL = Raw(b"null")
+# Most documents have no or very few unknown fields. An index would cost more than it saves.
 _FEW = 4
 """Paths that are compared one by one, without an index."""
 _encode = msgspec.json.Encoder().encode
@@ -31,6 +32,7 @@ class Fields(tuple[str, ...]):
 
     def __new__(cls, *names: str) -> Fields:
         made = super().__new__(cls, names)
+        # One call of attrgetter for many fields is much faster than one getattr for each.
         made.values = attrgetter(*names) if len(names) > 1 else lambda wire: (getattr(wire, names[0]),)
         return made
 
@@ -49,6 +51,7 @@ def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | 
     `more`: fields that the wire Struct knows and the canon does not. The fields are removed from `unknown`: readers
     gather for inner objects first, and for the whole document last.
     """
+    # A name with a slash is a path. It is reported at the path of the field, not of the object that carries it.
     if more:
         if any("/" in name for name in more):
             for name, value in more.items():
@@ -85,6 +88,7 @@ def with_shared(extra: Extra | None, dialect: str, shared: dict[str, Raw]) -> Ex
 def without_cache_options(extra: Extra, dialect: str, context: Context) -> Extra:
     """`extra` without the cache options of another dialect, unless the model is known to accept them."""
     fields = extra.get(dialect, {})
+    # Models from GPT-5.6 on take explicit cache options (openai 3.49.0, 2026-11).
     if CACHE_OPTIONS not in fields or context.profile.cache_marks:
         return extra
     context.lose("field.dropped", (CACHE_OPTIONS,), "the model is not known to take it", "info")
@@ -99,6 +103,7 @@ def misplaced(context: Context, at: Path, wire: Struct, names: tuple[str, ...], 
     values = names.values(wire) if type(names) is Fields else [getattr(wire, name) for name in names]
     if not any(values):
         return extra
+    # Fields of the Struct are encoded again: they were decoded before it was known that they are misplaced.
     found = {name: Raw(_encode(value)) for name, value in zip(names, values, strict=True) if value}
     context.keep(at, found)
     return {context.source: {**(extra or {}).get(context.source, {}), **found}}
@@ -110,6 +115,7 @@ def restore(out: dict[str, Any], extra: Extra | None, dialect: str) -> dict[str,
     if fields is not None:
         for name, value in fields.items():
             if "/" not in name:
+                # The order matters: `~01` is the name `~1`, not a slash (RFC 6901).
                 out.setdefault(name.replace("~1", "/").replace("~0", "~"), value)
             else:
                 _restore_below(out, name.split("/"), value)
@@ -120,6 +126,7 @@ def _restore_below(out: Any, steps: list[str], value: Raw) -> None:
     *path, last = [step.replace("~1", "/").replace("~0", "~") for step in steps]
     for i, step in enumerate(path):
         if isinstance(out, dict) and step in out:
+            # A raw object is opened only if something must be written into it, so that its bytes stay exact otherwise.
             if isinstance(out[step], Raw) and bytes(memoryview(out[step])[:1]) == b"{":
                 out[step] = _object(out[step])
             out = out[step]
@@ -130,10 +137,13 @@ def _restore_below(out: Any, steps: list[str], value: Raw) -> None:
         elif isinstance(out, dict) and i == len(path) - 1 and last.isdigit():
             out[step] = out = []  # a list that holds only unknown values
         else:
+            # The object on the way was not written, so the field has no place. The reader reported it.
             return
     if isinstance(out, dict):
         out.setdefault(last, value)
     elif isinstance(out, list) and last.isdigit():
+        # `insert`, because unknown members of a list were taken out
+        # of it: their numbers are those of the original list.
         out.insert(int(last), value)
 
 

@@ -35,6 +35,7 @@ def failure(stop: Stop, *own: str) -> str:
     own word.
     """
     sentence = FAILED.get(stop.reason, "")
+    # The dialect's own word restores the ending exactly. The sentence would stand beside it as invented text.
     if not sentence or (stop.extra is not None and any(name in stop.extra for name in own)):
         return ""
     return stop.detail or sentence
@@ -52,11 +53,13 @@ def with_failure(parts: tuple[Part, ...], words: str, gap: str = "") -> tuple[Pa
     if not words:
         return parts
     has_text = any(type(part) is Text and part.text for part in parts)
+    # An answer of a failed model may be empty. Then there is nothing to separate the sentence from.
     return (*parts, Text(gap + words if has_text else words))
 
 
 def events_of_whole_answer(stray: bytes, read: Callable[[bytes, Context], Response], context: Context) -> list[Event]:
     """The events of a whole answer that came in place of a stream. Empty if the bytes are no answer."""
+    # Frames of a stream never begin with a brace, so only these bytes can be a whole answer.
     if not stray.lstrip().startswith(b"{"):
         return []
     cleaned = None if json_text.is_whole(stray) else without_surrogates(stray)
@@ -76,6 +79,7 @@ def events_of_whole_answer(stray: bytes, read: Callable[[bytes, Context], Respon
 
 def is_exact(stop: Stop, exact: frozenset[StopReason]) -> bool:
     """Whether the target's word for the reason is exact. A sentence in a field of its own does not count."""
+    # A detail without a path was made from the word. It shows that the word is finer than the reason.
     return stop.reason in exact and not stop.word and not (stop.detail and not stop.detail_at)
 
 
@@ -85,6 +89,7 @@ def lose_stop(stop: Stop, word: str, context: Context, number: int = 0, *, exact
     """
     if not exact:
         original = stop.word or (stop.detail if not stop.detail_at else "") or stop.sequence or stop.reason
+        # An answer that failed and looks complete is the worst case: an agent goes on with it.
         grave = stop.reason in FAILED and word not in _FAILURES
         severity: Severity | None = "warning" if grave or (stop.word and stop.reason == "unknown") else None
         context.lose("stop.approximated", context.stopped(stop, number), f"{original} is sent as {word}", severity)
@@ -105,6 +110,7 @@ def lose_missing_call(stop: Stop, called: bool, word: str, context: Context, num
 
 def in_order(answers: list[Alternative], numbers: list[int]) -> list[Alternative]:
     """Answers sorted by their own numbers, in whatever order the upstream listed them."""
+    # Nearly all answers are in order. The check avoids the sorting.
     if len(answers) < 2 or all(before <= after for before, after in pairwise(numbers)):
         return answers
     return [answers[place] for place in sorted(range(len(answers)), key=numbers.__getitem__)]
@@ -112,6 +118,7 @@ def in_order(answers: list[Alternative], numbers: list[int]) -> list[Alternative
 
 def flawed(call: ToolCall, arguments: str, context: Context) -> bool:
     """Report arguments that are no JSON object. True: they break off, so the call is incomplete."""
+    # The cheap tests come first: most arguments are valid, and this runs for each call.
     if call.custom or not arguments or json_text.is_whole(arguments) or json_text.object_raw(arguments) is not None:
         return False
     cut = json_text.breaks_off(arguments)
@@ -144,6 +151,7 @@ def cut_short(stop: Stop, context: Context, number: int = 0) -> Stop:
     """The stop of an answer with a call that breaks off. Clients run the calls of a complete answer, so the answer is
     sent as cut. Nothing else is known about its end.
     """
+    # The upstream's own reason (a limit, a filter) already shows that the answer is not complete.
     if stop.reason not in _WHOLE:
         return stop
     detail = f"{stop.reason} is sent as length: a call breaks off"
@@ -186,6 +194,7 @@ def unusable() -> Fault:
 def ended(response: Response, context: Context, broken: BrokenCalls = "text") -> Response:
     """The response with a stop that fits its calls. Raises FaultError if the target cannot represent the answer."""
     parts, stop = _ended(response.parts, response.stop, context, 0, broken)
+    # The fault is raised only for a call that is left out here, not for an ending that the upstream itself reported.
     if broken == "fault" and stop is not response.stop and stop.reason == "bad_tool_call":
         raise FaultError(unusable(), losses=tuple(context.losses.all()))
     if not response.alternatives:

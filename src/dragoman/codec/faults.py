@@ -62,12 +62,14 @@ def kind_of_status(status: int) -> FaultKind:
     """The fault kind of an HTTP status."""
     if status in _KINDS:
         return _KINDS[status]
+    # A status below 400 with an error body comes from a broken host. The request is not to blame.
     return "server" if status >= 500 or status < 400 else "invalid_request"
 
 
 def status_of_kind(kind: FaultKind, given: int = 0, own: Mapping[FaultKind, int] | None = None) -> int:
     """The status to answer with: `given` if it has the same kind, else the dialect's own, else the usual one."""
     usual = (own or {}).get(kind, _STATUSES[kind])
+    # A dialect with its own table has a fixed status for each kind, so the upstream's does not count.
     if given and kind_of_status(given) == kind and own is None:
         return given
     return usual
@@ -81,6 +83,7 @@ _FULL = re.compile(
     r"|\bcontext[ _-](?:length|limit|size|window)\b[^.\n]{0,30}?\bexceeded",
     re.I,
 )
+# Only these kinds are vague. A full context is never a problem of authority or of speed.
 _BLURRED: frozenset[FaultKind] = frozenset({"invalid_request", "unprocessable", "too_large"})
 
 
@@ -88,6 +91,7 @@ def sharpened(kind: FaultKind, message: str) -> FaultKind:
     """The kind, or context_too_long if only the message reveals it. Most hosts have no code for a full context, and
     agents shorten their history when they get this kind.
     """
+    # The pattern looks at the beginning only: some hosts repeat the whole prompt in the message.
     return "context_too_long" if kind in _BLURRED and _FULL.search(message[:2000]) else kind
 
 
@@ -102,6 +106,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             seconds = float(value) / scale
         except ValueError:
             continue
+        # 1e9 seconds are 30 years. A larger number is an error or a date in seconds.
         if 0 <= seconds < 1e9:
             return seconds
     return None
@@ -112,6 +117,7 @@ def retry_headers(fault: Fault) -> dict[str, str]:
     if fault.retry_after is None:
         return {}
     whole = int(fault.retry_after)
+    # Rounded up: a client that waits too short a time is refused again.
     return {"retry-after": str(whole if whole == fault.retry_after else whole + 1)}
 
 
@@ -124,6 +130,7 @@ def broken_off(stray: bytes, read: Callable[[dict[str, Any]], Fault]) -> Fault:
     """The fault of a stream that ended before its answer. `stray`: bytes outside of frames. An error object in them is
     read as a fault; of anything else, the beginning is quoted.
     """
+    # 4000 bytes are enough for every error page, and keep the work small for a stream of megabytes.
     words = " ".join(stray[:4000].decode("utf-8", "replace").split())
     if not words:
         return Fault("upstream_bad", _ENDED, 502)
@@ -131,6 +138,7 @@ def broken_off(stray: bytes, read: Callable[[dict[str, Any]], Fault]) -> Fault:
         value = decode_tolerant(stray)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
+    # Google puts some errors into a list with one element (google-genai 3.1.0, 2026-11).
     value = value[0] if isinstance(value, list) and value else value
     error = value.get("error") or _unwrapped_error(value) if isinstance(value, dict) else None
     if isinstance(error, str):
@@ -168,6 +176,7 @@ def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> 
     own_values = b"".join(mine.values())
     for name, value in (("code", fault.code), ("param", fault.param)):
         # A value inside a kept field is counted there. A code that equals the status crosses as the status.
+        # A search for the value in all fields would be slow for each of them, so the kept fields are joined once.
         if value and name not in mine and json_text.string(value) not in own_values and value != str(fault.status):
             if json_text.string(value) not in written:
                 fields[name] = Raw(b"")
@@ -307,6 +316,7 @@ class ErrorObjects:
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             value = None
         error = value.get("error", value) if isinstance(value, dict) else value
+        # OpenAI and most compatible hosts put the request's id here (openai 3.49.0, 2026-11).
         request_id = headers.get("x-request-id", "")
         if isinstance(error, str) and isinstance(value, dict):
             # xAI writes the message in place of the object, and the code beside it.
@@ -316,6 +326,7 @@ class ErrorObjects:
             error = {**{name: field for name, field in error.items() if name != "detail"}, "message": error["detail"]}
         if isinstance(error, dict):
             return self.read_object(error, status, headers, request_id)
+        # Proxies answer with HTML pages. 2000 bytes show what it is.
         message = error if isinstance(error, str) else body[:2000].decode("utf-8", "replace")
         return Fault(kind_of_status(status), message, status, retry_after=retry_after(headers), request_id=request_id)
 
@@ -324,9 +335,11 @@ class ErrorObjects:
     ) -> Fault:
         """The fault in an `error` object. `status` 0: unknown, as in a stream."""
         code, type_ = error.get("code"), error.get("type")
+        # Some hosts send the HTTP status as the code in a stream, where no status is left to send.
         if not status and isinstance(code, int) and 400 <= code < 600:
             status = code
         code = str(code) if isinstance(code, str | int) else ""
+        # The code is more exact than the status: 429 is both a rate limit and an empty account.
         kind = _BY_CODE.get(code) or (kind_of_status(status) if status else _kind_in_stream(code, str(type_)))
         message = error.get("message")
         rest = {name: json_text.raw(value) for name, value in error.items() if name not in _FIELDS}
@@ -374,6 +387,7 @@ class ErrorObjects:
 
 
 def _kind_in_stream(code: str, type_: str) -> FaultKind:
+    # Only the beginning is compared: the list of codes grows with each release (openai 3.49.0, 2026-11).
     if code.startswith(_POLICIES):
         return "invalid_request"
     return _BY_TYPE.get(type_, "server")

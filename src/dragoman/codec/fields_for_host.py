@@ -79,9 +79,11 @@ def without_refused_fields(
             at = settings.at.get(_CANON.get(name, name))
             context.suited |= not own or at != (fact,)
             out = {(fact if key == name else key): value for key, value in out.items()}
+        # A default value changes nothing, so its removal is no loss.
         elif name not in _DEFAULTS or holder[last] != _DEFAULTS[name]:
             del holder[last]
             _report(name, settings, host, context, noise, own)
+        # The host may refuse the field even with its default. A client of this dialect sent it on purpose, though.
         elif not own:
             del holder[last]
     return out
@@ -103,6 +105,7 @@ def _without_word(out: dict[str, Any], name: str) -> bool:
     words = json_text.plain(given) if isinstance(given, Raw) else given
     if not isinstance(words, list) or word not in words:
         return False
+    # An empty list stays: it is legal, and the client sent the field.
     out[head] = [one for one in words if one != word]
     return True
 

@@ -27,6 +27,7 @@ def with_taken_format(request: Request, profile: Profile, context: Context, *, o
     shape = request.settings.format
     if shape is None:
         return request
+    # `json_mode` of the hosts yields an object; a list or a text can only be asked for in words.
     kind = "object" if _holds_objects(shape) else "value"
     refused = objects and kind == "value"
     if not refused and (profile.formats if shape.kind == "schema" else profile.json_mode):
@@ -40,6 +41,7 @@ def with_taken_format(request: Request, profile: Profile, context: Context, *, o
     # JSON mode yields objects only.
     left = Format("json") if profile.json_mode and kind == "object" else None
     settings = msgspec.structs.replace(request.settings, format=left)
+    # First, so that the model reads it before the conversation, and a cached beginning stays the same.
     turns = (Turn("system", (Text(words),), at=at), *request.turns)
     return msgspec.structs.replace(request, turns=turns, settings=settings)
 
@@ -48,6 +50,7 @@ def _holds_objects(shape: Format) -> bool:
     if shape.schema is None:
         return True
     root = json_text.plain(Raw(shape.schema.encode()))
+    # A schema without a type accepts objects; nearly all such schemas describe one.
     return isinstance(root, dict) and root.get("type", "object") == "object"
 
 

@@ -30,6 +30,7 @@ def with_words(shape: Format, at: Path, context: Context) -> Format:
     if not words:
         return shape
     schema = json_text.decode(shape.schema) if shape.schema is not None else None
+    # Keywords beside `$ref` are ignored by older drafts of JSON Schema, so the words would be lost there.
     if not isinstance(schema, dict) or "$ref" in schema:
         schema, placed = {}, {}
     else:
@@ -43,6 +44,7 @@ def with_words(shape: Format, at: Path, context: Context) -> Format:
         return shape
     detail = f"{' and '.join(new)} say what the format is called"
     context.lose("schema.rewritten", at + shape.schema_at, detail)
+    # The bytes of the schema stay; the words come first, where a model reads them first.
     text = json_text.encode({**new, **json_text.fields(shape.schema)}).decode()
     return msgspec.structs.replace(shape, schema=text)
 

@@ -12,6 +12,7 @@ endpoints have no other name, and Fireworks' `accounts/fireworks/models/NAME` is
 
 def bare(model: str) -> str:
     """The name without the path of a Google resource."""
+    # A plain name is the common case.
     if "models/" not in model:
         return model
     found = _RESOURCE.match(model)

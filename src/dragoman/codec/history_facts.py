@@ -50,6 +50,7 @@ _NOBODY = Turn("", ())  # type: ignore[arg-type]
 def facts_of(turns: tuple[Turn, ...], context: Context) -> HistoryFacts:
     """The facts about these turns. They are collected once, as long as no stage changes the turns."""
     found: HistoryFacts | None = context.facts
+    # The facts belong to one tuple of turns. A stage that changes the turns makes a new tuple, so identity is enough.
     if found is None or found.turns is not turns:
         context.facts = found = survey(turns)
     return found

@@ -109,6 +109,7 @@ def drop(
     for part in (call, result):
         if part is not None:
             words = f"{part.kind}: {why}" if why else part.kind
+            # No client ever sees such a use as an item, so it cannot miss it.
             context.lose("hosted.dropped", part.at, words, "info" if is_stored_elsewhere(call) else severity)
     return ()
 
@@ -121,6 +122,7 @@ def mapped(
     """
     detail = f"{call.kind} is written as {kind}"
     severity: Severity | None = "warning" if left and request else None
+    # Two losses at one path would count one item twice.
     if result is None or result.at == call.at:  # one item for both, and one loss at its place
         left = left if result is not None else ""
         context.lose("hosted.mapped", call.at, f"{detail}: {left}" if left else detail, severity if left else None)
@@ -137,12 +139,14 @@ def use_id(call: HostedCall) -> str:
 def foreign_id(prefix: str, call_id: str) -> str:
     """The id of a use of another dialect's upstream, for a client. It is marked, so that it can be recognised."""
     plain = call_id.removeprefix(prefix)
+    # The id comes back from a client that got it from us, and has its mark already.
     if plain.startswith(MARK):
         return call_id
     return f"{prefix}{MARK}{_safe(call_id)}"
 
 
 def _safe(call_id: str) -> str:
+    # Letters, digits and _ are legal in the ids of all dialects, so everything else is replaced.
     return _UNSAFE.sub("_", call_id)
 
 
@@ -187,6 +191,7 @@ def full_name(call: HostedCall) -> str:
 
 def split_name(name: str) -> tuple[str, str]:
     """The server and the tool of a name that `full_name` made."""
+    # Only one slash: names of tools may have slashes of their own.
     server, _, tool = name.rpartition("/") if name.count("/") == 1 else ("", "", name)
     return server, tool
 
@@ -224,6 +229,7 @@ def sealed_use(call: HostedCall, result: HostedResult) -> Seal | None:
     use is sealed. Messages documents that `encrypted_content` "must be passed back" for citations in later turns, and
     Gemini that `toolCall` and `toolResponse` go back with their signatures (2026-11)."""
     parts = [(part.kind, part.value) for part in (call, result) if part.value != ELSEWHERE]
+    # Without both halves the upstream cannot go on from the use.
     if len(parts) < 2 or not (_is_sealed(bytes(result.value)) or _is_sealed(bytes(call.value))):
         return None
     return Seal(call.dialect, json_text.encode(SealedUse(_safe(use_id(call)), parts)).decode(), USE)
@@ -234,6 +240,7 @@ def unsealed_use(data: str, dialect: str, at: Path) -> tuple[str, list[Part]]:
     try:
         use = _read_use(data)
     except (msgspec.DecodeError, RecursionError):
+        # A client may change what it sends back. A seal that cannot be read is treated as absent.
         return "", []
     return use.id, [Opaque(dialect, kind, value, at=at) for kind, value in use.parts]
 
@@ -266,6 +273,7 @@ class Uses:
         assert type(part) is HostedResult
         call = self._named_once(self._call_of(part))
         written = self._write(call, part, self._context, self._request)
+        # A history needs no new seal: the use comes from there.
         seal = sealed_use(call, part) if written and not self._request else None
         if seal is None:
             return written
@@ -281,6 +289,7 @@ class Uses:
     def _named_once(self, call: HostedCall) -> HostedCall:
         """The call with an id that is unique in the answer: streams repeat events, and metadata in chunks."""
         count = self._names[call.id] = self._names.get(call.id, 0) + 1
+        # In a request the ids are the client's own, and its history refers to them.
         if count == 1 or not call.id or self._request:
             return call
         return msgspec.structs.replace(call, id=f"{call.id}_{count}")
@@ -304,6 +313,7 @@ def cross_parts(
     parts: tuple[Part, ...], write: WriteHosted, own: Own, context: Context, *, request: bool
 ) -> tuple[Part, ...]:
     """The parts of one turn or answer, with hosted calls and results in the target's form."""
+    # The loop avoids the rest for nearly all turns, which have no hosted parts.
     for part in parts:
         if type(part) is HostedCall or type(part) is HostedResult:
             break
@@ -322,6 +332,7 @@ def cross_turns(turns: tuple[Turn, ...], write: WriteHosted, own: Own, context: 
     out: list[Turn] = []
     changed = False
     for turn in turns:
+        # Only assistant turns hold uses: the upstream itself made them.
         parts = cross_parts(turn.parts, write, own, context, request=True) if turn.role == "assistant" else turn.parts
         if parts is turn.parts:
             out.append(turn)
@@ -375,9 +386,11 @@ class HostedEvents:
                 uses = self._answers[event.answer] = Uses(self._made, self._own, self._context, request=False)
             return self._events(uses.feed(part), event.answer)
         if type(event) is PartEnd and event.index in self._taken:
+            # The end of a part that was replaced must not be written: its start was not.
             self._taken.discard(event.index)
             return []
         if type(event) is Finish and event.answer in self._answers:
+            # Calls without a result are written at the end, when no result can come any more.
             return [*self._events(self._answers.pop(event.answer).rest(), event.answer), event]
         return [event]
 

@@ -65,8 +65,10 @@ def as_text(call: HostedCall, result: HostedResult | None, context: Context) -> 
     if result is not None and result.at != call.at:
         context.lose("part.as_text", result.at, result.kind)
     for part in (call, result):
+        # A signature is bound to its part. The text cannot carry it, so the loss is reported apart.
         if part is not None and b'"thoughtSignature"' in bytes(part.value):
             context.lose("seal.dropped", part.at, part.kind)
+    # Text cannot hold an image, and no upstream accepts images in an assistant turn from others.
     for media in files(result):
         context.lose("media.dropped", media.at, media.mime or media.kind)
     description = _DESCRIPTIONS[call.family](call)
@@ -74,8 +76,10 @@ def as_text(call: HostedCall, result: HostedResult | None, context: Context) -> 
     if result is not None and not call.family and not result.parts and not is_stored_elsewhere(result):
         came_back = text_in(json_text.plain(result.value))
     if result is None:
+        # The model must know that there is no result; else it may invent one.
         description += "\n[no result was recorded]"
     elif came_back:
+        # The end is marked, because a page may hold text that looks like the model's own words.
         description += f"\n[{_failed(result) or 'result'}]\n{came_back}\n[end of the result]"
     else:
         description += f"\n[{_failed(result) or 'no output'}]"
@@ -125,6 +129,7 @@ _PAIRING = frozenset({"id", "status", "call_id", "tool_use_id", "container_id", 
 def text_in(value: Any) -> str:
     """The text in a JSON value: its only text, else the value without ids, types and seals; "" for none."""
     value = _trimmed({key: one for key, one in value.items() if key != "type"} if isinstance(value, dict) else value)
+    # One text inside wrappers is what the tool returned. The wrappers help nobody.
     while isinstance(value, dict | list) and len(value) == 1:
         value = value[0] if isinstance(value, list) else next(iter(value.values()))
     if isinstance(value, str) or value in (None, {}, []):
@@ -140,6 +145,7 @@ def _trimmed(value: Any) -> Any:
     fields = {
         key: _trimmed(one) for key, one in value.items() if key not in _PAIRING and not key.startswith("encrypted")
     }
+    # `type` has one value there, so it shows the model nothing.
     if fields.get("type") == "text" or str(fields.get("type", "")).endswith("_result"):
         del fields["type"]
     return {key: one for key, one in fields.items() if one not in (None, {}, [])}

@@ -109,6 +109,7 @@ FORMS: Mapping[str, Any] = {
 }
 """The common names of options, and their form. An option with another form is reported as unknown."""
 
+# A default that the client wrote out is no loss if the target has no such option.
 DEFAULT_OPTIONS: Mapping[str, Any] = {
     "approval": "never",
     "context_size": "medium",
@@ -118,6 +119,7 @@ DEFAULT_OPTIONS: Mapping[str, Any] = {
 }
 """Values that an option has anyway if it is absent."""
 
+# MCP servers get their token as a header in some dialects and as a field of its own in others.
 _SECRET_HEADER = "authorization"
 _BEARER = "Bearer "
 
@@ -154,12 +156,15 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], contex
     takes. Hosted tools of the target's own dialect stay, unless the model takes none beside functions.
     """
     for tool in tools:
+        # Nearly all requests have functions only. Deferred functions
+        # also need a look: the target may have no tool search.
         if type(tool) is HostedTool or tool.deferred:
             break
     else:
         return tools
     own = {row.dialect for row in target} | {context.target}
     names = {tool.name for tool in tools if type(tool) is Tool}
+    # Gemini 2 takes functions or its own tools, not both (google-genai 3.1.0, 2026-11).
     alone = not context.profile.hosted_beside_functions and bool(names)
     out: list[Tool | HostedTool] = []
     offered = _Offered(tools, source, context)
@@ -172,6 +177,7 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], contex
 
 
 def _row_of(kind: str, rows: tuple[Row, ...]) -> Row | None:
+    # The exact word comes first: a pattern also fits versions with another meaning.
     for row in rows:
         if row.kind == kind or row.kinds.fullmatch(kind):
             return row
@@ -193,6 +199,7 @@ def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[R
         return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
     wanted = _row_of(choice.names[0], source)
     declared = [tool for tool in request.tools if isinstance(tool, HostedTool) and _row_of(tool.kind, source) is wanted]
+    # The counterpart stands at the path of the original: `cross` gives it that path.
     there = next((tool for tool in tools if declared and tool.at == declared[0].at), None)
     aimed: Choice | None = None
     if isinstance(there, Tool):
@@ -201,6 +208,7 @@ def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[R
         aimed = Choice("required", at=choice.at)  # every dialect with a tool choice can express this
     else:
         row = next((row for row in target if there is not None and row.kind == there.kind), None)
+        # A tool choice that names a hosted tool has another form in each dialect, so it is an extra of the target.
         if row is not None and row.force is not None:
             aimed = Choice("one", extra={row.dialect: {"tool_choice": json_text.raw(row.force)}}, at=choice.at)
     if aimed is None:
@@ -225,6 +233,8 @@ class _Offered:
         """By the path of a tool, the fields of the request that were read as its options, and their names there."""
         found: dict[Path, list[tuple[Path, str]]] = {}
         for at, there in self._context.moved.items():
+            # A field at the top level of the request was read as an option:
+            # Chat's `web_search_options` is one (openai 3.49.0, 2026-11).
             if len(there) == 1:
                 found.setdefault(at[:-1], []).append((at, str(there[0])))
         return found
@@ -245,10 +255,12 @@ def _crossed(
     context: Context,
 ) -> list[Tool | HostedTool]:
     row = _row_of(tool.kind, own)
+    # A tool that no table knows may be new. To guess a counterpart would be worse than to report it.
     if row is None:
         _drop(tool, offered, context)
         return []
     run_there = row.function(json_text.plain(tool.value)) if row.function is not None else None
+    # A client that runs the tool itself must be asked through a function, under the tool's own name.
     if run_there is not None and run_there.name not in names:
         names.add(run_there.name)
         context.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is run by the client", "info")
@@ -268,6 +280,7 @@ def _crossed(
     for wish in _wishes(tool, row):
         function = STAND_INS.get(wish.family) if context.stands else None
         if there is not None and there.wants <= wish.options.keys():
+            # Tools that need an option (an MCP server needs its address) may be offered several times.
             if there.wants or _is_free(there, names):
                 made.append(_mapped(tool, wish, there, context))
                 continue
@@ -314,6 +327,7 @@ def _found(target: tuple[Row, ...], family: str, context: Context, kind: str = "
 def _wishes(tool: HostedTool, row: Row) -> list[_Wish]:
     value = json_text.plain(tool.value)
     if row.inside:
+        # Gemini's tools stand under their own key; the key may have the other spelling.
         value = value.get(row.inside, value.get(tool.kind)) if isinstance(value, dict) else None
     if row.many:
         return [_wish(one, tool.at + (i,), row) for i, one in enumerate(value)] if isinstance(value, list) else []
@@ -333,6 +347,7 @@ def _wish(value: Any, at: Path, row: Row) -> _Wish:
             continue
         try:
             read = msgspec.convert(option.read(setting), FORMS[name])
+        # An option of another form stays among the unknown members, and is reported below.
         except msgspec.ValidationError:
             continue
         known.add(path)
@@ -347,6 +362,8 @@ def _wish(value: Any, at: Path, row: Row) -> _Wish:
 def _take_token(options: dict[str, tuple[Path, Any]], at: Path, headers: dict[str, str]) -> None:
     """Treat a bearer token among the headers as the option `token`."""
     for name, value in headers.items():
+        # Messages has a field for the token, `authorization_token`
+        # (anthropic 2.8.0, 2026-11). Elsewhere it may be a header.
         if name.lower() == _SECRET_HEADER and value.startswith(_BEARER):
             options.setdefault("token", (at, value.removeprefix(_BEARER)))
             left = {other: content for other, content in headers.items() if other != name}
@@ -374,6 +391,7 @@ def _unknown_members(members: dict[str, Any], above: Path, known: set[Path], qui
             continue
         if isinstance(value, dict) and value:
             out.extend(_unknown_members(value, path, known, quiet))
+        # Empty objects and lists at the top set nothing.
         elif above or value not in ({}, []):
             out.append(path)
     return out
@@ -384,6 +402,7 @@ def _mapped(tool: HostedTool, wish: _Wish, row: Row, context: Context) -> Hosted
     options = {name: setting for name, (_, setting) in wish.options.items()}
     if "token" in options and "token" not in row.options and "headers" in row.options:
         options["headers"] = {"Authorization": _BEARER + options.pop("token"), **options.get("headers", {})}
+    # The token was written as a header, so it is not lost.
     taken: set[str] = {"token"} if "token" in wish.options and "token" not in options else set()
     for name, setting in options.items():
         option = row.options.get(name)
@@ -407,6 +426,7 @@ def _copied(value: Any) -> Any:
 
 
 def _put(value: dict[str, Any], path: Path, setting: Any) -> None:
+    # An option may add to an object that the row itself writes.
     if len(path) == 1 and isinstance(setting, dict) and isinstance(value.get(str(path[0])), dict):
         value[str(path[0])].update(setting)
         return
@@ -430,6 +450,7 @@ def _loaded(tools: Tools, target: tuple[Row, ...], context: Context) -> Tools:
     search = _found(target, "tool_search", context)
     if search is None:
         return tools  # the writer decides
+    # The client offers a search itself, so its tools stay deferred.
     if any(isinstance(tool, HostedTool) and search.kinds.fullmatch(tool.kind) for tool in tools):
         return tools
     out: list[Tool | HostedTool] = []

@@ -13,6 +13,7 @@ from .sse_splitter import MAX_FRAME
 
 _OUTSIDE = re.compile(rb'["{}\[\]]')
 _INSIDE = re.compile(rb'["\\]')
+# A comma is a separator like a space: gemini-cli collapses doubled commas that Code Assist sent (sources, 2026-08).
 _BETWEEN = b" \t\r\n,"
 
 
@@ -82,6 +83,7 @@ class Splitter:
             self._escaped = False
             place += 1
         while place < size:
+            # A search with a pattern runs in C. A loop over the bytes would cost more than decoding them.
             found = (_INSIDE if self._string else _OUTSIDE).search(chunk, place)
             if found is None:
                 return size
@@ -90,6 +92,7 @@ class Splitter:
             if mark == b'"':
                 self._string = not self._string
             elif mark == b"\\":
+                # The escaped byte may be the first one of the next chunk.
                 self._escaped = place == size
                 place += 1
             elif mark in b"{[":

@@ -50,6 +50,7 @@ def edited(document: bytes, before: Any, after: Any) -> bytes | None:
     end = len(document.rstrip())
     try:
         return document[:begin] + _edited(document, begin, end, before, after) + document[end:]
+    # The caller then encodes the whole document anew: correct, but without the client's spelling.
     except (_Unclear, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
 
@@ -71,6 +72,7 @@ def edited_around_surrogates(document: bytes, key: str, value: Any) -> bytes | N
     # The cleaned text has the same length as the document, so members have the same positions in both.
     for member in members:
         if member.name == key:
+            # The value replaces bytes of the original document, so that all surrogates outside of it stay.
             return document[: member.value] + json_text.encode(value) + document[member.end :]
     new = json_text.encode(key) + b":" + json_text.encode(value)
     comma = b"," if members else b""
@@ -94,6 +96,7 @@ def _edited_object(text: bytes, begin: int, end: int, before: dict[str, Any], af
         if name in before and name not in after:
             continue
         value = text[member.value : member.end]
+        # Equal values keep their bytes, also where the client spells a number as 1e2 or an escape in capitals.
         if name in after and (name not in before or before[name] != after[name]):
             value = _edited(text, member.value, member.end, before.get(name), after[name])
         pieces.append((text[member.gap : member.begin], text[member.begin : member.value] + value))
@@ -114,8 +117,10 @@ def _known(name: str, before: dict[str, Any], after: dict[str, Any]) -> str:
 
 def _edited_array(text: bytes, begin: int, end: int, before: list[Any], after: list[Any]) -> bytes:
     members = _elements(text, begin, end)
+    # The document was changed by somebody else, or has nulls that the reader left out. Numbers then do not fit.
     if len(members) != len(before):
         return json_text.encode(after)
+    # Histories grow at the end and change at the end. So equal items at both ends keep their bytes.
     same = min(len(before), len(after))
     head = next((i for i in range(same) if before[i] != after[i]), same)
     tail = next((i for i in range(same - head) if before[-1 - i] != after[-1 - i]), same - head)
@@ -137,6 +142,7 @@ def _joined(text: bytes, begin: int, end: int, members: list[_Member], pieces: l
     """The members between the brackets of the document, each with its own white space."""
     if not members:
         return text[begin : begin + 1] + b",".join([piece for _, piece in pieces]) + text[end - 1 : end]
+    # A new member gets the white space of the second one: the first has none before its comma.
     usual = text[members[1].gap : members[1].begin] if len(members) > 1 else b","
     out = [text[begin : members[0].begin]]
     for i, (gap, piece) in enumerate(pieces):
@@ -152,6 +158,7 @@ def _members(text: bytes, begin: int, end: int) -> list[_Member]:
     for name, raw in json_text.fields(text[begin:end]).items():
         found = _KEY.match(text, place)
         if found is None or json_text.decode(found.group(1)) != name:
+            # Of two equal keys the decoder keeps the last, so the positions cannot be trusted.
             raise _Unclear
         value, stop = found.end(), found.end() + len(raw)
         if text[value:stop] != bytes(raw):

@@ -80,6 +80,7 @@ def is_document(value: bytes) -> bool:
 
 def object_raw(value: str) -> Raw | None:
     """Arguments as a JSON object. Blank and null give `{}`; anything else that is no object gives None."""
+    # Arguments of a call without any come as nothing, as spaces or as null.
     if not value or value.isspace() or value == "null":
         return EMPTY_OBJECT
     return Raw(value) if is_object(value) else None
@@ -101,6 +102,7 @@ def breaks_off(value: str) -> bool:
 
         cleaned = without_surrogates(value.encode())
         value = value if cleaned is None else cleaned.decode()
+    # A text that ends in a number looks complete to the decoder. One more digit shows whether anything else is missing.
     return value.lstrip()[:1] == "{" and (_truncated(value) or _truncated(value + "0"))
 
 
@@ -108,6 +110,7 @@ def _truncated(value: str) -> bool:
     try:
         decode(value)
     except msgspec.DecodeError as error:
+        # msgspec has one exception for all errors; only the message distinguishes them (msgspec 0.22).
         return str(error) == "Input data was truncated"
     except (RecursionError, UnicodeError):
         pass
@@ -139,6 +142,7 @@ def respelled(document: bytes, key: str, value: str) -> bytes:
     is the key. Else the text is walked member by member.
     """
     name = b'"%b"' % key.encode()
+    # Only `\u00..` can spell a letter of the key. Other escapes cannot hide it.
     at = document.find(name)
     if at >= 0 and document.rfind(name) == at and not contains(document, b"\\u00"):
         found = _STRING.match(document, at + len(name))

@@ -20,6 +20,7 @@ from ..context import Context
 from . import json_text
 
 
+# Unknown fields are refused, so that a new field of Google is reported as lost, not silently dropped.
 class _Candidate(Struct, forbid_unknown_fields=True):
     token: str = ""
     logProbability: float = 0.0
@@ -43,6 +44,7 @@ class _Content(Struct):
 def cross(response: Response, source: Place | None, target: Place | None, context: Context) -> Response:
     """The response with its log probabilities in the target's field. If the target has none, they stay a loss."""
     if source is None or target is None or source == target:
+        # Equal places mean the same dialect, or one with the same form: the field passes as an extra.
         return response
     if response.extra is None and not (source.on_texts and any(part.extra is not None for part in response.parts)):
         return response
@@ -72,6 +74,7 @@ def _moved(
         found = read((extra or {}).get(source.dialect, {}).get(_name(source, number)), source.form)
         if found is not None:
             tokens, places = found, [(source.answers, number, source.name) if source.answers else (source.name,)]
+    # A list without a place stays where it is and is reported by the writer.
     if not tokens or (target.on_texts and not any(map(_takes_tokens, parts))):
         return parts, extra
     unkeep(context, places)
@@ -117,6 +120,8 @@ def _hung(parts: tuple[Part, ...], tokens: list[Token], place: Place) -> tuple[P
     for i in texts:
         part = parts[i]
         end, length = begin, 0
+        # Tokens end at the length of their text. Bytes of one character may be spread over tokens, so the count is
+        # approximate; the last text takes all that is left.
         while end < len(tokens) and (i == texts[-1] or length < len(part.text)):  # type: ignore[attr-defined]
             length += len(tokens[end].token)
             end += 1
@@ -140,6 +145,7 @@ def read(value: Raw | None, form: Form) -> list[Token] | None:
     except msgspec.DecodeError:
         return None
     tops = [[_token(one) for one in top.candidates] for top in found.topCandidates]
+    # `topCandidates` is optional, and may be shorter (google-genai 3.1.0, 2026-11).
     tops += [[] for _ in range(len(found.chosenCandidates) - len(tops))]
     return [
         Token(one.token, one.logProbability, None, top)
@@ -156,6 +162,7 @@ def joined(first: Raw, second: Raw) -> Raw:
         lists = {name: [msgspec.json.decode(one.get(name, b"[]"), type=list[Raw]) for one in both] for name in _LISTS}
     except msgspec.DecodeError:
         return second
+    # Of other fields the later value counts.
     return json_text.raw({**both[1], **{name: one + more for name, (one, more) in lists.items() if one or more}})
 
 

@@ -10,6 +10,7 @@ from ..canon.parts import Media, MediaKind, Part, Text, ToolResult
 from ..canon.turns import Turn
 from ..context import Context
 
+# Only types that some upstream accepts. The standard library's table depends on the machine.
 _BY_EXTENSION = {
     "png": "image/png",
     "jpg": "image/jpeg",
@@ -43,6 +44,7 @@ def split_data_url(url: str) -> tuple[str, str] | None:
         return None
     head, comma, data = url.partition(",")
     if not comma or not head.endswith(";base64"):
+        # A data URL without base64 holds percent escapes, which no upstream accepts.
         return None
     return head[5:-7].split(";", 1)[0], data
 
@@ -72,6 +74,7 @@ def kind_of(mime: str) -> MediaKind:
 
 def guess_mime(name: str) -> str:
     """The media type by the ending of an address or a file name, or ""."""
+    # Signed addresses have long queries after the name.
     path = name.partition("?")[0].partition("#")[0]
     return _BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
 
@@ -99,10 +102,12 @@ _TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml",
 
 def words_of(media: Media) -> str | None:
     """The words of a text document that is at hand; None for any other media."""
+    # The types are few on purpose: bytes of another type must never be shown as text.
     if not media.data or not (media.mime.startswith("text/") or media.mime in _TEXTUAL):
         return None
     try:
         return base64.b64decode(media.data, validate=True).decode()
+    # Data that claims to be text and is not UTF-8 stays a document.
     except ValueError:
         return None
 
@@ -152,4 +157,5 @@ def _unannounced(turn: Turn) -> Turn:
 
 
 def _announces(part: Part, after: Part | None) -> bool:
+    # The same words with extras were written by a client on purpose, for example with a cache mark.
     return type(part) is Text and type(after) is Media and part.text == note(after) and part.extra is None

@@ -40,12 +40,14 @@ class Splitter:
                 self._buffered = 0
             if not self._started:
                 self._started = True
+                # A byte-order mark can only be at the start; later it is part of the text.
                 pieces[0] = pieces[0].removeprefix(_BOM)
         lines: list[bytes] = []
         for line in pieces:
             if len(line) > MAX_FRAME:
                 self._break()
                 return lines
+            # Blank lines carry nothing. A server may send them to keep a connection open.
             if line and not line.isspace():
                 lines.append(line)
         if rest:
@@ -68,5 +70,6 @@ class Splitter:
 def one_line(text: bytes) -> bytes:
     """JSON text on one line: a raw value may span several lines, and a line end would end the NDJSON value."""
     if b"\n" in text or b"\r" in text:
+        # JSON allows line ends between tokens only, and a space there has the same meaning.
         return text.replace(b"\r", b" ").replace(b"\n", b" ")
     return text

@@ -35,6 +35,7 @@ class OpenCalls(Generic[T]):
     def take(self, key: Hashable) -> T | None:
         """Remove and return the first call under a key; None if there is none."""
         places = self._places.get(key)
+        # A call may have been taken under another key. Its number then no longer exists, and the next one counts.
         while places:
             call = self._calls.pop(places.popleft(), None)
             if call is not None:
@@ -79,6 +80,7 @@ class UnansweredCalls:
     def answer_next(self, call_id: str) -> bool:
         """Remove the first open call if it has this id and all results so far came in order."""
         calls = self._calls
+        # The usual case needs no index: one comparison for each result.
         if calls and calls[0].id == call_id:
             calls.popleft()
             return True
@@ -107,6 +109,7 @@ class UnansweredCalls:
         return self._index
 
     def _enter(self, index: OpenCalls[ToolCall], call: ToolCall) -> None:
+        # A result without a name answers the first open call, whatever its tool.
         keys = [("id", call.id), ("name", call.name), ("name", None)]
         if self._without_id(call):
             keys += [("without id", call.name), ("without id", None)]

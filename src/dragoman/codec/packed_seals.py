@@ -46,6 +46,8 @@ _PLAIN = "dragoman:1:"
 _RECORDS = "dragoman:2:"
 _RECORDS_BYTES = _RECORDS.encode()
 _ID = "dragoman:id:"
+# Dates and version words at the end of a model's name, as providers
+# write them: -20250929, -2026-10-21, @20250805, -001, -latest.
 _STAMP = re.compile(r"(?:-latest|-preview|-exp|-0|-\d{3}|-\d{2}-\d{2}|-\d{2}-\d{4}|-\d{4}-\d{2}-\d{2}|[-@]\d{6,8})\Z")
 
 
@@ -93,18 +95,21 @@ _read_id = msgspec.json.Decoder(tuple[str, tuple[Record, ...]]).decode
 
 def digest(text: str) -> str:
     """The digest by which a text is recognised."""
+    # 64 bits are enough: a text is compared only with those of its own turn.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def pack(seal: Seal) -> str:
     """A seal as text for a slot of another dialect."""
     if seal.dialect == BUNDLE and seal.data.startswith(MARK):
+        # A later version may read it. To drop it would destroy what the client still holds.
         return seal.data  # an unreadable slot is returned unchanged
     if seal.dialect == BUNDLE:
         return pack_written(seal.data)
     if seal.host:
         own = Record("thought", seal.dialect, seal.data, seal.kind, seal.model, seal.host, offset=HERE, length=-1)
         return pack_written(written((own,)))
+    # A colon separates the fields, and a model of Ollama has one in its name (qwen3:8b).
     model = seal.model.replace("%", "%25").replace(":", "%3A")
     plain = f"{_PLAIN}{seal.dialect}:{seal.kind}:{model}:{seal.data}"
     return base64.b64encode(plain.encode("utf-8")).decode("ascii")
@@ -130,6 +135,7 @@ def unpack(slot: str) -> Seal | None:
         return None
     try:
         plain = base64.b64decode(slot, validate=True).decode("utf-8")
+    # A client may cut or change a slot. A damaged seal must not end the request.
     except ValueError:  # not base64, or not UTF-8 in it
         return None
     if plain.startswith(_RECORDS):
@@ -180,6 +186,7 @@ def _evened(record: Record) -> Record:
     if not record.data.startswith("{"):
         return record
     try:
+        # The keys are sorted, because a stream may build the object in another order.
         return msgspec.structs.replace(record, data=_sorted(msgspec.json.decode(record.data)).decode())
     except (msgspec.DecodeError, RecursionError):
         return record
@@ -201,6 +208,7 @@ def unpack_id(call_id: str) -> tuple[str, tuple[Record, ...]] | None:
     if not call_id.startswith(MARK):
         return None
     try:
+        # Padding was removed: `=` is not allowed in the ids of most dialects.
         plain = base64.urlsafe_b64decode(call_id + "=" * (-len(call_id) % 4))
         if not plain.startswith(_ID.encode()):
             return None
@@ -222,9 +230,11 @@ def family(model: str) -> str:
     """A model name without its route and version stamp: an upstream answers a request for claude-sonnet-4-5 as
     claude-sonnet-4-5-20250929.
     """
+    # OpenRouter and others put the provider in front of the name, as in anthropic/claude-opus-5.
     name = model.rpartition("/")[2].lower()
     while True:
         shorter = _STAMP.sub("", name)
+        # A name that consists of stamps only is kept as it is.
         if shorter == name or not shorter:
             return name
         name = shorter
@@ -234,6 +244,7 @@ def same_origin(seal: Seal, upstream: Origin) -> bool:
     """Whether this upstream made the seal, as far as known. Only then may it get the seal."""
     if seal.dialect != upstream.dialect:
         return False
+    # Keys of two accounts at one provider cannot be distinguished; the host is all that is known.
     if seal.host and upstream.host and seal.host != upstream.host:
         return False
     # Signatures are bound to the model; a dated name and its alias are the same model.

@@ -28,6 +28,7 @@ def events_in(frames: bytes) -> list[Frame]:
     found: list[Frame] = []
     name: bytes = b""
     data: list[bytes] = []
+    # An empty line at the end closes the last frame: the caller gives whole frames only.
     for line in (*frames.removeprefix(_BOM).splitlines(), b""):
         more = None
         if line.startswith(b"data:"):
@@ -62,6 +63,7 @@ def decoded(data: bytes, decode: Callable[[bytes], T], shape: type[T]) -> T | No
     from json import loads  # late: hardly any frame needs it
 
     try:
+        # `strict=False`: the standard library then accepts raw control characters in strings, which JSON forbids.
         return msgspec.convert(loads(data.decode("utf-8", "replace"), strict=False), shape)
     except (ValueError, RecursionError, msgspec.ValidationError):
         return None
@@ -84,6 +86,7 @@ class EventStreamEnd:
 
     def passed(self, frames: bytes) -> None:
         """Take note of whole frames that are not the last ones. A few servers send frames after the end."""
+        # The words may also stand in the model's text. So they only decide whether the frames are decoded at all.
         if not self.ended and any(word in frames for word in self.ending):
             self.look(frames)
 
@@ -99,6 +102,7 @@ class EventStreamEnd:
             if self.ended:
                 # Some hosts end a failed stream like any other, so the frames before are checked too.
                 self.passed(b"".join(chunks[:place]))
+                # An error may come one frame before the terminator, as in Chat's `[DONE]`.
                 if place and not self.error and b"error" in chunks[place - 1]:
                     self.look(chunks[place - 1])
                 return
@@ -146,6 +150,7 @@ class AnswersStreamEnd(EventStreamEnd):
 
     def answer(self, index: object, finish: object) -> None:
         """Take note of one answer in a frame: its number, and its finish reason if it has one."""
+        # Gemini leaves out the index 0 (recorded).
         number = index if isinstance(index, int) else 0
         if finish:
             self._open.discard(number)

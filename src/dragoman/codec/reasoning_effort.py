@@ -12,6 +12,8 @@ from ..context import Context
 
 ORDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
+# Anthropic's smallest budget is 1024 (docs, 2026-10). xhigh and max share the largest number, because larger budgets
+# need more output tokens than many models have.
 BUDGETS = {"none": 0, "minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 32000, "max": 32000}
 
 
@@ -30,6 +32,7 @@ def from_budget(budget: int) -> str | None:
     """
     if budget < 0:
         return None
+    # The limits stand between the budgets above, not on them: a client may send a slightly smaller number.
     for limit, word in ((1, "none"), (1024, "minimal"), (5000, "low"), (12000, "medium"), (24000, "high")):
         if budget < limit:
             return word
@@ -38,6 +41,7 @@ def from_budget(budget: int) -> str | None:
 
 def nearest(effort: str, accepted: tuple[str, ...]) -> str:
     """The accepted word closest to `effort`, the lower of two; `effort` itself if the accepted words are unknown."""
+    # An unknown word is a host's own. To guess its rank would be wrong more often than to pass it.
     if not accepted or effort in accepted or effort not in ORDER:
         return effort
     rank = ORDER.index(effort)
@@ -83,6 +87,7 @@ def wanted(settings: Settings, context: Context) -> str | None:
         return None
     profile = context.profile
     if not profile.thinks:
+        # The request forbids thinking to a model without it: nothing is lost.
         fulfilled = requested.effort == "none"
         words = "does not think anyway" if fulfilled else "takes no effort setting"
         context.lose(
@@ -92,6 +97,7 @@ def wanted(settings: Settings, context: Context) -> str | None:
     effort = requested.effort or _opened(settings, requested, context)
     if effort is None:
         return None
+    # Such a word passes within one dialect, whose host may know it.
     if effort not in ORDER and effort not in profile.efforts and context.source != context.target:
         context.lose("effort.dropped", requested.at, f"{effort} is a word of {context.source} hosts alone")
         return None

@@ -29,6 +29,7 @@ def leading(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 def same_items(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     """Whether two tuples hold the same objects."""
+    # Identity, not equality: equal turns at different paths would report losses at the wrong place.
     return len(one) == len(other) and all(map(is_, one, other))
 
 
@@ -140,6 +141,7 @@ class PlainDocument:
 def read(reader: RequestReader, head: Any, messages: Iterable[Any]) -> Request:
     """The request with these messages and the other decoded fields."""
     reader.begin(head)
+    # A local name is faster in a loop that runs for each message.
     take = reader.message
     for index, message in enumerate(messages):
         take(message, index)
@@ -149,6 +151,7 @@ def read(reader: RequestReader, head: Any, messages: Iterable[Any]) -> Request:
 def write(writer: RequestWriter) -> bytes:
     """The request in JSON."""
     context = writer.context
+    # Losses name the dialect of the document. A writer that serves as part of another (Code Assist) writes in its name.
     came_from, context.source = context.source, writer.source
     try:
         writer.begin()
@@ -158,5 +161,6 @@ def write(writer: RequestWriter) -> bytes:
         out = writer.document(writer.messages)
         writer.close()
     finally:
+        # The context is used again for the answer, also after an error.
         context.source = came_from
     return writer.wrapped(json_text.encode(out))

@@ -30,6 +30,7 @@ def _rearranged(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
         if turn.role == "assistant":
             open_ids = {part.id for part in turn.parts if isinstance(part, ToolCall)}
             out.append(turn)
+            # -1: results may follow. -2: the turn has no calls, so results after it are strays.
             step = -1 if open_ids else -2
             continue
         if turn.role != "tool" or step == -2:
@@ -38,6 +39,7 @@ def _rearranged(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
         mine: list[Part] = []
         rest: list[Part] = []
         for part in turn.parts:
+            # A result of an earlier step stays where it is. The repair stage reports it.
             mine.append(part) if isinstance(part, ToolResult) and part.call_id in open_ids else rest.append(part)
         if mine:
             step = _place(out, results, mine, turn, step, context)
@@ -81,6 +83,7 @@ def _joined_steps(turns: tuple[Turn, ...]) -> list[Turn]:
 def _joined(turns: tuple[Turn, ...]) -> Turn:
     """Assistant turns joined into one. For a field that several have, the first value counts."""
     extra: Extra | None = None
+    # Backwards, so that the first turn's value is written last and stays.
     for turn in reversed(turns):
         for dialect, fields in (turn.extra or {}).items():
             extra = {} if extra is None else extra

@@ -36,5 +36,6 @@ def fit_openai_schema(
                 context.absent[name] = form.absent
             return Raw(form.schema), True
         context.lose(*lost, form.obstacle)
+        # None, not False: false would forbid what the client only asked for in vain.
         strict = None
     return fit(schema, LOOSE, context, at), strict

@@ -25,6 +25,7 @@ MESSAGES = {"standard": "standard", "priority": "priority", "batch": "batch"}
 
 def read(word: object) -> str | None:
     """The canon's word for a tier; None for anything else."""
+    # A field may be raw, because only some readers look at the tier.
     if type(word) is Raw:
         word = json_text.plain(word) if word else None
     return _READ.get(word) if type(word) is str else None

@@ -13,6 +13,7 @@ from .dialect_extras import Fields
 def given(settings: Settings, names: Fields) -> list[tuple[str, Any]] | tuple[()]:
     """Those of `names` that are not None, with their values. Most settings of most requests are not set at all."""
     values = names.values(settings)
+    # `count` looks at all values at once. Most requests end here.
     if values.count(None) == len(values):
         return ()
     return [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
@@ -31,6 +32,7 @@ def within(value: float, low: float, high: float, at: Path, context: Context) ->
     """`value`, moved into the range if needed."""
     if low <= value <= high:
         return value
+    # The nearest legal value keeps the direction of the wish; a dropped value would not.
     moved = min(max(value, low), high)
     context.lose("sampling.clamped", at, f"{value:g} is sent as {moved:g}")
     return moved

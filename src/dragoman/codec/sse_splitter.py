@@ -68,6 +68,7 @@ class Splitter:
         if not self.between:
             return None
         name = b""
+        # Most chunks are one frame, so this way must be the shortest.
         line, _, rest = chunk.partition(b"\n")  # faster than split for long lines
         if line[:7] == b"event: ":
             name = line[7:].strip()
@@ -76,6 +77,7 @@ class Splitter:
             return None
         if rest == b"\n":
             data = line[6:]
+            # A CR before LF belongs to the line end, and the general way removes it.
             if data[-1:] == b"\r":
                 return None
         elif rest == b"\r\n" and line[-1:] == b"\r":
@@ -115,15 +117,18 @@ class Splitter:
             elif line.startswith(b"data:"):
                 # One space after the colon is no part of the data (WHATWG HTML, server-sent events).
                 data = line[6:] if line.startswith(b"data: ") else line[5:]
+                # An array or object can only begin here if the line before is complete.
                 if self._data and data[:1] in _OPENING and self._data[-1][-1:] == b"}":
                     # A JSON value cannot continue in this way: some hosts omit the blank line between two frames.
                     self._end(frames)
                 self._data.append(data)
                 self._hold_bytes(len(line))
             elif line.startswith(b"event:"):
+                # The name of the next frame shows that the frame before has ended.
                 if self._data and self._event:
                     self._end(frames)
                 self._event = line[6:].strip()
+            # Bytes outside of frames are kept only for the fault at the end, so their number is limited.
             elif self._strayed < MAX_STRAY and not line.startswith(_SILENT):
                 self._stray += (line[:MAX_STRAY], b"\n")
                 self._strayed += len(line) + 1

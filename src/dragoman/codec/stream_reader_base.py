@@ -73,6 +73,7 @@ def starts_part(events: list[Event], before: int) -> bool:
     part.
     """
     added = len(events) - before
+    # A start and one text: any other event in the frame may not occur in the next one.
     if added < 2 or type(events[-1]) is not PartDelta or type(events[-2]) is not PartStart:
         return False
     return added == 2 or (added == 3 and type(events[before]) is PartEnd)
@@ -116,6 +117,8 @@ class FrameReader:
         if frame is not None:
             return self.take(chunk, frame)
         events: list[Event] = []
+        # Networks cut streams at any byte. The rest of a frame is
+        # read alone, so that the frames after it can take the lane.
         if not self._frames.between:
             # The rest of a frame that came in pieces. Whole frames may follow.
             end = _first_end(chunk)
@@ -125,6 +128,7 @@ class FrameReader:
                 if chunk:
                     self.__read_bytes(chunk, events)
                 return events
+        # One kind of line end is used in a whole stream, so the last separator is tried first.
         pieces = chunk.split(self.__blank)
         if len(pieces) == 1:
             self.__blank = b"\r\n\r\n" if b"\r\n\r\n" in chunk else b"\n\n"
@@ -150,6 +154,7 @@ class FrameReader:
         if self._frame(*frame, events):
             delta = self.held or events[-1]
             if self.__matcher is not None and type(delta) is PartDelta:
+                # The lane needs the frame as it came: it compares the bytes around the text.
                 self.going_on, self.__repeated = delta.index, (whole, delta.text)
             else:
                 self.held = None
@@ -170,6 +175,7 @@ class FrameReader:
             self.going_on, self.held = -1, None
             return None
         self.__lanes += 1
+        # Lanes that nobody takes cost more than they save.
         if self.__lanes > _PATIENCE:
             self.__matcher = None
         return lane

@@ -66,6 +66,7 @@ class AbsentRemover:
         out: list[str] = []
         at = 0
         while at < len(text):
+            # After the value nothing is removed: what follows is no JSON, and passes.
             if self._due == _OVER:
                 out.append(text[at:])
                 break
@@ -75,6 +76,7 @@ class AbsentRemover:
     def close(self) -> str:
         """The text is over. Returns the held text; a text that breaks off keeps its last characters."""
         rest = "".join(self._buffer) + (self._word or "")
+        # A null at the very end of a text that breaks off is removed too: it may only be an absent property.
         removed = self._word == "null"
         self._buffer, self._word, self._due = [], None, _OVER
         return "" if removed else rest
@@ -111,6 +113,7 @@ class AbsentRemover:
             return more.end()
         space = _SPACE.match(text, at)
         if space is not None:
+            # Space before a member belongs to it: it is removed together with the member.
             buffered = self._due in (_KEY, _COLON) or self._buffer
             (self._buffer if buffered else out).append(space[0])
             return space.end()
@@ -142,6 +145,7 @@ class AbsentRemover:
         top = self._open[-1] if self._open else None
         if top is not None and top.is_object:
             absent, shape = self._member(top)
+            # Only null begins with n, but the letters may come in several pieces.
             if absent and char == "n":
                 self._word = ""
                 return at
@@ -173,10 +177,12 @@ class AbsentRemover:
         if top.shape is None:
             return False, None
         key = "".join(self._key)
+        # A key with escapes is rare. Only then the decoder is needed.
         if "\\" in key:
             try:
                 key = msgspec.json.decode(f'"{key}"', type=str)
             except (msgspec.DecodeError, UnicodeEncodeError):
+                # A key that cannot be decoded has no entry in the schema, so its value stays.
                 return False, None
         return top.shape.members.get(key, (False, None))
 
@@ -203,6 +209,7 @@ class AbsentRemover:
         text = "".join(self._buffer)
         self._buffer = []
         if self._open and self._open[-1].is_object and self._open[-1].first and text.lstrip().startswith(","):
+            # The first written member must have no comma before it, also if members before it were removed.
             text = text.lstrip()[1:].lstrip()
         out.append(text)
 

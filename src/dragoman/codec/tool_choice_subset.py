@@ -21,6 +21,7 @@ def hold_to_tools(request: Request, original: tuple[Tool | HostedTool, ...], con
     no choice.
     """
     choice = request.choice
+    # A choice of one tool, or of none, is no subset.
     if choice is None or choice.mode not in ("auto", "required") or not (choice.names or choice.hosted_at is not None):
         return request
     declared = by_name(request.tools)
@@ -44,8 +45,10 @@ def hold_to_tools(request: Request, original: tuple[Tool | HostedTool, ...], con
         if not any(_stands_at(tool.at, (place,)) for tool in offered):
             kinds = [tool.kind for tool in original if isinstance(tool, HostedTool) and tool.at == place]
             context.lose("choice.dropped", choice.at, f"{', '.join(kinds)} is not offered")
+    # Nothing of the subset is left. A forced choice of nothing would be refused.
     if not names and not any(isinstance(tool, HostedTool) for tool in offered):
         return _with(request, request.tools, choice, ())
+    # Only hosted tools are left, and no subset can name them: the list itself is shortened.
     if not names:
         left += [tool for tool in offered if isinstance(tool, Tool)]
         offered = [tool for tool in offered if isinstance(tool, HostedTool)]

@@ -21,6 +21,7 @@ from .cache_memory_budget import Memory
 
 Tools = tuple[Tool | HostedTool, ...]
 
+# Larger lists are rare: they are read each time, and do not push out others.
 MAX_BYTES = 256 * 1024
 _ENTRY_BYTES = 1000
 """The size of an entry besides its text."""
@@ -70,7 +71,9 @@ class ToolMemo:
         if tools is None:
             before = _count_notes(context)
             tools = self._read(body, context)
+            # A note belongs to one request. Cached declarations must have none.
             if _count_notes(context) == before:
+                # The tools hold the text of schemas and descriptions beside the bytes of the key.
                 self._known_read.put(key, tools, 3 * len(body) + _ENTRY_BYTES)
         return tools
 
@@ -81,13 +84,16 @@ class ToolMemo:
         known = self._known_written.get(key)
         if known is not None:
             return self._write(tools, context) if known[0] is None else known[0]
+        # Names that a request already changed may differ in the next one.
         plain = context.target == self._dialect and context.host is None and not _renames(context)
         tried = context if plain else Context(context.source, self._dialect, profile=profile, gated=context.gated)
+        # The losses are noted apart, so that they can be looked at before they count.
         losses, tried.losses = tried.losses, Losses()
         written = self._write(tools, tried)
         noted, tried.losses = tried.losses, losses
         if noted:
             losses.replay(noted.noted())
+        # Renamed names and losses must be noted for each request, so such a list is written each time.
         clean = None if noted or _renames(tried) else json_text.raw(written)
         size = len(clean) if clean is not None else _written_size(tools)
         self._known_written.put(key, (clean, tools, profile), size + _ENTRY_BYTES)

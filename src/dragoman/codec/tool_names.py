@@ -25,6 +25,8 @@ _LONGEST = 128
 _BYTES = 500
 """The approximate size of a cached name."""
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
+# The common subset of all dialects: 63 characters, as gemini-cli enforces (sources, 2026-08), and no digit at the start
+# (google-genai 3.1.0, 2026-11).
 _SAFE = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
 SAFE_NAMES: set[str] = set()
 """Names known to be legal in every dialect. Read only: `safe` adds them."""
@@ -57,6 +59,7 @@ class Names:
         sent = self._seen.get(name)
         if sent is None:
             sent = name if self._pattern.fullmatch(name) else _made_legal(name, name)
+            # A client could fill the memory with long names.
             if len(name) > _LONGEST or largest() < _BYTES:
                 return sent
             if len(self._seen) >= _REMEMBERED:
@@ -81,6 +84,7 @@ class Names:
         if sent == name and not namespace:
             return name
         own = (namespace, name)
+        # The table must lead back to one tool only.
         if context.renamed.get(sent, own) != own:
             # Another tool already has this name: a hash of namespace and name distinguishes them.
             sent = _made_legal(full, f"{namespace}\x1f{name}")
@@ -120,6 +124,7 @@ def reserve(tools: Iterable[Tool | HostedTool], context: Context) -> None:
     are declared beside tools whose name equals theirs as sent.
     """
     for tool in tools:
+        # The quick check leaves nearly all requests here: plain names that are legal everywhere.
         if type(tool) is Tool and (tool.namespace or tool.name not in SAFE_NAMES):
             _reserve([tool for tool in tools if isinstance(tool, Tool)], context)
             return
@@ -134,6 +139,7 @@ def _reserve(tools: list[Tool], context: Context) -> None:
         own = (tool.namespace, tool.name)
         full = spelled(*own)
         for sent in (full, _made_legal(full, full)) if tool.namespace else (_made_legal(full, full),):
+            # Both tools then get a hash, in whatever order they are declared.
             if sent in plain or found.setdefault(sent, own) != own:
                 context.renamed[sent] = ("", sent)
 
@@ -165,6 +171,7 @@ def by_name(tools: Iterable[Tool | HostedTool]) -> dict[str, Tool]:
     """The tools that a choice can name: those with this name, else the first tool of a namespace with this name."""
     found: dict[str, Tool] = {}
     for tool in tools:
+        # A plain tool wins over one of a namespace, because a choice in Chat or Messages can only mean the plain one.
         if type(tool) is Tool and (tool.name not in found or (found[tool.name].namespace and not tool.namespace)):
             found[tool.name] = tool
     return found
@@ -189,5 +196,8 @@ def spelled(namespace: str, name: str) -> str:
 def _made_legal(name: str, original: str) -> str:
     stem = _ILLEGAL.sub("_", name).strip("_") or "tool"
     if not (stem[0].isalpha() and stem[0].isascii()):
+        # Gemini demands a letter or _ at the start (google-genai 3.1.0, 2026-11).
         stem = "t_" + stem
+    # 50 characters, _ and 10 digits: 61, which every dialect accepts.
+    # The hash separates names that are equal after the cut.
     return f"{stem[:50]}_{hashlib.sha256(original.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"

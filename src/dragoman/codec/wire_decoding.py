@@ -80,9 +80,14 @@ class Indexed(dict[Path, V]):
 
 
 STRANGE = "\x00strange"
+# A refused body is taken apart in memory, so a bound is needed. Anthropic's own limit is 32 MB for a request and 256 MB
+# for a batch (docs "Errors", 2026-10).
 MAX_BODY = 256 * 1024 * 1024
+# Each misfit costs one more decoding of the whole body. An answer with more of them is no answer of its dialect.
 _MAX_MISFITS = 64
+# Most refused bodies have one new field. A few cuts are cheaper than taking the body apart.
 _FEW_CUTS = 3
+# The beginning of msgspec's message (0.22); it has no exception of its own.
 _UNKNOWN_FIELD = "Object contains unknown field"
 
 _object = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -116,6 +121,7 @@ class Admitter(Generic[T]):
     def admit(self, body: bytes | Raw, base: Path = ()) -> Admitted[T]:
         """Decode a body. `base`: the path of the value in its document, if it is a part of one."""
         try:
+            # Nearly all bodies fit, so the tolerant way costs nothing here.
             return self._decode(body), {}, {}
         except _REFUSED as refusal:
             return self.admit_refused(bytes(body), refusal, base)
@@ -124,6 +130,7 @@ class Admitter(Generic[T]):
         """Decode a body that a strict decoder of the same type has refused."""
         if isinstance(refusal, RecursionError):
             raise WireError(self._dialect, "", "JSON nested less deeply", "too many levels") from None
+        # A body that fits is not limited here: the gateway and the caller limit it before.
         if len(body) > MAX_BODY:
             raise WireError(self._dialect, "", f"at most {MAX_BODY} bytes", f"{len(body)}") from None
         whole = body
@@ -174,6 +181,7 @@ class Admitter(Generic[T]):
                 return None  # the decoder met the first of two members with one name, and here the last counts
             if not found:
                 return None
+            # Inner objects come first, because readers gather their fields first.
             for at, cut in found if cuts else ():
                 # What is cut out of an inner object comes before what is cut out of the object around it.
                 outer = [i for i, (path, _) in enumerate(cuts) if at[: len(path)] == path]
@@ -191,6 +199,7 @@ class Admitter(Generic[T]):
 
     def _error(self, refusal: Exception, base: Path, body: bytes) -> WireError:
         message = str(refusal)
+        # msgspec nests one C call for each level, and stops before the stack overflows.
         if isinstance(refusal, RecursionError):
             return WireError(self._dialect, "", "JSON nested less deeply", "too many levels")
         if not isinstance(refusal, msgspec.ValidationError):
@@ -289,6 +298,7 @@ def _divided(
     for key, value in members.items():
         if key in known:
             left[key] = value
+        # A field that is there in both spellings keeps the wire's own. The other one is reported.
         elif alias.get(key, "") in known and alias[key] not in members:
             left[alias[key]] = value
             spelled[(*path, alias[key])] = key
@@ -339,12 +349,14 @@ def _cut_misfit(
     """`body` without the field whose value has the wrong type; None if the field cannot be cut out. A list loses its
     nulls only, because a null has no meaning."""
     steps = _steps(str(misfit))
+    # A null in a list has no meaning. To drop it is better than to refuse the answer.
     if len(steps) > 1 and isinstance(steps[-1], int) and "..." not in steps and _at(body, steps) == _NULL:
         items = _array(_at(body, steps[:-1]))
         _renumber(unknown, spelled, base + steps[:-1], [i for i, item in enumerate(items) if item != _NULL])
         return _changed(body, steps[:-1], _without_nulls)
     while steps and not isinstance(steps[-1], str):
         steps = steps[:-1]
+    # `...` stands for any key of a mapping, so the path is not known.
     if not steps or "..." in steps:
         return None
     path = steps[:-1]

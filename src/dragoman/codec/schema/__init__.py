@@ -34,12 +34,14 @@ def adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
 def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
     if clean(schema, subset):
         return schema, ()
+    # The OpenAPI notation writes `ref` without the dollar sign (google-genai 3.1.0, 2026-11).
     words = (*REFS, "ref") if subset.upper else REFS
     if too_deep(schema):
         job = Job(Document(None, words), subset)
         out = build_nothing(job, f"nested deeper than {MAX_NESTING} levels: not read")
     else:
         root = decode(schema)
+        # The deepest unfolding comes first, because most schemas are far below the limit.
         for unfolding in UNFOLDING:
             job = Job(Document(root, words), subset, allowance(len(schema)), unfolding)
             try:
@@ -48,6 +50,7 @@ def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
             except TooManyCopies:
                 continue  # retry with a lower depth, so that all references are followed equally far
     written = encode(out)
+    # Equal text means that only the order of work differed: the client's own spelling stays.
     if not job.changes and (not job.touched or written == encode(job.document.root)):
         return schema, ()
     return written, tuple(job.changes)
@@ -55,6 +58,7 @@ def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
 
 def _size(result: tuple[bytes, tuple[Change, ...]], schema: bytes, subset: Subset) -> int:
     """The approximate size of a cached result."""
+    # 300 bytes for each change: its path, code and detail.
     return 500 + len(schema) + len(result[0]) + 300 * len(result[1])
 
 

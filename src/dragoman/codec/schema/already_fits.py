@@ -99,6 +99,7 @@ def _node(subset: Subset) -> type:
 
 def _loose_root() -> type:
     fields: list[tuple[Any, ...]] = [
+        # A union at the root may hold something other than objects, so the full way decides.
         ("type", Literal["object"]),
         *((name, _NEVER, UNSET) for name in ("anyOf", "oneOf", "allOf", "ref")),
     ]
@@ -121,6 +122,7 @@ def _struct(subset: Subset, node: type | None) -> type:
             kind = _NEVER
         attributes[f"w{len(attributes)}"] = name
         attribute = f"w{len(attributes) - 1}"
+        # Required fields of a Struct come first in msgspec.
         if name == "type" and (subset.typed or (root and subset.root_object)):
             fields.insert(0, (attribute, kind))
         else:
@@ -160,6 +162,7 @@ def _kind(subset: Subset, name: str, root: bool, anything: bool) -> Any:
     if name in CONTAINERS:
         if name == "defs" and not subset.upper:
             return Raw
+        # Definitions stay where they are if the target accepts every keyword.
         stays = name == _container(subset) or (name == "definitions" and anything)
         return "dict[str, Node]" if subset.refs == "keep" and stays and (root or anything) else None
     if name == "type":
@@ -202,6 +205,7 @@ def _list(subset: Subset, name: str, root: bool) -> Any:
         name == "allOf" and subset.all_of != "keep"
     ):
         return None
+    # A union of one member and null is written as nullable in this notation.
     least = 2 if subset.types == "nullable" and name in ("anyOf", "oneOf") else 1
     return f"Annotated[list[Node], Meta(min_length={least})]"
 
@@ -267,6 +271,7 @@ def _check(subset: Subset, attributes: dict[str, str]) -> Callable[[Any], None]:
     def check(schema: Any) -> None:
         kinds = getattr(schema, kind_at)
         union = getattr(schema, union_at) if union_at else UNSET
+        # Most nodes are plain: they need no further check.
         if kinds in plain and union is UNSET:
             return
         kinds = () if kinds is UNSET else (kinds,) if isinstance(kinds, str) else kinds
@@ -276,6 +281,7 @@ def _check(subset: Subset, attributes: dict[str, str]) -> Callable[[Any], None]:
             names = set(() if required is UNSET else required)
             if required is not UNSET and len(names) < len(required):
                 raise ValueError("required")
+            # A required name without a property is added or reported by the full way.
             if listed and (properties is UNSET or not properties.keys() >= names):
                 raise ValueError("properties")
             if subset.all_required and (required is UNSET or len(names) < len(properties)):

@@ -22,8 +22,11 @@ UNFOLDING: Final = (100, 5, 3, 2, 1)
 limit.
 """
 
+# 1 KB: small schemas may be copied freely, whatever their structure.
 _FLOOR: Final = 1024
+# A small schema may be written about four times over.
 _FACTOR: Final = 4
+# Above 32 KB the cost matters more than the shape.
 _LARGE: Final = 32 * 1024
 
 INNER: Final = frozenset({*SCHEMAS, *LISTS, *MAPS, *REFS, *CONTAINERS, "ref", "dependencies"})
@@ -62,6 +65,7 @@ class Copies:
         """Count a schema without the schemas inside it. `lasting`: the schema object is part of the document, so its id
         stays valid.
         """
+        # The id of a temporary object may be reused after it is gone.
         size = self._weights.get(id(schema)) if lasting else None
         if not isinstance(schema, dict):
             size = NODE
@@ -80,6 +84,7 @@ def is_long(value: Any) -> bool:
     while left and size <= SMALL:
         one = left.pop()
         if isinstance(one, list | dict):
+            # Two bytes for the brackets, four for the separators and quotes of each member.
             size += 2 + 4 * len(one)
             if size <= SMALL:
                 left.extend([*one, *one.values()] if isinstance(one, dict) else one)

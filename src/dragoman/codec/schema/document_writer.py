@@ -40,6 +40,7 @@ def _build(job: Job, layers: Layers, depth: int, root: bool = False) -> Any:
     if len(layers) == 1 and not first.made:
         if not job.walks and not root:
             return first.schema
+        # `true` and `false` are schemas since draft 6, and stay where the target allows them.
         if isinstance(first.schema, bool) and job.booleans:
             return first.schema
     for layer in layers:
@@ -48,6 +49,7 @@ def _build(job: Job, layers: Layers, depth: int, root: bool = False) -> Any:
     if len(layers) == 1 and not (first.made or first.copied or root) and job.walks and isinstance(first.schema, dict):
         if clean_leaf(first.schema, job.subset):
             return first.schema
+    # Recursive code must end long before Python's own limit of 1000 calls.
     if depth > MAX_DEPTH:
         layers = tuple(_pruned(job, layer, 3) for layer in layers)
     elif job.copies.too_many:
@@ -98,6 +100,7 @@ def _taller(job: Job, schema: dict[str, Any], height: int) -> bool:
 
 def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
     """Apply the target's rules to a node, write it, and then write its subschemas."""
+    # Beside a kept reference nothing else stands, so only the refused keywords matter.
     for rule in (refused,) if node.alone else RULES:
         rule(job, node)
     delicate: list[str] = []
@@ -121,8 +124,10 @@ def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
                 items.append(_build(job, layers, depth + 1))
         else:
             out[name] = value
+        # A schema inside `not` or `oneOf` that allows more makes the whole schema allow less.
         if name in DELICATE and job.widened > widened:
             delicate.append(name)
+    # After the loop: the members must be written before it is known whether they allow more.
     for name in delicate:
         _withdraw(job, node, out, name)
     if job.subset.types == "nullable" and "anyOf" in out:
@@ -142,6 +147,7 @@ def _withdraw(job: Job, node: Node, out: dict[str, Any], name: str) -> None:
         out["anyOf"] = members
         return
     group = next((words for words in GROUPS if words[0] == name), (name,))
+    # Without a maximum, `contains` that allows more only allows more.
     if name == "contains" and "maxContains" not in out:
         return
     node.notes = {}
@@ -197,6 +203,7 @@ def _or_null(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
         return {"anyOf": [schema, null]}
     out = dict(schema)
     if out.get("const") is not None:
+        # `const` has one value. For null beside it, it must be an enum.
         out = {("enum" if name == "const" else name): [v] if name == "const" else v for name, v in out.items()}
     if "enum" in out and None not in out["enum"]:
         out["enum"] = [*out["enum"], None]
@@ -227,11 +234,14 @@ def _definitions(job: Job, out: dict[str, Any], root: dict[str, Any]) -> dict[st
         elif not stays:
             job.report(REWRITTEN, (container,), f"definitions in use are now under {job.container}")
         else:
+            # The definitions return to their place among the root's
+            # keywords, so that an unchanged schema stays byte for byte.
             place = place or list(root)[list(root).index(container) + 1 :]
             written[container] = {}
             for name, schema in members.items():
                 at = (container, name)
                 written[container][name] = _build(job, (Layer(schema, at, ((), at)),), 1)
+    # A definition may name others, which then wait too.
     while job.waiting:
         target = job.waiting.pop(0)
         layer = Layer(job.document.find(target), target, ((), target))

@@ -31,9 +31,11 @@ from .ref_and_allof_layers import Job, Layer, Layers, Lifted, expand, types_of
 from .subset import DROPPED, INVALID, REWRITTEN, Path
 
 _BAD: Final = object()
+# A thousand layers with descriptions would otherwise cost a million comparisons.
 _COMPARED: Final = 32
 """The number of descriptions that a further description is compared with."""
 _NULLS: Final = frozenset({"default", "const", "example"})
+# Keywords with a known form. Unknown keywords are not judged.
 _KNOWN: Final = STRINGS | NUMBERS | COUNTS | FLAGS | NAMES | SCHEMAS | LISTS | MAPS | {"enum", "type"}
 _TUPLES: Final = {"items": "prefixItems", "additionalItems": "items"}
 
@@ -121,6 +123,7 @@ def tell(job: Job, node: Node, name: str, word: Word, why: str = "") -> None:
     detail = f"{name} dropped"
     if name in NOTED and not vacuous(name, value) and not node.alone and job.accepts("description", node.root):
         text = note(value, name in STRINGS or name == "type")
+        # `not: {}` is how a schema that allows nothing is written.
         node.notes.setdefault("no value is valid here" if (name, text) == ("not", "{}") else f"{name}: {text}")
         detail = f"{name} moved to the description"
     if not word.made:
@@ -189,6 +192,7 @@ class _Union:
                 self._maps.setdefault(key, []).extend(item)
         elif self._name != "description":
             self._items += value
+        # Layers often repeat the same description, or a shorter form of it.
         elif value not in self._seen and not any(value in text for text in self._items[:_COMPARED]):
             self._seen.add(value)
             self._items.append(value)
@@ -227,6 +231,7 @@ def _merge_layers(job: Job, node: Node, unions: dict[str, _Union]) -> None:
                     union = unions[name] = _Union(name, old.value)
                 union.add(word.value)
                 continue
+            # A value of another form ends the union; the collected value is combined once.
             if name in unions:
                 old = node.words[name] = node.words[name]._replace(value=unions.pop(name).value())
             value = word.value if old is None else _combine(name, old.value, word.value)
@@ -264,6 +269,7 @@ def _lift(job: Job, layer: Layer, root: bool) -> dict[str, Word]:
             lifted = _lift_value(job, layer, name, value, origin)
         if lifted is _BAD:
             job.report(INVALID, path, f"{name} cannot be {note(value, False)}")
+        # null as a value means absent in the OpenAPI notation, except where null is a value itself.
         elif lifted is not None or name in _NULLS or (value is None and name not in _KNOWN):
             words[name] = Word(lifted, path, layer.made)
     return words
@@ -306,6 +312,7 @@ def _lift_type(job: Job, value: Any, path: Path) -> Any:
         return _BAD
     names = value if isinstance(value, list) else [value]
     spelled = [kind.upper() for kind in kinds] if job.subset.upper else kinds
+    # Both spellings are legal for this target, so a schema in its own notation is no change.
     if names not in (kinds, spelled):
         unknown = [name for name in names if not types_of(name)]
         if unknown and unknown != ["any"]:
@@ -344,6 +351,7 @@ def _fits(name: str, value: Any) -> bool:
     if name in STRINGS:
         return isinstance(value, str)
     if name in NUMBERS:
+        # In draft 4, exclusiveMinimum is a flag beside minimum.
         return isinstance(value, Number) or (isinstance(value, bool) and name.startswith("exclusive"))
     if name in COUNTS:
         return isinstance(value, Number) and value.integral and value.value >= 0
@@ -366,6 +374,7 @@ def _combine(name: str, first: Any, second: Any) -> Any:
         return first
     if name == "enum":
         known = {fingerprint(item) for item in second}
+        # An empty intersection would allow nothing; the first enum is kept, and the second reported.
         return [item for item in first if fingerprint(item) in known] or _BAD
     if name in LOWER_BOUNDS or name in UPPER_BOUNDS:
         if isinstance(first, bool) or isinstance(second, bool):
@@ -380,6 +389,7 @@ def _combine(name: str, first: Any, second: Any) -> Any:
 def _both_types(first: Any, second: Any) -> Any:
     ones = [first] if isinstance(first, str) else first
     others = [second] if isinstance(second, str) else second
+    # Every integer is a number.
     both = [kind for kind in ones if kind in others or (kind == "integer" and "number" in others)]
     both += [kind for kind in others if kind == "integer" and "number" in ones and kind not in both]
     if not both:

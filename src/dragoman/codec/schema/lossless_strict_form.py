@@ -41,6 +41,7 @@ _FANCY_PATTERN: Final = re.compile(r"\(\?(?!:)|\\[1-9bBkpP]")
 # The limits of OpenAI's documentation of structured output (2026-11).
 _MOST_PROPERTIES, _MOST_LEVELS, _MOST_VALUES, _MOST_CHARS = 5000, 10, 1000, 120_000
 _LONG_ENUM, _LONG_ENUM_CHARS = 250, 15_000
+# Unions inside unions can multiply. Beyond this number the work is out of proportion.
 _MOST_SHAPES: Final = 2000
 
 
@@ -81,6 +82,7 @@ def _strict_form(schema: bytes) -> StrictForm:
         document = Document(root)
         _check(document)
         # In a schema that is strict already, no property is optional.
+        # The check for a clean schema is cheap. The search for shapes is not.
         absent = None if clean(schema, STRICT) else _Shapes(document).root()
     except _Obstacle as found:
         return StrictForm(b"", (), None, str(found))
@@ -119,6 +121,7 @@ def _level(at: Path) -> int:
     level = 0
     for step in steps:
         if step in ("properties", "$defs", "definitions"):
+            # The next step is a property's name, which may itself be `items`.
             next(steps, None)
         level += step in ("properties", "items")
     return level
@@ -128,6 +131,7 @@ def _check_words(document: Document, node: dict[str, Any], at: Path) -> None:
     for name in node:
         if name in _KNOWN or name in _LEFT_OUT or name in _COMPOSED or name.startswith("x-"):
             continue
+        # The root alone may have definitions and a version.
         if name not in _ROOT_ONLY or at:
             raise _Obstacle(at, f"strict mode does not take {name}")
     composed = [name for name in _COMPOSED if name in node]
@@ -137,6 +141,7 @@ def _check_words(document: Document, node: dict[str, Any], at: Path) -> None:
     if not at:
         # In OpenAI's strict mode the root is an object, not anyOf (OpenAI's docs "Structured outputs").
         raise _Obstacle(at, f"the root is {composed[0]}, not an object")
+    # Keywords beside a union hold together with it, which the subset cannot express.
     if any(name != composed[0] and name not in _COMMENTS and name not in _LEFT_OUT for name in node):
         raise _Obstacle(at, f"something stands beside {composed[0]}")
     if composed[0] == "$ref":
@@ -167,6 +172,7 @@ def _check_value(node: dict[str, Any], at: Path) -> None:
     values = [*_enum(node, at), *([node["const"]] if "const" in node else [])]
     if not all(_fits(kind_of(value), kinds) for value in values):
         raise _Obstacle(at, "an enum has values of another type")
+    # "date" stands for no format: it is always accepted.
     if node.get("format", "date") not in _FORMATS:
         raise _Obstacle(at, f"strict mode does not take the format {node['format']}")
     pattern = node.get("pattern", "")
@@ -227,6 +233,7 @@ def _check_union(document: Document, members: list[Any], at: Path, *, alone: boo
     """
     found = [_concrete(document, member, (*at, index)) for index, member in enumerate(members)]
     if any(member is None for member in found):
+        # One union inside a union can be flattened; with several the first keys cannot be compared.
         if alone or sum([member is None for member in found]) > 1:
             raise _Obstacle(at, "a union inside a union")
         return
@@ -238,6 +245,7 @@ def _check_union(document: Document, members: list[Any], at: Path, *, alone: boo
     if not alone:
         return
     others = [kind for node in nodes if node not in objects for kind in _kinds(node) or ("unknown",)]
+    # A whole number fits both integer and number.
     if len(set(others)) < len(others) or "unknown" in others or {"integer", "number"}.issubset(others):
         raise _Obstacle(at, "members of oneOf overlap")
     if len(objects) > 1 and not any(_differ_in(objects, name) for name in objects[0].get("properties") or {}):
@@ -246,6 +254,7 @@ def _check_union(document: Document, members: list[Any], at: Path, *, alone: boo
 
 def _concrete(document: Document, member: Any, at: Path) -> dict[str, Any] | None:
     """The schema of a union's member, with references followed. None: the member is itself a union."""
+    # Twenty steps: a longer chain is a loop.
     for _ in range(20):
         if "$ref" in member:
             target = document.resolve(member["$ref"], at) if isinstance(member["$ref"], str) else None
@@ -339,6 +348,7 @@ class _Shapes:
             node = self._document.find(at)
             required = node.get("required", ())
             for name in node.get("properties", {}):
+                # A required scalar of a single schema is the usual case, and needs no search.
                 if len(alternatives) == 1 and name in required and _is_scalar(node["properties"][name]):
                     shape.members[name] = (False, None)
                     continue
@@ -350,6 +360,7 @@ class _Shapes:
                 items.append((*at, "items"))
         for name, found in places.items():
             absent = any(not self._allows_null(place) for place in optional.get(name, ()))
+            # The answer shows null in both cases, so nobody could know which one is meant.
             if absent and any(self._allows_null(place) for place in found):
                 raise _Obstacle(found[0], "null means absent in one member of a union, and null in another")
             self._optional = self._optional or absent
@@ -369,6 +380,7 @@ _CACHED_BYTES: Final = 65_536
 
 def _size(form: StrictForm, schema: bytes) -> int:
     """The approximate size of a cached form."""
+    # The form keeps the decoded shapes, about six times the text.
     return 1000 + len(schema) + 6 * len(form.schema) + 300 * len(form.changes)
 
 

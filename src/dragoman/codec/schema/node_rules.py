@@ -19,6 +19,7 @@ from .subset import DROPPED, REWRITTEN
 
 _UNIONS: Final = ("anyOf", "oneOf", "allOf")
 _MOVED: Final = ("type", "enum", "const")
+# A note that is longer than a page helps no model, and costs tokens in each turn.
 _NOTES_CHARS: Final = 2000
 _SCALARS: Final = ("string", "number", "boolean", "null")
 # Beside a lone `anyOf`, these keywords cannot move into the branches.
@@ -77,6 +78,7 @@ def _or_null(job: Job, node: Node, null: Layer) -> None:
     rewrote(job, word, "the reference is now one member of a union, null the other")
     at = word.path[:-1]
     trail = next((layer.trail for layer in node.layers if layer.path == at), ((),))
+    # The reference keeps its trail, so that a recursive one is still recognised.
     named = Layer({str(word.path[-1]): job.document.find(word.path)}, at, trail)
     node.rename("$ref", "anyOf", [(named,), (null,)])
 
@@ -100,6 +102,7 @@ def const_word(job: Job, node: Node) -> None:
     if word is None or (job.subset.const == "keep" and job.accepts("const", node.root)):
         return
     enum = node.words.get("enum")
+    # The two contradict each other. The enum allows something, so it stays.
     if enum is not None and fingerprint(word.value) not in {fingerprint(item) for item in enum.value}:
         drop(job, node, "const", "does not agree with enum")
         return
@@ -156,6 +159,7 @@ def infer_type(job: Job, node: Node) -> None:
     if kinds:
         detail = f"added type {', '.join(kinds)}"
     else:
+        # Any value: objects and arrays would need properties and items, which nobody knows.
         kinds = list(_SCALARS)
         detail = "added types: any value, approximated by string, number, boolean and null"
     rewrote(job, node, detail)
@@ -175,6 +179,7 @@ def _inferred(words: dict[str, Word]) -> list[str]:
                 return []
             kinds += named
     if not kinds:
+        # The first keyword decides: a schema with keywords of two types is a mistake.
         kinds = [APPLIES[name] for name in words if name in APPLIES][:1]
     return [kind for kind in dict.fromkeys(kinds) if kind != "integer" or "number" not in kinds]
 
@@ -196,6 +201,7 @@ def single_type(job: Job, node: Node) -> None:
     if len(kinds) < 2:
         node.put("type", kinds[0] if kinds else "null")
     elif "anyOf" in node.words:
+        # Each branch is limited to the types of the list.
         limit = Layer({"type": kinds}, word.path, made=True)
         node.put("anyOf", [(*member, limit) for member in node.words["anyOf"].value])
         del node.words["type"]
@@ -219,6 +225,7 @@ def _split(job: Job, node: Node, kinds: list[str]) -> None:
                 schema["enum"] = [item for item in word.value if _is_kind(item, kind)]
             elif _about(name, word.value, "number" if kind == "integer" else kind):
                 schema[name] = _copied(name, word.value)
+        # A branch without a possible value is left out.
         if schema.get("enum") != [] and ("const" not in node.words or _is_kind(node.words["const"].value, kind)):
             members.append((Layer(schema, node.path, copied=True, made=True),))
             left.append(kind)
@@ -266,6 +273,7 @@ def bounds(job: Job, node: Node) -> None:
         if word is None or job.accepts(name, node.root) or not job.accepts(plain, node.root):
             continue
         value = word.value.value
+        # Only whole numbers have a next number.
         if node.kinds not in (["integer"], ["integer", "null"]) or not math.isfinite(value):
             continue
         limit = Number(str((math.floor(value) if step > 0 else math.ceil(value)) + step))
@@ -496,6 +504,7 @@ def union_alone(job: Job, node: Node) -> None:
 
 Rule = Callable[[Job, Node], None]
 
+# `describe` comes last, because every rule may leave a note.
 RULES: Final[tuple[Rule, ...]] = (
     nullable_word,
     const_word,

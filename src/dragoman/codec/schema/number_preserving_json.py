@@ -16,8 +16,10 @@ import msgspec
 # Deeper JSON is not read: no target accepts it, and recursive code must end.
 MAX_NESTING: Final = 256
 _NOTE_CHARS: Final = 300
+# Python refuses to convert more than 4300 digits (since 3.11), and the square of their number is a cost.
 _MAX_DIGITS: Final = 4000
 
+# Possessive quantifiers: a string without its end must not be searched again from each quote.
 _BRACKETS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
 
 
@@ -53,6 +55,7 @@ _PLAIN: Final = JSONEncoder(ensure_ascii=False, check_circular=False, separators
 
 def too_deep(data: bytes) -> bool:
     """True if brackets are nested deeper than MAX_NESTING. Cheap for ordinary schemas."""
+    # Two counts are faster than the walk, and decide for nearly all schemas.
     if data.count(b"{") + data.count(b"[") <= MAX_NESTING:
         return False
     depth = 0
@@ -87,6 +90,7 @@ def dump(value: Any) -> str:
     """Encode values as compact JSON text."""
     try:
         return _PLAIN(value)
+    # The quick encoder does not know `Number`.
     except TypeError:
         pass  # a number is written as it came
     out: list[str] = []
@@ -113,6 +117,7 @@ def fingerprint(value: Any) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, Number):
         number = value.value
+        # 1e300: beyond it, a float is no longer exact enough to print as a whole number.
         return Number(str(int(number)) if value.integral and abs(number) < 1e300 else value.text.lower())
     if isinstance(value, list):
         return [_plain(item) for item in value]

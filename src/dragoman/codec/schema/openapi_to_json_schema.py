@@ -27,10 +27,12 @@ _SNAKE: Final = {
     "property_ordering": "propertyOrdering",
 }
 _FOREIGN: Final = ("nullable", "example", "propertyOrdering", "ref", "defs", *_SNAKE)
+# The numbers of Google's enum Type (google-genai 3.1.0, 2026-11). Clients made from the definitions send them.
 _TYPE_NUMBERS: Final = ("", "string", "number", "integer", "boolean", "array", "object", "null")
 _MAY_BE_NULL: Final = frozenset({"default", "example", "examples", "const"})
 _WHOLE: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _NUMERIC: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+# int64 is a string in JSON of protobuf, so Google's clients write these numbers in quotes.
 _QUOTED: Final = dict.fromkeys(COUNTS, _WHOLE) | dict.fromkeys(("minimum", "maximum"), _NUMERIC)
 _CACHED_BYTES: Final = 65_536
 
@@ -54,6 +56,7 @@ def _from_openapi(schema: bytes) -> tuple[bytes, tuple[Change, ...]]:
     changes: list[Change] = []
     out = _read(root, (), changes)
     written = encode(out)
+    # The client's own text stays if only its spelling would change.
     return (schema if written == encode(root) else written), tuple(changes)
 
 
@@ -66,6 +69,7 @@ def _read(schema: Any, path: Path, changes: list[Change]) -> Any:
     out: dict[str, Any] = {}
     for written, value in schema.items():
         name = _SNAKE.get(written) or written
+        # Protobuf writes absent fields as null in some languages.
         if value is None and name not in _MAY_BE_NULL:
             continue
         at = (*path, written)
@@ -120,6 +124,7 @@ def _type(value: Any) -> Any:
 
 
 def _reference(text: str) -> str:
+    # Only the first step can be the container: later ones are names.
     return text.replace("#/defs/", "#/$defs/", 1) if text.startswith("#/defs/") else text
 
 
@@ -133,6 +138,7 @@ def _order(out: dict[str, Any], path: Path, changes: list[Change]) -> None:
         changes.append(Change(DROPPED, (*path, "propertyOrdering"), "there are no properties to order"))
         return
     first = {name: properties[name] for name in order if isinstance(name, str) and name in properties}
+    # Properties that the order does not name follow in their own order.
     out["properties"] = {**first, **properties}
 
 
@@ -173,5 +179,6 @@ def _nullable(out: dict[str, Any]) -> dict[str, Any]:
     if kinds is None and isinstance(out.get("anyOf"), list) and null not in out["anyOf"]:
         out["anyOf"] = [*out["anyOf"], null]
     elif kinds is None and "$ref" in out:
+        # Beside a reference no type can be written: the reference is one member of a union, null the other.
         return {("anyOf" if k == "$ref" else k): ([{k: v}, null] if k == "$ref" else v) for k, v in out.items()}
     return out

@@ -14,8 +14,11 @@ from .keywords import ALIASES, APPLIES, CONTAINERS, MAPS, TYPES
 from .source_document import Document, pointer
 from .subset import CUT, INLINED, INVALID, REWRITTEN, Change, Path, Subset
 
+# Names of definitions may have any character, but some validators read only these in a reference.
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+# Each level costs several nested calls, and Python ends at 1000 of them.
 MAX_DEPTH: Final = 64
+# A longer chain of references is a loop.
 _MAX_CHAIN: Final = 100
 
 
@@ -70,6 +73,7 @@ class Job:
     def report(self, code: str, path: Path, detail: str, wider: bool = False) -> None:
         """Add a change to the report, once. `wider`: the schema now allows more than the original."""
         self.changes.setdefault(Change(code, path, detail))
+        # A cut or an invalid value always leaves the place open.
         if wider or code in (CUT, INVALID):
             self.widened += 1
 
@@ -155,6 +159,7 @@ def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
     flat: list[Layer] = []
     kept_reference: tuple[str, Path] | None = None
     seen: set[Path] = set()
+    # The stack is reversed, so that layers come out in the order of the document.
     stack = list(reversed(layers))
     single = len(layers) == 1
     while stack:
@@ -179,6 +184,7 @@ def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
                 if target is not None:
                     seen.add(target)
             else:
+                # The same schema holds only once, however often it is named.
                 job.report(INLINED, at, f"{text} holds here already")
             layer = rest
         if merging:
@@ -207,6 +213,7 @@ def _solid(job: Job, layer: Layer) -> Layer:
         return layer._replace(schema={})
     if schema is False:
         job.report(REWRITTEN, layer.path, "false, which allows nothing, written as far as the target can say it", True)
+        # `not: {}` allows nothing; a target without `not` gets it as a note.
         return layer._replace(schema={"not": {}}, made=True)
     job.report(INVALID, layer.path, "neither an object nor a boolean where a schema is due; allows anything")
     return layer._replace(schema={}, made=True)

@@ -27,6 +27,7 @@ LONE = re.compile(
 """Any escape; the first group is a lone surrogate. Escapes are matched one after the other, so that the second
 backslash of an escaped backslash does not begin a new escape.
 """
+# Possessive quantifiers: a long string without its end must not be searched again from each position.
 _TOKEN = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"|[\[\]{},:]', re.DOTALL)
 _REPLACEMENT = rb"\ufffd"
 
@@ -37,6 +38,8 @@ def without_surrogates(document: bytes) -> bytes | None:
         return None
     out = bytearray(document)
     for found in LONE.finditer(document):
+        # The replacement has six bytes, as the escape has. So positions
+        # stay the same, and the array can be changed in place.
         if found[1] is not None:
             out[found.start() : found.end()] = _REPLACEMENT
     return None if out == document else bytes(out)
@@ -69,6 +72,7 @@ def encode_escaped(value: Any) -> bytes:
 
 
 def _has_surrogates(document: bytes) -> bool:
+    # A quick look: documents without such escapes, nearly all, need no pattern.
     return b"\\ud" in document or b"\\uD" in document
 
 
@@ -79,6 +83,7 @@ def decode_tolerant(document: bytes) -> Any:
     except (msgspec.DecodeError, UnicodeDecodeError):
         cleaned = without_surrogates(document)
         if cleaned is None:
+            # The document was refused for another reason, so the first error is the right one.
             raise
     return decode(cleaned)
 

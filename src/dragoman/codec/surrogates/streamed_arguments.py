@@ -48,6 +48,7 @@ class EscapedHalves:
         text = self.text(event.index, event.text)
         if text == event.text:
             return event
+        # A delta without text may still carry a seal or citations, which must not be lost.
         if not text and event.seal is None and not event.citations:
             return None
         return msgspec.structs.replace(event, text=text)
@@ -55,6 +56,7 @@ class EscapedHalves:
     def text(self, index: int, text: str) -> str:
         """More arguments of an open call with whole characters, as far as they can be sent yet."""
         pending, at = self.calls[index]
+        # Arguments without a backslash cannot hold an escape. That is the usual case.
         if not pending and "\\" not in text:
             return text
         text = pending + text
@@ -62,6 +64,7 @@ class EscapedHalves:
         sent = 0
         rest = ""
         for found in _ESCAPE.finditer(text):
+            # A match that is open ends the text, so it is the last one.
             if found.lastgroup == "open":
                 rest = found[0]
                 text = text[: found.start()]
@@ -81,6 +84,7 @@ class EscapedHalves:
         if not pending:
             return ""
         self.holding = any(pending for pending, _ in self.calls.values())
+        # Less than an escape: the arguments break off, and the client shall see the same characters.
         if len(pending) < _WHOLE:
             return pending
         self._context.lose(REPLACED, at)

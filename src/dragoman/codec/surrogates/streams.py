@@ -19,6 +19,7 @@ from ...canon.parts import Path
 from ...context import Context
 from .documents import LONE, REPLACED, without_surrogates
 
+# The last plane is for private use, so answers hardly ever have its characters.
 _STANDS_FOR = 0x100000
 """The offset from a surrogate to its private-use character: U+10D800 to U+10DFFF, in the last plane for private use."""
 _STAND_INS = re.compile("[\U0010d800-\U0010dfff]")
@@ -46,6 +47,7 @@ class HalfCharacters:
             return data
         self.active = True
         if any(mark in data for mark in _STAND_IN_BYTES):
+            # The two could not be told apart, so the halves are replaced at once.
             return cleaned  # the frame has such characters itself, so the halves cannot be joined
         return LONE.sub(_stand_in, data)
 
@@ -57,6 +59,7 @@ class HalfCharacters:
                 text = self._text(event, context)
                 if text != event.text:
                     event = msgspec.structs.replace(event, text=text)
+                # A delta that only held half a character is not sent: its character comes with the next one.
                 if event.text or event.seal is not None or event.citations or event.tokens:
                     out.append(event)
                 continue
@@ -76,6 +79,7 @@ class HalfCharacters:
         if not _STAND_INS.search(text):
             return text
         text = _PAIR.sub(_character, text)
+        # Only a first half can be completed by the next delta. A second half came too late.
         if _STAND_INS.match(text[-1]) and ord(text[-1]) - _STANDS_FOR < 0xDC00:
             self._first_halves[event.index] = text[-1]
             text = text[:-1]
