@@ -38,6 +38,8 @@ class Ids:
 
     def of_result(self, result: wire.Result, at: Path) -> tuple[str, Raw | None]:
         """The id of the call that a result answers, and the original id if the wire had another one or none."""
+        # The id of a result must be the id of its call; on Gemini 3 a wrong
+        # one can give an empty answer with STOP (one user's report, 2026-11).
         given = result.id
         if given and self.waiting.take(given) is not None:
             return given, None
@@ -50,6 +52,7 @@ class Ids:
         return (given, None) if given else (self.mint(at), NULL)
 
     def of_search(self, answer: int) -> str:
+        # The metadata of a search has no id, but the other dialects pair a hosted call with its result by one.
         """The prefix of the ids of searches that only the metadata of an answer mentions."""
         return hashed(f"{self._seed}{answer}\x1fsearch", "") + "_"
 
@@ -57,6 +60,7 @@ class Ids:
         """A new id for a call at this path."""
         if self.context.target not in wire.KIN:
             self.context.lose("call.id.invented", at)
+        # Without a seed the document is a history: there every path is different.
         if not self._seed:
             return hashed("\x1f".join([str(step) for step in at]))
         # The calls of an answer are counted, because a stream cuts the parts between them at any point.

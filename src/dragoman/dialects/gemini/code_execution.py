@@ -30,6 +30,7 @@ def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path) -> Opaq
     if name not in (CODE, RESULT):
         return None
     fields = json_text.fields(value)
+    # `id` is optional in both parts (google-genai 3.1.0, 2026-11). A part without one is paired by its order.
     inner = json_text.plain(fields[name])
     call_id = own_id("", word(inner, "id"))
     at_inner = (*at, name)
@@ -47,6 +48,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
     """The parts for another dialect's use of a hosted tool: program runs for a client, text for an upstream."""
     if request and has_text(call):
         return as_text(call, result, context)
+    # A search for tools has no words of its own: its result is a list of tools that the request declares anyway.
     if request:
         return (drop_search if call.family == "tool_search" else drop)(call, result, context)
     if call.family != _FAMILY:

@@ -31,6 +31,7 @@ from ...endpoints.dialect_endpoints_record import (
 )
 from . import NAME
 
+# Other methods of a model, such as embedContent, are not about generation, and are refused as unknown addresses.
 VERBS: dict[str, tuple[str, bool | None]] = {
     "generateContent": ("generate", False),
     "streamGenerateContent": ("generate", True),
@@ -44,6 +45,7 @@ _PLACE = (
 _MODEL_VERB = re.compile(_PLACE + r"(?:(?:tunedModels|models)/)?(?P<model>.+?):(?P<verb>[A-Za-z]+)\Z")
 _LIST = re.compile(r"/(?:v1|v1alpha|v1beta|v1beta1)/(?P<publisher>publishers/[^/]+/)?models(?:/(?P<model>.+))?\Z")
 _METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
+# Only Google's clients send these headers. They decide for `/v1/models`, which OpenAI's clients use too.
 _SIGNS = ("x-goog-api-key", "x-goog-api-client")
 
 
@@ -68,6 +70,7 @@ def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> Call:
 
 def _models(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
     found = _LIST.match(decode(path))
+    # `models/NAME:VERB` would match as a model's name, but it is a call with the wrong method.
     if found is None or (found["model"] or "").rpartition(":")[2] in VERBS:
         return None
     return Call("model" if found["model"] else "models", NAME, found["model"] or "", rest=found["publisher"] or "")
@@ -102,6 +105,7 @@ def _count_request(fields: Fields, model: str) -> tuple[bytes | None, str]:
     if "generateContentRequest" not in fields:
         return count_request(fields, model)
     inner = json_text.fields(fields["generateContentRequest"])
+    # The inner request repeats the model; the address names it.
     inner.pop("model", None)
     return json_text.encode(inner), model
 
@@ -167,6 +171,7 @@ ENDPOINTS = Endpoints(
     ),
     headers=HeaderRules(
         family="google",
+        # google-genai's time limit for the server; the request goes to the same server, so the limit still holds.
         names=("x-server-timeout",),
         begins=("x-goog-", "x-gemini-"),
         never=_SIGNS,
@@ -175,6 +180,7 @@ ENDPOINTS = Endpoints(
         ids=("x-goog-request-id",),
     ),
     models=ModelLists(
+        # One large page, so that one request gets the whole list.
         "/v1beta/models?pageSize=1000",
         "/v1beta1/publishers/google/models?pageSize=1000",
         entry=_entry,

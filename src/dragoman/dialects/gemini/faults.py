@@ -34,6 +34,8 @@ _BY_STATUS: dict[str, FaultKind] = {
     "UNAVAILABLE": "overloaded",
     "DEADLINE_EXCEEDED": "timeout",
 }
+# No word of google.rpc.Code stands for an unpaid bill, a body that is too large or a
+# prompt that is too long. Each gets the word that clients already handle for its status.
 _STATUSES: dict[FaultKind, str] = {
     "invalid_request": "INVALID_ARGUMENT",
     "context_too_long": "INVALID_ARGUMENT",
@@ -57,6 +59,7 @@ _OWN_STATUS: dict[FaultKind, int] = {"billing": 429}
 # A 429 names the time to wait as retryDelay "12s" in a RetryInfo detail (Google RPC error model).
 _RETRY = "type.googleapis.com/google.rpc.RetryInfo"
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s\Z")
+# Google has no status word of its own for a prompt that is too long; only the message shows it.
 _TOO_LONG = re.compile(r"token count.{0,60}exceeds|exceeds the maximum number of tokens", re.I | re.S)
 
 
@@ -65,6 +68,7 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     try:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        # A proxy in front of the API may answer with HTML or with nothing. The text of the body is then the message.
         value = None
     # Google wraps some errors in a one-element array (google-genai 3.1.0 sources).
     if isinstance(value, list) and value:
@@ -79,6 +83,7 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str]) -> Fault:
     """The fault in an `error` object. `status` 0: unknown, as in a stream."""
     code, word, message = error.get("code"), error.get("status"), error.get("message")
+    # A frame of a stream has no HTTP status of its own; `code` repeats the status that the fault would have had.
     if not status and isinstance(code, int) and 400 <= code < 600:
         status = code
     text = message if isinstance(message, str) else json_text.encode(error).decode()
@@ -86,6 +91,8 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str]) -
     details = details if isinstance(details, list) else []
     kind = _kind(word, status, text, details)
     wait = next((delay for delay in map(_delay, details) if delay is not None), None)
+    # `details` goes back to a client of this dialect unchanged: gemini-cli decides by its reasons whether to try again
+    # (sources, 2026-08).
     rest = {name: json_text.raw(value) for name, value in error.items() if name not in ("code", "message")}
     return Fault(
         kind,
@@ -104,6 +111,7 @@ def _kind(word: Any, status: int, message: str, details: list[Any]) -> FaultKind
     if word in ("INVALID_ARGUMENT", None) and _TOO_LONG.search(message):
         return "context_too_long"
     if isinstance(word, str) and word in _BY_STATUS:
+        # The word is more exact than the status: 400 is both INVALID_ARGUMENT and FAILED_PRECONDITION.
         return _BY_STATUS[word]
     return kind_of_status(status) if status else "server"
 
@@ -129,6 +137,7 @@ def error_object(fault: Fault) -> dict[str, Any]:
     status = status_of_kind(fault.kind, own=_OWN_STATUS)
     out: dict[str, Any] = {"code": status, "message": fault.message, "status": _STATUSES[fault.kind]}
     if fault.retry_after is not None:
+        # `retryDelay` is a Duration of protobuf in JSON: decimal seconds and the letter s, without zeros at the end.
         seconds = f"{fault.retry_after:.3f}".rstrip("0").rstrip(".")
         out["details"] = [{"@type": _RETRY, "retryDelay": f"{seconds}s"}]
     return out

@@ -50,10 +50,12 @@ class Grounding:
         found = peek(self.members[name]) if name in self.members else None
         return found if isinstance(found, list) else []
 
+    # Citations and the report need the same spans. Finding them costs a search through the text, so it is done once.
     def spans(self, places: Places) -> list[Span]:
         """The span of each support in the text."""
         if self._placed is None:
             segments = [_segment(support) for support in self.supports]
+            # A start of 0 is absent: Google's JSON leaves default values out (recorded).
             self._placed = [
                 places.span(one.get("startIndex", 0), one.get("endIndex"), one.get("text")) for one in segments
             ]
@@ -88,6 +90,8 @@ def citations_of(grounding: Grounding | None, citation: Raw, places: Places) -> 
                     found.append(Citation(*sources[number], *span))
     if citation:
         value = peek(citation)
+        # Both names are in use: Vertex has `citations`, the Developer
+        # API `citationSources` (google-genai 3.1.0, 2026-11).
         for cited in [*_list(value, "citations"), *_list(value, "citationSources")]:
             if isinstance(cited, dict):
                 start, end = places.span(cited.get("startIndex", 0), cited.get("endIndex"), None)
@@ -100,6 +104,7 @@ def _source(chunk: Any) -> tuple[str, str, str]:
     for name in _SOURCES:
         inner = chunk.get(name) if isinstance(chunk, dict) else None
         if isinstance(inner, dict):
+            # Retrieved documents have `uri` too, pictures have `sourceUri` (google-genai 3.1.0, 2026-11).
             return _word(inner, "uri") or _word(inner, "sourceUri"), _word(inner, "title"), _word(inner, "text")
     return "", "", ""
 
@@ -175,6 +180,8 @@ class Places:
         if isinstance(start, int) and isinstance(end, int):
             first, last = self._characters(start), self._characters(end)
             if first is not None and last is not None and first <= last:
+                # Only the text of the segment proves that the numbers fit.
+                # Equal text at another position is better than a wrong span.
                 if not isinstance(text, str) or self.whole()[first:last] == text:
                     return first, last
         if isinstance(text, str) and text:
@@ -201,6 +208,7 @@ class Places:
         wide = bisect_right(self._byte_ends, offset)
         # The characters after the last wide one before the offset are ASCII, up to the next wide one.
         count = offset - self._byte_ends[wide - 1] + self._char_ends[wide - 1] if wide else offset
+        # An offset inside a wide character belongs to that character.
         return min(count, self._char_ends[wide] - 1) if wide < len(self._char_ends) else count
 
 
@@ -217,6 +225,8 @@ def place(texts: list[Text], citations: list[Citation], context: Context) -> lis
         if cited.end > ends[number]:
             context.lose("citation.approximated", texts[number].at, "it goes on in the next part")
         start, end = cited.start - before, min(cited.end, ends[number]) - before
+        # A segment may reach over two parts, because Gemini counts in
+        # the joined text. A citation of the canon belongs to one part.
         hung[number].append(Citation(cited.url, cited.title, cited.quote, start, end, cited.extra))
     return [
         Text(text.text, text.refusal, tuple(own), seal=text.seal, extra=text.extra, at=text.at) if own else text
@@ -257,6 +267,7 @@ def _report_grounding(grounding: Grounding, places: Places, at: Path, context: C
         if i not in used and isinstance(chunk, dict) and not (searched and not chunk.keys().isdisjoint(PAGES)):
             # A source that supports no text is no citation.
             context.keep((*at, "groundingChunks", i), {name: json_text.raw(inner) for name, inner in chunk.items()})
+            # The chunk is reported whole, so that the walk below must not report its members again.
             chunk.clear()
     for i, (support, span) in enumerate(zip(grounding.supports, grounding.spans(places), strict=True)):
         words = _word(_segment(support), "text")
@@ -343,4 +354,6 @@ def _write_source(url: str, title: str, quote: str) -> dict[str, Any]:
     if url:
         return {"web": {"uri": url, "title": title} if title else {"uri": url}}
     fields = {"title": title, "text": quote}
+    # gemini-cli shows sources of the kind `web` only (sources, 2026-08),
+    # so a page with an address is never written as a retrievedContext.
     return {"retrievedContext": {name: value for name, value in fields.items() if value}}

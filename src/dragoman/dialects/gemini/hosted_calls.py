@@ -56,9 +56,11 @@ def read_metadata(grounding: Raw, fetched: Raw, parts: list[Part], at: Path, ids
 def uses_in(grounding: Grounding | None, fetched: Raw, parts: list[Part], at: Path, ids: Ids) -> list[Opaque]:
     """The same, of decoded metadata."""
     found: list[Opaque] = []
+    # Within this dialect the metadata goes back unchanged as an extra.
     if not (grounding or fetched) or ids.context.target in wire.KIN:
         return found
     salt = ids.of_search(int(at[1]))
+    # Gemini 3 may send a search as parts and as metadata. One search must not appear twice.
     if grounding and not any(type(part) is HostedCall and part.family == "web_search" for part in parts):
         found += _read_search(grounding, (*at, GROUNDING), salt)
     if fetched:
@@ -68,6 +70,7 @@ def uses_in(grounding: Grounding | None, fetched: Raw, parts: list[Part], at: Pa
 
 def _read_search(grounding: Grounding, at: Path, salt: str) -> list[Opaque]:
     queries = grounding.queries
+    # Retrieval from a store also fills groundingChunks, but has no webSearchQueries: it is no web search.
     if not queries:
         return []
     found = [chunk.get(name) for chunk in objects(grounding.chunks) for name in PAGES if name in chunk]
@@ -101,6 +104,7 @@ def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
     url = word(page, "retrievedUrl")
     status = word(page, "urlRetrievalStatus")
     failed = status not in ("", _SUCCESS)
+    # The words of the status name the reason of the failure; there is no other message.
     parts = (Text(status, at=(*at, "urlRetrievalStatus")),) if failed else ()
     call = HostedCall(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, "web_fetch", arguments(url=url), at=at)
     result = HostedResult(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, (Citation(url),), parts, failed, at=at)
@@ -109,6 +113,7 @@ def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
 
 def before_text(parts: list[Part], found: list[Opaque]) -> list[Part]:
     """The parts of an answer with its searches before the first text."""
+    # A client reads a search as the reason of the text behind it, as in Anthropic and in Responses.
     place = next((i for i, part in enumerate(parts) if type(part) is Text), len(parts))
     return [*parts[:place], *found, *parts[place:]]
 
@@ -119,6 +124,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
         return write_run(call, result, context, request)
     if request:
         return as_text(call, result, context)
+    # The schema has no place for the words of a page in the metadata; only `toolResponse` is a free object.
     shown = write_use(call, result) if _has_more(call, result) else ()
     if call.family == "web_search":
         chunks = [_chunk(page) for page in pages(result)]
@@ -173,6 +179,7 @@ def write_metadata(grounding: dict[str, Any] | None, parts: list[Opaque]) -> dic
     if grounding is not None:
         cited = {word(chunk.get("web"), "uri") for chunk in grounding["groundingChunks"]}
         uses = out.get(GROUNDING, {})
+        # A page that is cited and found must appear once: clients number their list of sources by groundingChunks.
         more = [chunk for chunk in uses.get("groundingChunks", ()) if chunk["web"]["uri"] not in cited]
         out[GROUNDING] = {**uses, **grounding, "groundingChunks": [*grounding["groundingChunks"], *more]}
     return out

@@ -43,10 +43,14 @@ def read_tool_part(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaq
     inner = json_text.plain(value).get(kind)
     tool = word(inner, "toolType") or word(inner, "tool_type")
     found_id = word(inner, "id")
+    # `toolType` has no value for these tools, so the mark in the id
+    # is the only sign of the kind when a client returns the part.
     family = next((one for one, prefix in _PREFIXES.items() if found_id.startswith(prefix + MARK)), "")
     call_id = own_id(_PREFIXES.get(family, ""), found_id)
     family = family or _FAMILIES.get(tool, "")
     if kind == RESPONSE:
+        # The form of a response of Google's own tools is not documented
+        # (google-genai 3.1.0: a free object), so only our own form is read.
         answer = inner.get("response") if call_id != found_id and isinstance(inner, dict) else None
         return _read_response(value, family, call_id, answer if isinstance(answer, dict) else {}, extra, at)
     found_args = inner.get("args") if isinstance(inner, dict) else None
@@ -82,6 +86,7 @@ def _read_response(
 def write_use(call: HostedCall, result: HostedResult | None) -> tuple[Part, ...]:
     """The parts for another dialect's use of whatever hosted tool."""
     call_id = foreign_id(_PREFIXES.get(call.family, ""), use_id(call))
+    # `toolType` is an enumeration of six words (Google's schema, 2026-08): a client made from it fails at any other.
     kind = _TYPES.get(call.family, "FILE_SEARCH" if call.name == "file_search" else _NO_TYPE)
     used = {"toolType": kind, "toolName": full_name(call), "args": arguments_object(call), "id": call_id}
     made: list[Part] = [Opaque(wire.NAME, CALL, json_text.raw({CALL: used}), at=call.at)]

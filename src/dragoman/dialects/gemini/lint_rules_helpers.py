@@ -87,4 +87,5 @@ def flavour(subject: Subject) -> Literal["developer", "vertex", ""]:
     host = subject.headers.get("host", "") or subject.headers.get(":authority", "")
     if host.endswith("generativelanguage.googleapis.com"):
         return "developer"
+    # Code Assist has the wire of Vertex inside its envelope (gemini-cli sources, 2026-08).
     return "vertex" if host.endswith(("aiplatform.googleapis.com", "cloudcode-pa.googleapis.com")) else ""

@@ -31,7 +31,9 @@ _BESIDE = (
     "partMetadata",
 )
 _KNOWN = frozenset([form for name in (*_DATA, *_BESIDE) for form in (name, snake(name))])
+# The documentation names these types for media inside a functionResponse (2026-10).
 _NESTED = ("image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain")
+# Both dummies are documented; gemini-cli sends the first (sources, 2026-08).
 _DUMMIES = frozenset({"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
@@ -50,6 +52,7 @@ def roles(subject: Subject) -> Iterator[Breach]:
     Source: Types of the google-genai SDK 3.1.0 for contents and parts (2026-11); recorded 400 for an unknown role.
     """
     found = listed(subject.document, "contents")
+    # `messages` and `input` are the lists of Chat, Anthropic and Responses: the request went to the wrong endpoint.
     if not found:
         wrong = given(subject.document, "messages", "input")
         fix = f"write contents[] with parts, not {wrong[0]}" if wrong else "begin with a user's Content"
@@ -62,6 +65,7 @@ def roles(subject: Subject) -> Iterator[Breach]:
         elif role in ("function", "tool"):
             yield Breach((*at, "role"), f"the role {role} is an old spelling", "write user", "warning")
         elif role is None or role == "":
+            # A single Content without a role was answered with 200 (recorded).
             if len(found) > 1:
                 yield Breach(at, "a Content without a role", "write user or model", "warning")
         elif role not in ("user", "model"):
@@ -86,6 +90,7 @@ def one_field(subject: Subject) -> Iterator[Breach]:
             data = [name for name in _DATA if at_key(part, name) is not None]
             if len(data) > 1:
                 yield Breach(place, f"a part with {' and '.join(data)}", "make a part of each")
+            # Only parts of known fields are judged: an unknown field may be a new kind of data.
             elif not data and _KNOWN.issuperset(part):
                 problem = "a part without data"
                 yield Breach(place, problem, "leave the part out", "warning" if part else None)

@@ -14,9 +14,11 @@ from ...rules.helpers import (
 from ...rules.rule import Breach, Subject, rule, rules_of
 from .lint_rules_helpers import at_key, contents, flavour, functions, inner, key, parts
 
+# Arguments of the SDK that logs and examples often show as if they were sent (google-genai 3.1.0, 2026-11).
 _SDK_ONLY = ("config", "httpOptions", "automaticFunctionCalling")
 _SAMPLING = ("temperature", "topP", "topK")
 _RANGES = {"temperature": (0.0, 2.0), "topP": (0.0, 1.0), "top_p": (0.0, 1.0)}
+# The SDK's converters raise an error for these fields with the other service (google-genai 3.1.0, 2026-11).
 _VERTEX_ONLY = {
     (): ("modelArmorConfig", "outputConfig"),
     ("generationConfig",): ("routingConfig", "modelConfig", "audioTimestamp"),
@@ -57,6 +59,7 @@ def thinking(subject: Subject) -> Iterator[Breach]:
         low, high = profile.thinking_budget
         value = whole(config, key(config, "thinkingBudget"))
         off = profile.thinking_off and value == 0
+        # -1 lets the model decide, 0 turns thinking off where the model allows it (google-genai 3.1.0, 2026-11).
         if value is None or not (low <= value <= high or value == -1 or off):
             yield Breach(budget_at, f"a budget of {quoted(budget)} is not in {low} to {high}", "or -1: as it needs")
     if level is not None and profile.thinking_budget:
@@ -121,6 +124,7 @@ def output(subject: Subject) -> Iterator[Breach]:
     mime = at_key(config, "responseMimeType")
     if len(schema_fields) > 1:
         yield Breach(at, "responseSchema and responseJsonSchema at once", "keep one of them")
+    # `text/x.enum` is the other type that takes a schema: the answer is one of its values.
     if schema_fields and mime not in ("application/json", "text/x.enum"):
         problem = f"an output schema with responseMimeType {quoted(mime)}"
         yield Breach((*at, key(config, schema_fields[0])), problem, "set it to application/json")

@@ -19,6 +19,7 @@ _URLSAFE = str.maketrans("+/", "-_")
 # MEDIA_RESOLUTION_MEDIUM (google-genai 3.3.0, 2026-11) has no counterpart in `detail` of OpenAI.
 _DETAILS = {"MEDIA_RESOLUTION_LOW": "low", "MEDIA_RESOLUTION_HIGH": "high"}
 _LEVELS = {detail: level for level, detail in _DETAILS.items()}
+# A file of the Files API needs the key of its owner, so no other upstream can fetch it.
 _FILES_API = "//generativelanguage.googleapis.com/"
 
 
@@ -41,6 +42,7 @@ def read_file(file: wire.FileRef, at: Path, seal: Seal | None, extra: Extra | No
     uri = file.fileUri or file.file_uri or ""
     mime = file.mimeType or file.mime_type or ""
     name = file.displayName or file.display_name or ""
+    # Without a type, the ending of the name is the only sign of the kind.
     kind = kind_of(mime or guess_mime(uri))
     # Addresses of the Files API are known to Google only.
     if uri.startswith(("http://", "https://")) and _FILES_API not in uri:
@@ -70,6 +72,7 @@ def write_media(media: Media, context: Context, *, nested: bool = False, result:
         context.lose("media.name.dropped", media.at, media.name)
     inner: dict[str, Any] = {}
     if media.mime or media.data:
+        # image/jpg is no registered type, and the API's list has registered names only.
         inner["mimeType"] = (media.mime if mine else proper(media.mime)) or "application/octet-stream"
     if came_named and media.name:
         inner["displayName"] = media.name
@@ -83,6 +86,7 @@ def write_media(media: Media, context: Context, *, nested: bool = False, result:
         inner["fileUri"] = media.url or media.file
         out = {"fileData": inner}
     elif mine:
+        # An empty inlineData is what the client sent. The API itself decides about it.
         inner["data"] = ""
         return {"inlineData": inner}
     else:

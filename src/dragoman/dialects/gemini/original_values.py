@@ -29,12 +29,14 @@ NULL = Raw(b"null")
 TRUE = Raw(b"true")
 FALSE = Raw(b"false")
 
+# No field of Google's API has a dot in its name, so a mark cannot hide a field.
 _PREFIX = "dragoman."
 
 
 def peek(value: Raw) -> Any:
     """A carried value, decoded to look inside; None if it is nested too deeply."""
     try:
+        # These values are carried, not understood: a value that cannot be looked into still goes back unchanged.
         return json_text.decode(value)
     except (msgspec.DecodeError, RecursionError):
         return None
@@ -90,6 +92,7 @@ def _put_below(out: Any, steps: list[str], value: Raw) -> None:
 
 def _put(out: dict[str, Any], name: str, value: Raw) -> None:
     """Restore a field. An unknown value replaces the empty value that was written for it."""
+    # An empty value that we wrote stands for one that we could not read: the original is more exact.
     if name not in out or (out[name] in _NOTHING and value != NULL):
         out[name] = value
 
@@ -98,6 +101,8 @@ _NOTHING: tuple[Any, ...] = ("", [], {}, None)
 
 
 def _take_out(out: dict[str, Any], names: Raw) -> None:
+    # The writer always writes fields such as `index` that a server may
+    # leave out. Within this dialect the answer must stay as it came.
     for name in msgspec.json.decode(names, type=list[str]):
         out.pop(name, None)
 
@@ -112,4 +117,5 @@ def _spelled(step: str, out: dict[str, Any]) -> str:
 
 
 def _unescaped(step: str) -> str:
+    # The order matters: `~01` is the name `~1`, not a slash (RFC 6901).
     return step.replace("~1", "/").replace("~0", "~")

@@ -68,6 +68,7 @@ _WORDS: dict[StopReason, str] = {
     "pause": "CONTINUATION",
     "bad_tool_call": "MALFORMED_FUNCTION_CALL",
     "error": "OTHER",
+    # STOP keeps the answer usable for the client; the loss of the reason is reported.
     "unknown": "STOP",
 }
 _EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls", "content_filter", "pause", "bad_tool_call"})
@@ -89,6 +90,7 @@ def read_response(body: bytes, context: Context) -> Response:
         body = b'{"candidates":[{"content":%b}]}' % body  # a model content alone, as clients keep it
     admitted = wire.admit_answer(body)
     answer = admitted[0]
+    # `{}` has the form of an answer, because all fields are optional. It is no answer that a client can use.
     if answer == type(answer)():
         raise WireError(wire.NAME, "/candidates", "an array of candidates")
     return read_admitted(admitted, context)
@@ -143,6 +145,8 @@ def seed(response_id: str | None, context: Context) -> str:
 
 def answer_seed(response_id: str | None, created: int, answers: Request | None) -> str:
     """The seed, without a Context."""
+    # `responseId` is optional. If it is absent, the number of turns and the
+    # time distinguish the answers of one conversation.
     turns = len(answers.turns) if answers is not None else 0
     return f"{response_id or ''}\x1f{turns}\x1f{created}\x1f"
 
@@ -168,6 +172,7 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     extras = carried(candidate, wire.CANDIDATE_EXTRAS)
     if uses:
         parts = before_text(parts, uses)
+        # The metadata of fetches became hosted calls. It stays an extra, but not one that is reported as lost.
         if extras and any(part.kind == FETCHED for part in uses):
             fields[FETCHED] = extras.pop(FETCHED)
     if unknown or extras:
@@ -199,6 +204,7 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
     if isinstance(known, str) and known in _REASONS:
         reason = _REASONS[known]
     # STOP also ends a turn with calls, so the parts decide (google-genai 3.1.0, 2026-11).
+    # After MAX_TOKENS or SAFETY the calls may be incomplete, so the client must not run them.
     if reason not in ("length", "content_filter") and any(type(part) is ToolCall for part in parts):
         if reason == "bad_tool_call" and context.target not in wire.KIN:
             context.lose("stop.approximated", (*at, "finishReason"), f"{known}, beside usable calls", "warning")
@@ -253,6 +259,7 @@ def read_time(text: str) -> int | None:
 
 def write_time(created: int) -> str | None:
     """The RFC 3339 time of a Unix time; None if it is out of range."""
+    # 253402300800 is the first second of the year 10000, which RFC 3339 cannot write.
     if not 0 < created < 253402300800:
         return None
     return datetime.fromtimestamp(created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -274,6 +281,7 @@ def read_usage(usage: wire.UsageMetadata, context: Context, unknown: Unknown) ->
         more = {**(more or {}), "toolUsePromptTokenCount": json_text.raw(used)}
     extra = gather(context, ("usageMetadata",), unknown, more) if unknown or more else None
     total = usage.totalTokenCount
+    # A client may check the sum. A total that the counts do not explain is kept as it came.
     sums_up = total == (total_in or 0) + (total_out or 0)
     if total is None or candidates is None:
         absent = [name for name in ("totalTokenCount", "candidatesTokenCount") if getattr(usage, name) is None]
@@ -316,6 +324,7 @@ def write_response(response: Response, context: Context) -> bytes:
     feedback = own(response.stop.extra, "promptFeedback")
     if feedback is not None and not response.parts:
         out["promptFeedback"] = feedback
+    # An answer without candidates stays one within this dialect. Clients of other dialects always get one answer.
     elif response.parts or response.stop != _NO_CANDIDATE or context.source != wire.NAME:
         cited = response.extra is not None and any(
             own(response.extra, f"candidates/0/{name}") is not None for name in METADATA
@@ -323,6 +332,7 @@ def write_response(response: Response, context: Context) -> bytes:
         candidates = [_write_candidate(response.parts, response.stop, 0, cited, context)]
         for i, other in enumerate(response.alternatives):
             cited = any(own(other.extra, name) is not None for name in METADATA)
+            # Extras of the first candidate are restored with the answer: in a stream they come with the last event.
             candidates.append(put_back(_write_candidate(other.parts, other.stop, i + 1, cited, context), other.extra))
         out["candidates"] = candidates
     if response.usage is not None:
@@ -359,6 +369,7 @@ def _write_candidate(parts: tuple[Part, ...], stop: Stop, index: int, cited: boo
 def write_stop(stop: Stop, called: bool, candidate: dict[str, Any], context: Context, number: int = 0) -> None:
     """Write the stop of an answer into its candidate. `called`: the answer has a call."""
     lose_missing_call(stop, called, "STOP", context, number)
+    # The common stops need no search for a better word.
     if stop.extra is None and not stop.detail and stop.reason in _EXACT:
         candidate["finishReason"] = _WORDS[stop.reason]
         return
@@ -401,6 +412,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     if usage.cache_write:
         # There is no count of tokens written to a cache (google-genai 3.1.0, 2026-11).
         context.lose("usage.dropped", context.ends.usage, "tokens written to a cache")
+    # A given total may hold counts that the canon does not know, so it is not computed again.
     if usage.total is not None:
         out["totalTokenCount"] = usage.total
     elif usage.input is not None or usage.output is not None:

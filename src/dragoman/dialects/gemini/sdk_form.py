@@ -23,6 +23,7 @@ _AROUND = frozenset(wire.GenerateRequest.__struct_fields__) - {"contents", "gene
 """Fields of `config` that stand beside the contents on the wire."""
 _SETTINGS = frozenset(wire.GenerationConfig.__struct_fields__)
 """Fields of `config` that stand in `generationConfig` on the wire."""
+# The SDK renames this one setting (google-genai 3.1.0, 2026-11).
 _RENAMED = {"modelSelectionConfig": "modelConfig"}
 _PART = frozenset(wire.WidePart.__struct_fields__) | {wire.snake(name) for name in wire.WidePart.__struct_fields__}
 _CALLS = ("functionCall", "function_call")
@@ -38,6 +39,7 @@ def admit_request(body: bytes) -> tuple[Admitted[wire.GenerateRequest], Moved]:
         admitted = wire.admit_request(body)
     except WireError:
         found = rewritten(body)
+        # Only documents that the wire shapes do not fit are looked at again: the check costs a second decoding.
         if found is None:
             raise
     else:
@@ -63,6 +65,7 @@ def rewritten(body: bytes | Raw) -> tuple[bytes, Moved] | None:
         before = dict(fields)
         moved: Moved = {}
         # `config` is a parameter of google-genai, not a field of the wire (google-genai 3.1.0, 2026-11).
+        # Another form of `config` is nobody's, and stays an unknown field.
         if "config" in fields and _first(fields["config"]) == b"{":
             _spread_config(fields, moved)
         for name in (_SYSTEM, wire.snake(_SYSTEM)):
@@ -71,6 +74,7 @@ def rewritten(body: bytes | Raw) -> tuple[bytes, Moved] | None:
                 fields[name] = _system(fields[name], (name,), source, moved)
         if "contents" in fields:
             fields["contents"] = _contents(fields["contents"], moved)
+    # A document that cannot be decoded gets its error from the reader of the wire, with a path.
     except _UNDECODED:
         return None
     return (json_text.encode(fields), moved) if fields != before else None
@@ -96,6 +100,7 @@ def _spread_config(fields: dict[str, Raw], moved: Moved) -> None:
         elif field in _SETTINGS and field not in set_already:
             settings[field] = value
             moved["generationConfig", field] = ("config", name)
+        # A field that the SDK itself does not know may be a new field of the API.
         elif name not in fields:
             fields[name] = value  # an unknown field, reported as such
             moved[name,] = ("config", name)
@@ -152,6 +157,7 @@ def _contents(value: Raw, moved: Moved) -> Raw:
             role = ""
             continue
         changed = True
+        # A message with a role is a turn of its own. It must not be joined with its neighbours.
         if _has_role(item):
             moved["contents", len(out), "parts", 0] = ("contents", i)
             out.append(_with_role(item))

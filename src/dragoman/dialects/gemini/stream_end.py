@@ -39,6 +39,7 @@ _chunk = msgspec.json.Decoder(Chunk).decode
 class StreamEnd(AnswersStreamEnd):
     """The end of a Gemini stream."""
 
+    # Without `alt=sse` a stream is one JSON array.
     arrays = True
 
     def __init__(self) -> None:
@@ -49,10 +50,12 @@ class StreamEnd(AnswersStreamEnd):
         chunk = self.chunk(data)
         if chunk is None:
             return
+        # Errors may come in the middle of a stream, after HTTP 200 was sent.
         if chunk.error:
             self.fail(name, data)
             return
         if chunk.promptFeedback is not None and chunk.promptFeedback.blockReason:
+            # A blocked prompt has no candidates, so no finishReason will come (google-genai 3.1.0, 2026-11).
             self.end()
             return
         for candidate in chunk.candidates or ():

@@ -13,6 +13,7 @@ from ...codec import json_text
 from ...errors import WireError
 from . import wire
 
+# At most six digits: a longer index is no list of arguments, and `_MAX_GAP` would refuse it anyway.
 _STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d{1,6})\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]""")
 _ESCAPE = re.compile(r"\\(.)")
 _MAX_GAP = 1000
@@ -38,6 +39,8 @@ class Pieces:
         holder: Any = self.root
         for step, following in pairwise(steps):
             child = _get(holder, step)
+            # A later path may use a place in another way than an earlier
+            # one. The later one wins, as in a document that repeats a key.
             if not isinstance(child, list if isinstance(following, int) else dict) or isinstance(child, _Words):
                 child = [] if isinstance(following, int) else {}
                 _set(holder, step, child)
@@ -67,10 +70,12 @@ def _whole(value: Any) -> Any:
         return "".join(value)
     if isinstance(value, dict):
         return {key: _whole(item) for key, item in value.items()}
+    # Pieces of a string are joined at the end: joining at each piece would copy the string each time.
     return [_whole(item) for item in value] if isinstance(value, list) else value
 
 
 def _other_value(piece: wire.PartialArg) -> Any:
+    # A number of 0 is false here; it is Raw, so that its digits stay exact, and Raw(b"0") is true.
     if piece.numberValue:
         return piece.numberValue
     # nullValue is typed as "NULL_VALUE", but may arrive as JSON null (reported by users).
@@ -112,5 +117,6 @@ def _set(holder: Any, step: str | int, value: Any) -> None:
     assert isinstance(step, int)
     if step > len(holder) + _MAX_GAP:
         raise WireError(wire.NAME, "", "list elements in order", f"[{step}]")
+    # Elements may come in any order; a place that is skipped is null until its value comes.
     holder.extend([Raw(b"null")] * (step + 1 - len(holder)))
     holder[step] = value

@@ -37,6 +37,7 @@ def _add(out: dict[str, Any], value: dict[str, Any], known: dict[str, dict[bytes
     sources = value.get(_CHUNKS)
     places = _members(out, _CHUNKS, sources, known) if isinstance(sources, list) else []
     for name, inner in value.items():
+        # The positions of the sources are needed first: supports of the same chunk refer to them.
         if name == _CHUNKS and isinstance(sources, list):
             continue
         if isinstance(inner, list):
@@ -65,10 +66,12 @@ def _members(out: dict[str, Any], name: str, members: list[Any], known: dict[str
 def _renumbered(support: Any, places: list[int]) -> Any:
     if not isinstance(support, dict) or not isinstance(support.get(_INDICES), list):
         return support
+    # A number beyond the list is kept as it came: the client then sees the upstream's own mistake.
     numbers = [places[n] if type(n) is int and 0 <= n < len(places) else n for n in support[_INDICES]]
     return {**support, _INDICES: numbers}
 
 
+# Both are lists of which each chunk has a piece. The reader joins them, so nothing is replaced.
 _JOINED = frozenset({FETCHED, "logprobsResult"})
 
 
