@@ -51,6 +51,7 @@ class BoundedVault:
         name = f"{owner}/{key}"  # Neither has a slash, because both are hexadecimal.
         found = self._kept.get(name)
         if found is not None:
+            # A conversation that goes on keeps its seals; the oldest unused ones are dropped first.
             self._kept.move_to_end(name)
         return found
 
@@ -63,6 +64,7 @@ class BoundedVault:
         else:
             self.owners[owner] = self.owners.get(owner, 0) + 1
         self._kept[name] = value
+        # Characters are counted in place of bytes: seals are base64, so both are equal.
         self._size += len(name) + len(value)
         while self._size > self.most and self._kept:
             old, gone = self._kept.popitem(last=False)

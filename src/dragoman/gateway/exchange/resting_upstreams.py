@@ -38,6 +38,7 @@ MAX_COUNTED = 100
 
 def request_digest(body: bytes) -> bytes:
     """A digest that distinguishes requests."""
+    # The request itself is not kept: it holds the client's conversation.
     return hashlib.blake2b(body, digest_size=16).digest()
 
 
@@ -66,9 +67,11 @@ class Breaker:
         """Whether a client's request uses the upstream in its usual turn. The one request that tries the upstream after
         a rest does."""
         if not self._open_for(upstream, client):
+            # A healthy upstream is the usual case, and costs one comparison.
             return True
         if now < self._until or now < self._probe_until:
             return False
+        # Only one request is risked. The others wait for its result, or go to the next place.
         self._probe_until = now + PROBE_SECONDS
         return True
 
@@ -81,6 +84,7 @@ class Breaker:
 
     def failed(self, upstream: Upstream, client: str, digest: bytes, fault: Fault, now: float) -> None:
         """Count a request that failed here and that another place has served."""
+        # A bound for a client that sends different requests again and again.
         if len(self._failed) < MAX_COUNTED:
             self._failed[client, digest] = None
         self._note(upstream, client, fault, now)
@@ -95,7 +99,9 @@ class Breaker:
         self.unwell, self.last = True, fault.message
         # Requests that were under way when the rest began do not prolong the rest.
         if self._open_for(upstream, client) and now >= self._until:
+            # At most 20 doublings: beyond them the number has no meaning, and a float would overflow.
             seconds = min(upstream.rest * 2.0 ** min(self._rests, 20), max(MAX_REST, upstream.rest))
+            # Several gateways that failed at the same moment must not come back at the same moment.
             seconds *= random.uniform(0.9, 1.1)
             if fault.retry_after is not None:
                 seconds = max(seconds, min(fault.retry_after, MAX_RETRY_AFTER))
@@ -109,6 +115,7 @@ class Breaker:
             return True
         if len(self._failed) < upstream.trip:
             return False
+        # One client's requests may all be broken in the same way, so it must not stop the others.
         clients = {one for one, _ in self._failed}
         return len(clients) > 1 or client in clients
 

@@ -31,6 +31,7 @@ _REFUSALS = re.compile(
 def refuses_seals(fault: Fault, body: object) -> bool:
     """Whether an upstream's fault is about a seal in the request. `body` is the upstream's answer, if it was one whole
     body."""
+    # All known refusals of seals come with 400.
     if fault.kind != "invalid_request":
         return False
     found = body[:LOOKED] if isinstance(body, bytes) else fault.message[:LOOKED].encode("utf-8", "replace")

@@ -31,6 +31,7 @@ class Kept(Struct, frozen=True):
     @property
     def size(self) -> int:
         """Bytes that the entry counts for."""
+        # 200 bytes for the objects of Python around each entry and each id.
         return len(self.response) + sum([len(item) for item in self.input]) + 200 * (1 + len(self.item_ids))
 
 
@@ -93,6 +94,7 @@ class ClientStored:
     async def get(self, name: str) -> Kept | Conversation | None:
         """The entry with this id that the client may see, or None."""
         found = await self._stored.get(self.owner, name)
+        # An admin key sees the entries of all clients.
         if found is None and self._every:
             for owner in await self._stored.owners(name):
                 found = found or await self._stored.get(owner, name)
@@ -120,6 +122,7 @@ class MemoryStored:
 
     async def put(self, one: Kept | Conversation) -> None:
         """Store an entry, and drop the oldest beyond the limits."""
+        # The older entry leaves first, so that its bytes and items are counted once.
         await self.drop(one.owner, one.id)
         self._kept[one.owner, one.id] = one
         self._bytes += one.size
@@ -133,6 +136,7 @@ class MemoryStored:
         self._bytes -= one.size
         if isinstance(one, Kept):
             for item in one.item_ids:
+                # A later response may contain the same item. Its entry must stay.
                 if self._items.get((one.owner, item)) is one:
                     del self._items[one.owner, item]
 
@@ -140,6 +144,7 @@ class MemoryStored:
         """The entry of an owner with this id, or None."""
         found = self._kept.get((owner, name))
         if found is not None:
+            # A conversation that goes on must not lose its beginning.
             self._kept.move_to_end((owner, name))
         return found
 

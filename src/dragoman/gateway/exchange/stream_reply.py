@@ -83,6 +83,7 @@ class StreamReply:
         self._headers = headers
         self._media, self._beat = _framed(call.dialect, call.array)
         if call.array:
+            # A JSON array has no form for a keep-alive between its elements.
             self._frame = array_frames()
         elif self._beat and bounds.patience:
             self._timer = asyncio.get_running_loop().call_later(bounds.patience, self._out_of_patience)
@@ -98,6 +99,7 @@ class StreamReply:
 
         def take(piece: bytes) -> bool:
             """Translate and send a piece at once, while the client keeps up. Other pieces need a wait, or an error."""
+            # A slow client, a long piece or a full answer needs the reader, which can wait or raise.
             if not reply.started or not reply.ready or len(piece) > SLICE or answered.size + len(piece) > most:
                 return False
             answered.add(piece)

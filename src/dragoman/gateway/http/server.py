@@ -174,6 +174,7 @@ class _Client(asyncio.Protocol):
             self.task.cancel()
             if self.busy:
                 self._server.leaving.add(self.task)
+                # The handler still closes its upstream. A stop of the server waits for that.
                 self.task.add_done_callback(self._server.leaving.discard)
 
     def pause_writing(self) -> None:
@@ -199,6 +200,7 @@ class _Client(asyncio.Protocol):
         before, _, rest = head.partition(LENGTH)
         length, _, after = rest.partition(b"\r\n")
         known = self._heads.get((before, after))
+        # A length that is no plain number is left to the parser, which refuses it.
         if known is None or not end or len(length) > MAX_DIGITS or not length.isdigit():
             self._strange += 1
             self._opening = head if end else b""
@@ -315,6 +317,7 @@ class _Client(asyncio.Protocol):
             self._begin(self._ready.popleft())  # the request before the refused one is answered first
         elif self._refusal is not None:  # an exception in a callback does not always stop the parser
             self._refuse(*self._refusal)
+        # Requests that came together are answered one after the other, in their order (RFC 9112, 9.3.2, June 2022).
         elif self._ready:
             self._begin(self._ready.popleft())
         elif self._fed > bounds.head and (refusal := self._overlong()) is not None:
@@ -472,6 +475,7 @@ class _Client(asyncio.Protocol):
 
     def _leave(self, transport: asyncio.Transport) -> None:
         """Close the connection after its last answer."""
+        # The client may still be sending. A reset would destroy the answer before the client reads it.
         if self._refused and not self._server.draining and transport.can_write_eof():
             transport.write_eof()
             self._watched = False
