@@ -46,6 +46,7 @@ def repair(body: Body, *, dialect: DialectName, model: str | None = None) -> Rep
 
     spoken = get(dialect)
     document = as_bytes(body, dialect)
+    # A list alone is what agents keep between two requests.
     alone = document.lstrip()[:1] == b"["
     key = spoken.requirements.history
     if alone:
@@ -53,6 +54,7 @@ def repair(body: Body, *, dialect: DialectName, model: str | None = None) -> Rep
     try:
         out, repairs, losses = repaired_document(document, spoken, model)
     except WireError:
+        # A cut emoji is refused by the decoder, but is no broken history.
         sound = without_surrogates(document)
         if sound is None:
             raise
@@ -61,6 +63,7 @@ def repair(body: Body, *, dialect: DialectName, model: str | None = None) -> Rep
             context = Context(dialect, dialect)
             lose_replaced(document, sound, context)
             losses = (*context.losses.all(), *losses)
+        # Without a repair the caller's bytes come back, half characters included.
         else:
             out = document
     if alone:

@@ -38,11 +38,14 @@ def repair_history(
     is also a loss in `crossing`.
     """
     log = Log(context, losing)
+    # Cut calls go first: a result of theirs would otherwise count as an orphan.
     out = _without_cut_calls(turns, log)
     out = _without_empty(out, requirements, log)
+    # Before the pairing: results belong to the joined step.
     if requirements.alternate:
         out = _joined_steps(out, log)
     out = Pairing(out, requirements, held, log).mended()
+    # After the pairing, which may have moved calls.
     if requirements.thoughts_lead:
         out = _thoughts_first(out, log)
     return (out, tuple(log.repairs)) if log.repairs else (turns, ())
@@ -59,6 +62,7 @@ def rehomed(turns: Turns) -> Turns:
         if not side or side != before:
             home = turn.at
         if turn.at != home or any(part.at[:2] != home[:2] for part in turn.parts):
+            # The first two steps of a path name the message. Writers compare only these.
             parts = [msgspec.structs.replace(part, at=home[:2] + part.at[2:]) for part in turn.parts]
             turn = msgspec.structs.replace(turn, parts=tuple(parts), at=home)
         out.append(turn)
@@ -95,6 +99,7 @@ def _without_cut_calls(turns: Turns, log: Log) -> Turns:
         if not cut:
             continue
         if answered is None:
+            # Only a few histories have a cut call, so the results are collected on demand.
             answered = {part.call_id for turn in turns for part in turn.parts if type(part) is ToolResult}
         gone = {id(call): call for call in cut if call.id not in answered}
         for call in gone.values():
@@ -107,6 +112,7 @@ def _without_cut_calls(turns: Turns, log: Log) -> Turns:
 
 def is_cut(arguments: str) -> bool:
     """Whether the text is only the beginning of a JSON object: a string or a bracket is open at its end."""
+    # `is_whole` is fast, and most arguments are whole.
     if not arguments.lstrip().startswith("{") or json_text.is_whole(arguments):
         return False
     depth = 0
@@ -138,8 +144,10 @@ def _without_empty(turns: Turns, requirements: HistoryRequirements, log: Log) ->
             continue
         full = turn.parts if requirements.empty_texts else tuple([part for part in turn.parts if not _is_empty(part)])
         if not full and turn.extra is None:
+            # A dialect may take an empty last turn of the assistant as the start of the answer.
             if i == last and requirements.empty_last and turn.role == "assistant":
                 out.append(turn)
+            # One message of the client may have become two turns, such as results and text.
             elif turn.parts and any(near.at == turn.at for near in (*turns[i - 1 : i], *turns[i + 1 : i + 2])):
                 _note_empty(turn.parts, log)  # another part of the same source turn is not empty
             else:
@@ -149,6 +157,7 @@ def _without_empty(turns: Turns, requirements: HistoryRequirements, log: Log) ->
             _note_empty(turn.parts, log)
         if turn.role == "assistant":
             kept = _thoughts_taken(full, requirements, log)
+            # A turn of thoughts that nobody may see is nothing to send.
             if full and not kept and turn.extra is None:
                 continue
             full = kept
@@ -163,6 +172,8 @@ def _note_empty(parts: tuple[Part, ...], log: Log) -> None:
 
 
 def _is_empty(part: Part) -> bool:
+    # A seal on an empty text is legal: Gemini signs the last,
+    # empty part of a stream (docs "Thought signatures", 2026-10).
     return type(part) is Text and not part.text and part.seal is None
 
 
@@ -177,6 +188,7 @@ def _without_empty_inside(turn: Turn, log: Log) -> Turn:
                 changed = True
                 _note_empty(tuple([part for part in result.parts if _is_listed(part, result)]), log)
                 result = msgspec.structs.replace(result, parts=tuple(kept))
+            # A failed result without words would not tell the model that the tool failed.
             if result.is_error and all(type(part) is Text and not part.text.strip() for part in result.parts):
                 changed = True
                 log.note("empty-part", result.at, "of a result that tells of a failure: it says Error now")
@@ -194,11 +206,13 @@ def _thoughts_taken(parts: tuple[Part, ...], requirements: HistoryRequirements, 
     """The parts of an assistant's turn, without the thinking that the upstream refuses."""
     out = parts
     if requirements.sealed_thoughts:
+        # `signature` is required on a thinking block (anthropic 2.8.0, 2026-11).
         bare = [part for part in parts if type(part) is Reasoning and part.seal is None]
         for part in bare:
             log.note("unsealed-thinking", part.at, f"{len(part.text)} characters{_fields(part.extra)}")
         if bare:
             out = tuple([part for part in parts if type(part) is not Reasoning or part.seal is not None])
+    # Thinking leads to something: at the end of a turn it can only stand by mistake.
     if requirements.thoughts_lead and out and type(out[-1]) is Reasoning:
         begin, end = _led(out)
         if not any(type(part) is ToolCall for part in out[begin:end]):
@@ -226,6 +240,7 @@ def _joined_steps(turns: Turns, log: Log) -> Turns:
     out: list[Turn] = []
     for turn in turns:
         before = out[-1] if out else None
+        # Turns with one path come from one message, so they already alternate.
         if before is None or not _side(turn) or _side(turn) != _side(before) or turn.at[:2] == before.at[:2]:
             out.append(turn)
             continue
@@ -253,6 +268,7 @@ def _joining(first: Extra | None, second: Extra | None) -> str:
 def _joined_extra(first: Extra | None, second: Extra | None) -> Extra | None:
     if first is None or second is None:
         return second if first is None else first
+    # The first turn's fields win, because the joined turn keeps its place.
     return {name: {**second.get(name, {}), **first.get(name, {})} for name in {**first, **second}}
 
 

@@ -21,6 +21,7 @@ from ..codec import json_text
 from ..codec.call_ids import hashed
 from ..context import Context
 
+# The model must learn that there is no result, or it waits for it or invents one.
 NO_RESULT = "No result was recorded for this call."
 
 Turns = tuple[Turn, ...]
@@ -42,6 +43,7 @@ class Log:
         context, place = self._context, at
         if context is not None:
             if context.spelled:
+                # Losses name keys as the client spelled them, for example in snake_case.
                 place = tuple([context.spelled.get(at[: i + 1], step) for i, step in enumerate(at)])
             place = context.within + place
         found = Repair(name, pointer(place), detail)
@@ -96,6 +98,7 @@ class Pairing:
     def mended(self) -> Turns:
         """The turns with all pairs in order."""
         for result, slot in self._paired():
+            # Strays are handled last: a result that came too early belongs to a call that was not seen yet.
             self._stray(result, slot)
         fitted = self._give_ids() + self._check_kinds()
         moved, missing = self._moved(), self._missing()
@@ -117,6 +120,7 @@ class Pairing:
                     self._steps.setdefault(i, []).append(call)
                     self._by_id.setdefault(part.id, []).append(call)
                     steps = waiting.setdefault(part.id, [])
+                    # Calls of one id in one step are answered in their order; a later step hides an earlier one.
                     if not steps or steps[-1][0].turn != i:
                         steps.append(deque())
                     steps[-1].append(call)
@@ -138,6 +142,7 @@ class Pairing:
         """Handle a result without an open call before it: it came too early or twice, or its call does not exist."""
         calls = self._by_id.get(result.call_id, [])
         if calls and calls[0].turn > slot[0]:
+            # The iterator goes on where it stopped: many early results would otherwise cost the square of their number.
             following = self._following.setdefault(result.call_id, iter(calls))
             call = next((call for call in following if call.result is None), None)
             if call is not None:
@@ -146,6 +151,7 @@ class Pairing:
         if calls:
             self._gone.add(slot)
             self._log.note("duplicate-result", result.at, f"call {result.call_id} has one already")
+        # With `previous_response_id` the call stands at the server (openai 3.49.0, 2026-11).
         elif not self._held and result.call_id not in self._asked_otherwise():
             self._gone.add(slot)
             self._orphans.setdefault(slot[0], []).append(result)
@@ -162,10 +168,12 @@ class Pairing:
         """Give every call an id that is unique in the conversation, or at least in its step. Returns the number of new
         ids."""
         made = 0
+        # The used ids include all originals, so that a new id never equals one that comes later.
         used = set(self._by_id)
         for original, calls in self._by_id.items():
             seen: set[int] = set()
             for count, call in enumerate(calls):
+                # Messages needs ids that are unique in the whole request; Chat only within one message.
                 scope = 0 if self._demands.unique_ids else call.turn
                 if scope in seen:
                     call.id = hashed(f"{original}\x1f{count}")
@@ -195,6 +203,7 @@ class Pairing:
             end = noted = self._run(i)
             for call in self._steps[i]:
                 place = call.found[0]
+                # Responses allows an output anywhere after its call (openai 3.49.0, 2026-11).
                 if call.result is None or (i < place and (place < end or not self._demands.adjacent)):
                     continue
                 out.append(call)
@@ -219,6 +228,7 @@ class Pairing:
         out: list[_Call] = []
         last = len(self._turns) - 1
         for i, calls in self._steps.items():
+            # Calls of the last turn are still open: the client may be about to answer them.
             for call in calls if i < last else ():
                 if call.result is None and not self._answered_later(call.part):
                     self._log.note("orphan-call", call.part.at, f"call {call.id} of {call.part.name} was not answered")
@@ -226,6 +236,7 @@ class Pairing:
         return out
 
     def _answered_later(self, call: ToolCall) -> bool:
+        # Responses has `async` calls whose outputs may come later (openai 3.49.0, 2026-11).
         mark = self._demands.later
         holders = [fields for fields in (call.extra or {}).values() if mark in fields] if mark else []
         return any(bytes(fields[mark]) == b"true" for fields in holders)
@@ -280,6 +291,7 @@ class Pairing:
         if added:
             order = {call.id: n for n, call in enumerate(self._steps[added[0].turn])}
             parts += [self._result(call) for call in added]
+            # Results of other calls come first: they stood there before.
             parts.sort(key=lambda part: order.get(part.call_id, -1) if type(part) is ToolResult else -1)
         elif len(parts) == len(turn.parts) and all(a is b for a, b in zip(parts, turn.parts, strict=True)):
             return turn
@@ -290,6 +302,7 @@ class Pairing:
         part, result = call.part, call.result
         if result is None:
             words = (Text(NO_RESULT, at=part.at),)
+            # An error result, so that the model does not take the sentence for the tool's output.
             return ToolResult(call.id, words, part.name, True, custom=part.custom, at=part.at)
         custom = part.custom if self._demands.kinds else result.custom
         if result.call_id == call.id and result.custom == custom:

@@ -38,8 +38,10 @@ def repaired_document(
     if not repairs:
         return document, (), ()
     if requirements.alternate:
+        # Messages that were split or joined must be written as one message of their first path.
         turns = rehomed(turns)
     turns = tuple([marked_turn(turn, dialect) for turn in turns])
+    # The model's own demands belong to the writer, so the profile is set after reading.
     context.profile = profiles.lookup(dialect.name, model or request.model)
     out = dialect.write_request(msgspec.structs.replace(request, turns=turns), context)
     return out, repairs, context.losses.all()
@@ -70,6 +72,7 @@ def repair_request(
     requirements = dialect.requirements
     if sound(request.turns, requirements, context):
         return request, ()
+    # After a lost state the call of a result may stand in the turns that are missing.
     held = _held(request, requirements) or any(loss.code == "state.dropped" for loss in context.losses.all())
     report = policy == "report"
     turns, repairs = repair_history(request.turns, requirements, held=held, context=context, losing=report)
@@ -90,6 +93,7 @@ def _held(request: Request, requirements: HistoryRequirements) -> bool:
 
 
 def _refuse(dialect: Dialect, repairs: tuple[Repair, ...]) -> None:
+    # Some repairs only tidy up what every upstream accepts. They are no reason to refuse.
     if any(not REPAIRS[one.name].tolerated for one in repairs):
         raise RepairError(dialect.name, repairs)
 
