@@ -68,6 +68,7 @@ class CallRunner:
         calls = session.open()
         for call in calls:
             yield ToolCallRequest(call.id, call.name, _arguments(call), prompt_id=session.prompt_id)
+        # These calls were running when the process ended. They may have had their effect, so they are not run again.
         for call in calls:
             if call.id in session.started:
                 yield self._keep_result(await self._seen(_interrupted(call)))
@@ -85,6 +86,7 @@ class CallRunner:
             async with aclosing(self._run(ready)) as events:
                 async for event in events:
                     yield event
+            # The step stays open: the run goes on when the person has answered.
             if self.waiting:
                 return
         session.close_step()
@@ -105,6 +107,7 @@ class CallRunner:
 
     def _harmless(self, call: ToolCall) -> bool:
         toolbox = self._services.toolbox
+        # A call of an unknown tool fails at once, so it is harmless.
         return call.name not in toolbox or toolbox[call.name].kind in HARMLESS
 
     async def _planned(self, call: ToolCall) -> tuple[Plan, Approval | None] | Done | Waiting:
@@ -124,6 +127,7 @@ class CallRunner:
             if services.approve is not None or (services.diffs is not None and plan.asked.diff is not None):
                 approval = await self._word(plan.asked)
             elif services.defer:
+                # The plan is kept, so that the person approves exactly what will run.
                 session.plans[call.id] = plan
                 return Waiting(call.id, call.name, plan.asked)
         if approval is not None and plan.asked is not None:
@@ -151,12 +155,14 @@ class CallRunner:
         finally:
             took = clock() - began
             self.spared += took
+            # The deadline moves, because the person's time is not the run's.
             if self._deadline is not None:
                 self._deadline += took
 
     async def _run(self, ready: list[tuple[Plan, Approval | None]]) -> AsyncGenerator[RunEvent, None]:
         session, services = self._session, self._services
         queue: asyncio.Queue[_Item] = asyncio.Queue()
+        # Saved before the run: after a crash it is known which calls had begun.
         session.started += [plan.call.id for plan, _ in ready if not self._harmless(plan.call)]
         services.save(session)
         clock = asyncio.get_running_loop().time
@@ -176,6 +182,7 @@ class CallRunner:
         finally:
             for task in tasks:
                 task.cancel()
+            # Tools clean up when they are cancelled. The run waits for that.
             await asyncio.gather(*tasks, return_exceptions=True)
             for (plan, approval), task in zip(ready, tasks, strict=True):
                 if task.cancelled():

@@ -23,8 +23,10 @@ import httptools
 from ..errors import DragomanError
 from .tool_interface import Page
 
+# Longer pages would not fit the model's window anyway.
 MAX_SIZE = 5 * 1024 * 1024
 MAX_HEAD = 64 * 1024
+# A page rarely needs more than http to https, another host and a language.
 MAX_REDIRECTS = 5
 SECONDS = 20.0
 CONNECT = 5.0
@@ -42,6 +44,7 @@ class FetchError(DragomanError):
 def is_public(address: str) -> bool:
     """Whether an address is on the public internet. An IPv6 address that embeds an IPv4 address counts as that IPv4
     address."""
+    # An address may carry a zone (fe80::1%eth0), which `ipaddress` reads as part of it.
     found: Any = ipaddress.ip_address(address.partition("%")[0])
     if found.version == 6:
         inner = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
@@ -84,6 +87,7 @@ async def fetch(
     try:
         async with asyncio.timeout(seconds):
             for _ in range(MAX_REDIRECTS + 1):
+                # A header may be a key, and the first host alone may get it.
                 same = _origin(url) == _origin(first)
                 given, sent = (headers or {}, body) if same else ({}, None)
                 page, onward = await _once(url, given, sent, resolve, public, tls, limit)
@@ -108,6 +112,7 @@ async def _once(
     parts, host, port = _split(url)
     addresses = await resolve(host, port)
     for address in addresses:
+        # All addresses must be public: a name with one private address is an attack or a mistake.
         if not public(address):
             raise FetchError(f"{url} leads to {address}, which is not on the public internet")
     if not addresses:
@@ -124,6 +129,7 @@ async def _once(
             if not answer.whole:
                 raise FetchError(f"{url}: the connection was closed before all of an answer came")
         finally:
+            # `abort`, because an untrusted server may never end the connection in order.
             writer.transport.abort()
     except (OSError, ssl.SSLError) as error:
         raise FetchError(f"{url}: {error.strerror or error}") from error
@@ -165,6 +171,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
         raise FetchError(f"{url} is no address: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise FetchError(f"{url} is no address of the web")
+    # A user's name in an address is a usual way to hide the real host.
     if "@" in parts.netloc or any(char <= " " or char == "\x7f" for char in url):
         raise FetchError(f"{url} holds a user's name, or signs that no address has")
     try:
@@ -227,11 +234,13 @@ class _Answer:
         self.headed = True
         encoding = self.headers.get("content-encoding", "identity").lower()
         if encoding in ("gzip", "deflate"):
+            # 47 means gzip or zlib, by the header of the data (zlib manual).
             self._inflate = zlib.decompressobj(47)
         elif encoding != "identity":
             raise FetchError(f"the answer is compressed in a way that was not asked for: {encoding}")
 
     def on_body(self, data: bytes) -> None:
+        # One byte more than allowed shows that the limit is exceeded.
         room = self._limit - len(self._body) + 1
         try:
             piece = data if self._inflate is None else self._inflate.decompress(data, room)

@@ -42,6 +42,7 @@ from .usage_and_cost_sums import added, added_cost, token_count
 class Limits(Struct, frozen=True):
     """The limits of a run. 0: no limit."""
 
+    # A prompt that needs more requests is more likely a loop than work.
     turns: int = 100
     """Requests to the model for one prompt of the user."""
     seconds: float = 0.0
@@ -52,6 +53,7 @@ class Limits(Struct, frozen=True):
     compressed. 0: it is compressed when the upstream refuses its length."""
     retries: int = 3
     backoff: float = 1.0
+    # A person who waits longer would rather see the fault.
     patience: float = 60.0
     """The longest pause in seconds before a request is sent again."""
     same_calls: int = loop_detection.CALLS
@@ -141,6 +143,7 @@ class Loop:
     async def _steps(self, session: Session) -> AsyncGenerator[RunEvent, None]:
         self._pausing = False
         clock = asyncio.get_running_loop().time
+        # An unknown model must not leave a session that cannot be resumed.
         self._models(session.model)  # ConfigError comes first: nothing is saved under an unknown model
         self._services.save(session)  # the user's words are saved before the first request
         while session.step != "idle":
@@ -161,6 +164,7 @@ class Loop:
                 reason = "seconds"
             finally:
                 session.seconds += clock() - began
+                # Also after a cancellation: the session must show what was done.
                 self._services.save(session)
             if reason is not None:
                 yield self._ended(session, reason)
@@ -171,12 +175,14 @@ class Loop:
         limits, spent = self._limits, session.spent
         if limits.seconds and session.seconds >= limits.seconds:
             return "seconds"
+        # Input counts again with each request, as the upstream bills it.
         if limits.tokens and (spent.input or 0) + (spent.output or 0) >= limits.tokens:
             return "tokens"
         return "turns" if limits.turns and session.step == "ask" and session.asked >= limits.turns else None
 
     def _ended(self, session: Session, reason: Reason, detail: str = "") -> Finished:
         """End the run. Unless the run can be resumed, close the history: every call gets a result."""
+        # A history with an open call cannot be continued with a new prompt.
         if reason not in ("paused", "approval", "fault"):
             session.interrupt()
         self._services.save(session)
@@ -190,6 +196,7 @@ class Loop:
             spent.append((usage, cost))
 
         around = msgspec.structs.replace(self._around, spend=spend)
+        # A caller may answer side questions itself.
         if around.ask is None:
             model = self._models(session.model)
             known = await model.known()
@@ -205,6 +212,7 @@ class Loop:
                 async for event in events:
                     yield event
         finally:
+            # Waiting for a person is no time of the run.
             session.seconds -= calling.spared
             for usage, cost in spent:
                 session.spent, session.cost = added(session.spent, usage), added_cost(session.cost, cost)
@@ -216,6 +224,7 @@ class Loop:
     async def _ask(self, session: Session, deadline: float | None) -> AsyncGenerator[RunEvent, None]:
         model = self._models(session.model)
         window = (await model.known()).context or self._limits.window
+        # The upstream's count is of the last request. New results are only estimated.
         size = max(session.held, history_compression.tokens(session.turns))
         if window and size > history_compression.THRESHOLD * window:
             for event in await self._compressed(session, model, deadline):
@@ -229,6 +238,7 @@ class Loop:
             fault = answer.fault
             if fault is None:
                 break
+            # Once only: a second compression would not help, and would cost again.
             if fault.kind == "context_too_long" and not shortened:
                 shortened, before = True, session.turns
                 for event in await self._compressed(session, model, deadline):
@@ -259,6 +269,7 @@ class Loop:
         self, session: Session, model: Model, answer: Answer, deadline: float | None
     ) -> AsyncGenerator[RunEvent, None]:
         """Send one request, and yield the events of the answer."""
+        # Servers may have changed their tools since the last request.
         session.tools = self._declared(model)
         request, lost = session.request(self.settings), list[Loss]()
         if self._hosted:
@@ -334,11 +345,15 @@ class Loop:
         parts = curated(whole, sealed)
         has_content = has_words(parts)
         if has_content:
+            # An empty turn is refused by most upstreams.
             session.turns = appended(session.turns, Turn("assistant", parts))
         session.step = "calls" if any(isinstance(part, ToolCall) for part in parts) else "idle"
         events: list[RunEvent] = [*_new_losses(session, list(truncated(cut)))]
+        # Anthropic pauses a long turn with hosted tools (`pause_turn`); the
+        # content goes back as it is (docs "Handling stop reasons", 2026-10).
         if response.stop.reason == "pause" and session.step == "idle" and has_content:
             session.step = "ask"  # the next request continues the answer
+        # A cut call must not run, so the run ends.
         elif session.step == "idle" or cut:
             events.append(self._ended(session, _why(response, has_content), response.stop.detail))
         elif self._limits.same_calls:
@@ -352,10 +367,12 @@ class Loop:
         """Replace the earlier turns by a summary, if the history becomes shorter."""
         before = history_compression.tokens(session.turns)
         tools = self._declared(model)
+        # The tools stay declared, because the history names them; but none may be called.
         choice = Choice("none") if tools else None
         lost: list[Loss] = []
         for share in history_compression.KEPT:
             parted = history_compression.cut(session.turns, share)
+            # A summary of a short beginning would save less than it costs.
             if parted is None or history_compression.tokens(parted.early) < before / 8:
                 return []
             request = Request(history_compression.question(parted.early), tools=tools, choice=choice, stream=True)
@@ -373,6 +390,7 @@ class Loop:
         events: list[RunEvent] = [*_new_losses(session, lost)]
         turns = placed(history_compression.compressed_history(summary, parted))
         after = history_compression.tokens(turns)
+        # A summary can be longer than what it replaces.
         if summary.strip() and after < before:
             session.turns, session.held, session.told = turns, 0, []  # the paths of losses have changed
             events.append(Compressed(before, after))

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 MARK = "DRAGOMAN_COMMAND"
 """The environment variable that marks a command's processes."""
+# A person who cancels does not want to wait longer.
 GRACE = 0.5
 """Seconds between SIGTERM and SIGKILL."""
 
@@ -41,6 +42,7 @@ class _Row(NamedTuple):
 def _table() -> list[_Row]:
     """All running processes."""
     if not os.path.isdir("/proc/self"):
+        # macOS has no /proc.
         listing = subprocess.run(["/bin/ps", "-axo", "pid=,ppid=,pgid=,stat="], capture_output=True, check=False).stdout
         found = [line.split() for line in listing.decode("ascii", "replace").splitlines()]
         return [_Row(int(row[0]), int(row[1]), int(row[2]), 0, 0) for row in found if row[3][:1] != "Z"]
@@ -48,6 +50,8 @@ def _table() -> list[_Row]:
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError):
+                # The name of a program stands in parentheses and may itself
+                # contain them, so the last one counts (proc(5)).
                 fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
                 if fields[0] not in (b"Z", b"X"):
                     rows.append(_Row(int(name), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19])))
@@ -94,6 +98,7 @@ class Left(NamedTuple):
 
 def _signal(processes: frozenset[tuple[int, int]], sign: signal.Signals) -> None:
     for pid, _ in processes:
+        # The process has ended meanwhile, or belongs to another user.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, sign)
 
@@ -111,6 +116,7 @@ async def end(group: int, mark: str = "", known: frozenset[tuple[int, int]] = fr
             known = _belonging(group, mark, known)
     finally:
         stopped: frozenset[tuple[int, int]] = frozenset()
+        # Without this, a program that starts copies of itself could run ahead of the signals.
         for _ in range(100):  # a stopped process starts no further processes
             known = _belonging(group, mark, known)
             if known <= stopped:
@@ -157,6 +163,7 @@ class Stream:
         self._head += data[:room]
         self._tail += data[room:] if room > 0 else data
         over = len(self._tail) - self._limit
+        # Bytes are removed in larger steps: to move the rest after each piece would cost too much.
         if over > self._limit:  # not after every piece
             self._dropped += over
             del self._tail[:over]

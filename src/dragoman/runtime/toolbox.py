@@ -90,6 +90,7 @@ class Toolbox:
         """Add a tool. ConfigError: the name is taken, or the schema is not valid."""
         if tool.name in self._tools:
             raise ConfigError("tool", tool.name, problem="there is one already with this name")
+        # The schema is compiled once, and a broken one is found when the tool is added.
         self._validators[tool.name] = _validator(tool)
         self._tools[tool.name] = tool
 
@@ -118,6 +119,7 @@ class Toolbox:
         """Validate a call and ask the policy. Gives Done with a failure for an invalid call."""
         tool = self._tools.get(call.name)
         if tool is None:
+            # The names help a model that misspelled one.
             return _failed(
                 call, "tool_not_registered", f'Tool "{call.name}" not found. There are: {", ".join(self._tools)}.'
             )
@@ -133,6 +135,7 @@ class Toolbox:
         confirmation = await _settled(tool.confirm(arguments, around))
         if isinstance(confirmation, Outcome):
             return _done(call, confirmation)
+        # The person must see the name that the model used.
         if confirmation is not None and confirmation.server and not confirmation.display:
             confirmation = replace(confirmation, display=tool.name)
         return Plan(call, arguments, policy.judge(tool.name, tool.kind, confirmation), confirmation)
@@ -173,6 +176,7 @@ class Toolbox:
             raise ToolError("invalid_tool_params", "The arguments are no JSON object.")
         wrong = [f"{_place(error)}{error.message}" for error in self._validators[call.name].iter_errors(arguments)]
         if wrong:
+            # Five errors are enough for a model to correct its call; a large schema can have hundreds.
             raise ToolError("invalid_tool_params", "The arguments do not fit the schema: " + "; ".join(wrong[:5]))
         return arguments
 
@@ -196,6 +200,7 @@ def as_result(call: ToolCall, outcome: Outcome) -> ToolResult:
         parts = (Text(content),)
     elif len(content) == 1:
         only = content[0]
+        # Media alone need a line of text: gemini-cli writes the same (sources, 2026-08).
         parts = (Text(note(Media(only.kind, only.mime))), only) if isinstance(only, Media) else (only,)
     else:
         parts = (Text(SUCCEEDED), *content) if outcome.failure is None else content
@@ -209,6 +214,7 @@ async def _checked(tool: Tool, arguments: Mapping[str, Any], around: ToolEnviron
 async def _settled(work: Awaitable[Any]) -> Any:
     """The outcome of a tool's run. A foreign tool may raise any exception, so every exception becomes an outcome,
     except the cancellation of the call."""
+    # `gather` returns the exception, also a cancellation that the tool raised itself.
     found: Any = (await asyncio.gather(work, return_exceptions=True))[0]
     if isinstance(found, asyncio.CancelledError):
         return ToolError("cancelled", "The tool was cancelled.").outcome()

@@ -38,10 +38,12 @@ _PAGES = 100
 _PAUSES = (1.0, 5.0, 30.0)
 """Pauses in seconds before the client listens for changes again."""
 
+# The SDKs report a lost session in these words; the status itself does not reach the caller.
 _FORGOTTEN = re.compile(r"(Not Found: )?Session (not found|terminated|has been terminated)", re.IGNORECASE)
 
 _UNAUTHORIZED = 401
 
+# From this revision on there is no session and no handshake (MCP 2026-07-28).
 MODERN = "2026-07-28"
 
 
@@ -112,6 +114,7 @@ class Connection:
             if self._closed:
                 raise ToolError("mcp_unreachable", f"The session with the MCP server {self.name!r} has ended.")
             await self._end()
+            # After an earlier connection the tools may have changed meanwhile.
             again = bool(self.version)
             self._life = life = _Life(self)
             limit = min(self.connect_seconds, self.config.seconds)
@@ -150,12 +153,14 @@ class Connection:
         try:
             return await self._request(tool, once)
         finally:
+            # Outside of a call the server has no reason to ask the model.
             self.sampling.sample = None
 
     async def resources(self) -> tuple[wire.Resource, ...]:
         """The resources of the server. ToolError as for a call."""
 
         async def once(client: Client) -> tuple[wire.Resource, ...]:
+            # A server without the capability answers -32601, method not found.
             if client.server_capabilities.resources is None:
                 return ()
             return tuple(await _pages(lambda cursor: client.list_resources(cursor=cursor), "resources"))
@@ -184,6 +189,7 @@ class Connection:
         """Send a request, and once more if the server has lost our session. `what` names the request in errors."""
         life = await self._reached()
         try:
+            # One limit for both attempts: the caller waits no longer because of our second try.
             async with asyncio.timeout(self.config.seconds):
                 assert life.client is not None
                 try:
@@ -222,10 +228,12 @@ class Connection:
     def _forgotten(self, error: MCPError) -> bool:
         """Whether the server has lost our session, for example after a restart. By the specification (2025-11-25,
         Streamable HTTP) the status 404 says so; the words are those of the SDKs."""
+        # Sessions exist over Streamable HTTP only, and only before MCP 2026-07-28.
         return bool(self.config.url) and self.version < MODERN and _FORGOTTEN.match(error.message) is not None
 
     def _failed(self, tool: str, error: MCPError) -> ToolError:
         life = self._life
+        # The call may have run. So it is not sent again, and the result names the reason.
         if error.code == wire.CONNECTION_CLOSED and (life is None or life.over or life.task.done()):
             message = (
                 f"The MCP server {self.name!r} went away during the call of {tool!r}, which may have had its effect."
@@ -281,12 +289,16 @@ class _Life:
             client_info=wire.Implementation(name="dragoman", version=__version__),
             message_handler=self._on_message,
             elicitation_callback=self._elicit,
+            # Capabilities are announced by callbacks. A server without tokens must not see sampling as possible
+            # (deprecated since MCP 2026-07-28).
             sampling_callback=self._sample if of.config.sampling_tokens else None,
+            # Only a local process can use folders of this machine.
             list_roots_callback=self._roots if of.workspace and of.config.command else None,
             cache=None,  # the SDK's cache is off: the tools are kept here, and listed again after a change
         )
         try:
             async with client:
+                # The tools are listed before the connection counts as ready.
                 await self._look(client)
                 if self.over:
                     raise MCPError(wire.CONNECTION_CLOSED, "Connection closed")
@@ -338,6 +350,7 @@ class _Life:
     async def _listen(self, client: Client) -> None:
         """Listen for changes: in protocol 2026-07-28 a server sends changes only to listeners."""
         tools = client.server_capabilities.tools
+        # Older revisions send notifications/tools/list_changed without a subscription (MCP 2025-11-25).
         if client.protocol_version < MODERN or tools is None or not tools.list_changed:
             return
         for pause in chain(_PAUSES, repeat(_PAUSES[-1])):
@@ -383,6 +396,7 @@ async def _pages(page: Callable[[str | None], Any], what: str = "tools") -> list
 
 
 def _offered(tool: wire.Tool) -> Offered:
+    # The display name is the title, then the title of the annotations, then the name (MCP 2025-11-25).
     title = tool.title or (tool.annotations.title if tool.annotations is not None else None) or ""
     return Offered(tool.name, tool.description or title, tool.input_schema, title)
 
@@ -395,6 +409,7 @@ def _looked_at(task: asyncio.Task[None]) -> None:
 
 def _why(task: asyncio.Task[None]) -> str:
     error = None if task.cancelled() else task.exception()
+    # The SDK's task groups wrap errors several times. The first one is the cause.
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if error is None:

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from .config import ServerConfig
 
+# Enough for the last lines of a traceback.
 _MAX_KEPT = 2_000
 """Bytes of standard error that are kept."""
 _LINE = 100
@@ -58,6 +59,7 @@ async def _process(config: ServerConfig, notes: Notes, ended: Callable[[], None]
         args=list(config.args),
         env=config.env,
         cwd=config.cwd or None,
+        # A broken byte in a server's output must not end the connection.
         encoding_error_handler="replace",
     )
     async with _overheard(notes) as errors, stdio_client(how, errors) as (reading, writing):
@@ -125,6 +127,7 @@ class _Watched:
             self._ended()
             raise
         if isinstance(found, ValidationError) and not self._notes.strange:
+            # Only the first line: a server that prints logs to standard output prints many of them.
             self._notes.strange = str(found.errors()[0]["input"])[:_LINE]
         return found
 

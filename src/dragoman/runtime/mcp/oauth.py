@@ -30,6 +30,7 @@ from ...store.mcp_logins import Logins
 from ...transport.oauth_redirect import LoginError, LoopbackRedirect
 from .config import OAuthConfig, ServerConfig
 
+# A person may have to sign in at the provider first.
 LOGIN_SECONDS = 300.0
 """Seconds that a person has for a login."""
 
@@ -101,6 +102,7 @@ def stored_login(config: ServerConfig, logins: Logins) -> OAuthClientProvider | 
     if not config.url or any(name.lower() == "authorization" for name in config.headers):
         return None
     storage = LoginStorage(logins, config.url, config.oauth)
+    # Without tokens no login is tried: only `dragoman mcp login` may open a browser.
     if storage.login.tokens is None:
         return None
 
@@ -124,6 +126,7 @@ def new_login(
 
     async def shown(url: str) -> None:
         nonlocal state
+        # A server could name another scheme, which opens a program.
         if urlsplit(url).scheme not in ("https", "http"):
             raise LoginError("the server names an address for the login that is no web address")
         state = parse_qs(urlsplit(url).query)["state"][0]
@@ -158,6 +161,7 @@ def _provider(
         client_name="dragoman",
         software_id="dragoman",
         software_version=__version__,
+        # A client without a secret is a public client, and names no method.
         token_endpoint_auth_method="client_secret_post" if config.oauth.client_secret else "none",
         scope=config.oauth.scope or None,
     )

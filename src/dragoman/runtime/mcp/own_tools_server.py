@@ -32,6 +32,8 @@ from ..toolbox import Toolbox
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
 
+# Hints for clients, which may not trust them (MCP 2025-11-25).
+# `destructiveHint` is true by default, so it is written out.
 _HINTS: dict[Kind, wire.ToolAnnotations] = {
     "read": wire.ToolAnnotations(read_only_hint=True, open_world_hint=False),
     "edit": wire.ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False),
@@ -52,6 +54,7 @@ class ToolServer:
     ) -> None:
         self.toolbox = Toolbox([tool for tool in tools if tool.kind in kinds])
         self._around = around
+        # Nobody can be asked here. The choice of kinds was the permission.
         self._policy = Policy(mode="all")
         self._running: set[asyncio.Task[wire.CallToolResult]] = set()
         folders = ", ".join(map(str, around.workspace))
@@ -69,6 +72,7 @@ class ToolServer:
 
     async def _call(self, context: RequestContext, params: wire.CallToolRequestParams) -> wire.CallToolResult:
         if params.name not in self.toolbox:
+            # An unknown tool is an error of the protocol, not a result (MCP 2025-11-25, Tools).
             raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {params.name}")
         call = ToolCall(str(context.request_id), params.name, msgspec.json.encode(params.arguments or {}).decode())
         work = asyncio.create_task(self._run(call, context))
@@ -164,6 +168,7 @@ class _Locked:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         given = dict(scope.get("headers", ())).get(b"authorization", b"")
+        # `compare_digest` takes the same time for every wrong key.
         if scope["type"] != "http" or hmac.compare_digest(given, self._wanted):
             await self._app(scope, receive, send)
             return
@@ -216,6 +221,7 @@ def _block(part: Part) -> wire.ContentBlock:
             return wire.ImageContent(data=part.data, mime_type=mime)
         if part.kind == "audio":
             return wire.AudioContent(data=part.data, mime_type=mime)
+        # MCP has no block for documents; a resource with a made-up address holds any type.
         resource = wire.BlobResourceContents(uri=f"result:///{part.name or part.kind}", mime_type=mime, blob=part.data)
         return wire.EmbeddedResource(resource=resource)
     assert isinstance(part, Text)

@@ -23,7 +23,9 @@ from ..tool_interface import Confirmation
 
 SAMPLING = "sampling"
 """The name under which the policy knows requests to the model: `server/sampling`."""
+# A form with more fields is no question to a person.
 _MOST_FIELDS = 50
+# The stop reasons of MCP's sampling (MCP 2025-11-25).
 _STOPS = {"length": "maxTokens", "stop_sequence": "stopSequence"}
 
 
@@ -91,6 +93,7 @@ async def elicited(server: str, params: wire.ElicitRequestParams, elicit: Elicit
     if elicit is None:
         return declined
     if isinstance(params, wire.ElicitRequestURLParams):
+        # Another scheme could open a program on the person's machine.
         if not params.url.lower().startswith(("https://", "http://")):
             return declined
         found = await elicit(Question(server, params.message, url=params.url))
@@ -99,6 +102,7 @@ async def elicited(server: str, params: wire.ElicitRequestParams, elicit: Elicit
     if fields is None:
         return declined
     found = await elicit(Question(server, params.message, fields))
+    # The person's client may have bugs; the server's schema decides.
     if found is None or not _fits(dict(found), params.requested_schema):
         return declined
     return wire.ElicitResult(action="accept", content=dict(found))
@@ -132,6 +136,7 @@ class Sampling:
         turns = _turns(params)
         if turns is None:
             return _refused("only texts, images and sounds can be sent to the model")
+        # The server's wish never exceeds what the configuration gave it.
         limit = min(params.max_tokens, self._left)
         if limit <= 0:
             return _refused("the tokens for requests of this server are used up (samplingTokens)")
@@ -145,6 +150,7 @@ class Sampling:
             response = await sample(Request(turns, settings=settings, stream=True))
         except DragomanError as error:
             return wire.ErrorData(code=wire.INTERNAL_ERROR, message=f"the model gave no answer: {error}")
+        # The tokens count even if the answer is of no use to the server.
         self._count(response.usage, limit)
         text = "".join([part.text for part in response.parts if isinstance(part, Text)])
         return wire.CreateMessageResult(
@@ -222,6 +228,7 @@ def _choices(value: Mapping[str, Any]) -> tuple[str, ...]:
     listed = value.get("enum")
     if isinstance(listed, list):
         return tuple([one for one in listed if isinstance(one, str)])
+    # A titled choice is a `const` with a title (MCP 2025-11-25, Elicitation).
     titled = value.get("oneOf") or value.get("anyOf")
     if isinstance(titled, list):
         return tuple([one["const"] for one in titled if isinstance(one, dict) and isinstance(one.get("const"), str)])

@@ -121,6 +121,7 @@ class Servers:
     async def close(self) -> None:
         """Close all connections, end the servers' processes, and remove the tools from the toolbox."""
         self.join(Toolbox())
+        # The tools leave the toolbox first, so that no new call begins.
         await asyncio.gather(*[connection.close() for connection in self._connections.values()])
 
     def join(self, toolbox: Toolbox) -> None:
@@ -167,6 +168,7 @@ class Servers:
                     skipped.append(barred)
             self._skipped[connection.name] = tuple(skipped)
         have = {tool.key: tool for tool in self._mine.values()}
+        # An unchanged tool stays the same object: a call of it may be running.
         same = {(of.name, offered.name) for of, offered in wanted if _holds(have.get((of.name, offered.name)), offered)}
         for key in have.keys() - same:
             self._toolbox.remove(have[key].name)
@@ -199,6 +201,7 @@ def _barred(config: ServerConfig, offered: Offered, seen: set[str]) -> Skipped |
     name = offered.name
     if not name:
         return Skipped(name, "it has no name")
+    # Names are unique in a server (MCP 2025-11-25); of two, the first counts.
     if name in seen:
         return Skipped(name, "another tool of the server has the same name")
     if name in config.exclude_tools:
