@@ -32,6 +32,7 @@ class _Entry(Struct):
 
 _entry = msgspec.json.Decoder(_Entry).decode
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+# `index` only orders the entries of a list, so its loss is none.
 _CROSSED = frozenset({*_Entry.__struct_fields__, "index"})
 _encode = msgspec.json.Encoder().encode
 
@@ -44,6 +45,7 @@ def for_upstream(seal: Seal, text: str, upstream: Origin, client_model: str = ""
     # Anthropic's signatures are valid only for the model that made them (docs "Extended thinking", 2026-10).
     if (
         seal.dialect == upstream.dialect
+        # An empty seal names an origin and proves nothing.
         or not seal.data
         or not _same_claude(seal.model or client_model, upstream.model)
     ):
@@ -87,6 +89,7 @@ def _from_entry(data: str) -> Seal | None:
         entry = _entry(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
+    # Other formats belong to Google, OpenAI or xAI (openrouter 1.3.84, 2026-11).
     if entry.format != FORMAT:
         return None
     if entry.type == _TEXT and entry.signature:

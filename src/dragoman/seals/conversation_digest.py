@@ -29,6 +29,7 @@ ADDED_BY_AGENTS = ("system-reminder", "environment_details")
 block moves to the newest user message (Kilo-Org/kilocode pull request 7778, 2026-03-27)."""
 
 _TAGS = tuple([(f"<{name}>", f"</{name}>") for name in ADDED_BY_AGENTS])
+# 128 bits: two conversations of one client never collide by chance.
 _SIZE = 16
 _NOTHING = bytes(_SIZE)
 _EXACT = 2**53
@@ -81,6 +82,7 @@ class Conversation:
 
     def copy(self) -> Conversation:
         """A copy of this digest; turns can be added to the copy alone."""
+        # `__new__` without `__init__`: the copy is made for each answer.
         made = Conversation.__new__(Conversation)
         made._past, made._calls, made._step, made._between = self._past, self._calls, self._step, self._between
         made._user = self._user.copy() if self._user is not None else None
@@ -94,6 +96,7 @@ class Conversation:
             self.begin_answer()
             for part in turn.parts:
                 if type(part) is Text:
+                    # A refusal is no text that clients return as text.
                     if not part.refusal:
                         self.add_text(part.text)
                 elif type(part) is ToolCall:
@@ -129,9 +132,11 @@ class Conversation:
         self._calls = hashlib.blake2b(self._calls + called, digest_size=_SIZE).digest()
 
     def _add_user_text(self, text: str) -> None:
+        # A block always begins with this character, so most texts need no search.
         words = _squeezed(without_added_blocks(text) if "<" in text else text)
         if not words:
             return
+        # A new text of the user ends the step: all before it becomes one digest.
         if self._texts is not None or self._calls != _NOTHING:
             self._past = self._joined(_digest(self._texts))
             self._user, self._texts, self._calls = None, None, _NOTHING
@@ -262,6 +267,7 @@ def _digest(under_way: _Hash | None) -> bytes:
 
 
 def _squeezed(text: str) -> bytes:
+    # White space does not count, because clients trim and join texts.
     return "".join(text.split()).encode("utf-8", "surrogatepass")
 
 
@@ -272,6 +278,7 @@ def without_added_blocks(text: str) -> str:
             continue
         pieces: list[str] = []
         at = 0
+        # An opening without a closing tag is the user's own text.
         while (begin := text.find(opening, at)) >= 0 and (end := text.find(closing, begin)) >= 0:
             pieces.append(text[at:begin])
             at = end + len(closing)
@@ -284,6 +291,7 @@ def plain_arguments(arguments: str) -> bytes:
     (1.0 for 1) and order, and some leave out null values. Text that is no JSON is used without its white space.
     """
     try:
+        # `{}`, null and nothing are the same arguments for a client.
         return _encode(_evened(_decode(arguments)) or {}) if arguments else b"{}"
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
         return _squeezed(arguments)
@@ -292,6 +300,7 @@ def plain_arguments(arguments: str) -> bytes:
 def _evened(value: Any) -> Any:
     kind = type(value)
     if kind is dict:
+        # Some clients leave out null values when they write arguments again.
         return {name: _evened(one) for name, one in value.items() if one is not None}
     if kind is list:
         return [_evened(one) for one in value]

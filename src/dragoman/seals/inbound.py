@@ -86,6 +86,8 @@ def restore_seals(
     before = Asked((port.pair, port.origin, port.skip, port.spare, port.same_account))
     known = history.asked if history is not None else None
     if known is not None and known.stamp == before.stamp:
+        # The vault may have got a seal since then, so the known keys
+        # are searched again, but the turns are not read again.
         if all(port.vault.get(key) is None for key in known.keys):
             before, conversation, out = known, known.conversation.copy(), [*turns[: known.turns]]
     mark = history.mark if history is not None else -1
@@ -98,6 +100,7 @@ def restore_seals(
         else:
             conversation.add(turn)
             out.append(_other_turn(turn, context))
+        # Only a prefix without any seal is remembered: seals must never come from a memory.
         if place == mark and history is not None and asking.nothing:
             if all(map(is_, out, turns)):
                 keys = (*before.keys, *asking.keys)
@@ -116,6 +119,7 @@ def _restored_from_client(
     turns, asking = request.turns, _Asking()
     out: list[Turn] = []
     for turn in turns:
+        # Most turns carry nothing, so they pass as they are.
         if not port.same_account and not any(map(_may_carry, turn.parts)):
             out.append(turn)
         elif turn.role == "assistant":
@@ -179,6 +183,7 @@ def _search_vault(
             if port.spare and part.id in carried:
                 continue
             found = _look_up(vault, call_key(pair, model, before, part.id), findings)
+            # The client may have returned another id. The name and the arguments then find the original one.
             if found is None and not port.spare:
                 original = _look_up(vault, place_key(pair, model, conversation.before_call()), findings)
                 if original is not None and original != AMBIGUOUS:
@@ -186,6 +191,7 @@ def _search_vault(
                 else:
                     found = original
             _read(found, part.at, part.id, findings)
+    # An answer with calls keeps its seals under the calls; only one without has a key of its own.
     if not called and not port.spare:
         _read(_look_up(vault, text_key(pair, model, conversation.with_texts()), findings), at, "", findings)
     return findings
@@ -206,6 +212,7 @@ def _read(found: str | None, at: Path, call_id: str, findings: _VaultFindings) -
         findings.doubtful.append(at)
     for record in packed_seals.read(found) or ():
         if record.where == "call" and record.call != call_id:
+            # The record names the upstream's id; the turn has the client's.
             record = msgspec.structs.replace(record, call=call_id)
         findings.records.append(record)
 
@@ -249,6 +256,7 @@ def _recovered(
                 records[place] = msgspec.structs.replace(record, calls=calls, offset=chars, length=length), at
     if port.vault is not None and conversation is not None:
         carried = {record.call for record, _ in records if record.where == "call"}
+        # A client may return the id in its hashed form.
         carried |= {hashed(call) for call in carried}
         if records and not port.spare and any(_is_list_entry(part) for part in turn.parts):
             conversation.add(turn)  # the client returned all seals, so the vault has no other
@@ -260,6 +268,7 @@ def _recovered(
         records += [(record, turn.at) for record in findings.records]
         for at in findings.doubtful:
             context.lose("seal.dropped", at, _DOUBTFUL)
+    # The same record may come from the client and from the vault.
     wanted: dict[Record, Path] = {}
     for record, at in records:
         record = record_for_upstream(record, port.origin)
@@ -305,6 +314,7 @@ def _unloaded(part: Part, port: SealTarget, records: list[tuple[Record, Path]], 
             for name in left_over(seal):
                 context.lose("field.dropped", (*part.at, name), severity="info")
             part, seal = msgspec.structs.replace(part, seal=shared), shared
+    # The writer reports these, because only it knows whether a slot is left.
     foreign = seal.dialect != port.origin.dialect and type(part) in (Reasoning, Text, ToolCall)
     if foreign or port.takes(seal):
         return [part]  # the writer reports a foreign seal on parts of these types
@@ -338,6 +348,7 @@ def _unpacked(
         home = port.takes(record.seal())
         # Thinking of another upstream is marked, so that no writer sends it as thinking of its own upstream.
         from_where = Seal(record.dialect, "", "", record.model, record.host) if home else Seal(BUNDLE, "")
+        # A length below 0: the thought's own text is the text of the seal.
         if record.where == "thought" and record.length < 0 and type(part) is Reasoning:
             record = msgspec.structs.replace(record, text=part.text, length=0)
             record = record_for_upstream(record, port.origin)
@@ -350,4 +361,5 @@ def _unpacked(
         shown = [msgspec.structs.replace(part, seal=from_where)] if part.text and not own else []
         return [*shown, *after]
     unsealed = msgspec.structs.replace(part, seal=None)
+    # An empty text without fields only carried the seal.
     return after if type(unsealed) is Text and not unsealed.text and unsealed.extra is None else [unsealed, *after]

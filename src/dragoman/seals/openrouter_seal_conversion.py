@@ -58,6 +58,7 @@ def crosses(seal: Seal, upstream: Origin, client_model: str = "") -> bool:
     """Whether this upstream accepts the seal, if the account is the same. `client_model`: the model that the client
     names. A seal without a model counts as made by this model.
     """
+    # Seals are bound to the model that made them (Gemini's docs "Thought signatures", 2026-10).
     if not seal.data or not _same_model(seal.model or client_model, upstream.model, seal.dialect):
         return False
     if upstream.dialect == OPENROUTER:
@@ -86,6 +87,7 @@ def in_form_of(parts: Iterable[Part], upstream: Origin, client_model: str, conte
 
 def _same_model(made_by: str, model: str, dialect: str) -> bool:
     if not made_by:  # a Gemini request names its model in the URL only
+        # A Gemini seal may lack its model; any model of the family is then possible.
         return dialect == GEMINI and family(model).startswith("gemini")
     return family(made_by) == family(model)
 
@@ -113,6 +115,7 @@ def _as_entries(part: Part, upstream: Origin, client_model: str) -> list[Part]:
         return [part]
     form = _format(seal.dialect, seal.host)
     if type(part) is not Reasoning:
+        # OpenRouter's entry of a call has the type reasoning.encrypted (recorded).
         return [msgspec.structs.replace(part, seal=_sealed(upstream, type=_ENCRYPTED, data=seal.data, format=form))]
     if seal.dialect == GEMINI:
         # A signature stands on a text entry, or alone as encrypted data (openrouter 1.3.84).
@@ -123,6 +126,7 @@ def _as_entries(part: Part, upstream: Origin, client_model: str) -> list[Part]:
     if part.text:
         summary = _sealed(upstream, type=_SUMMARY, summary=part.text, format=form)
         out.append(Reasoning(part.text, seal=summary, at=part.at))
+    # An entry has an `id` of its own (openrouter 1.3.84, 2026-11), so the id of the item has a place.
     name = json_text.plain(part.extra[RESPONSES]["id"]) if part.extra and "id" in part.extra.get(RESPONSES, {}) else ""
     named = {"id": name} if isinstance(name, str) and name else {}
     out.append(Reasoning("", seal=_sealed(upstream, type=_ENCRYPTED, data=seal.data, **named, format=form), at=part.at))
@@ -145,6 +149,7 @@ def _as_reasoning_items(parts: list[Part], upstream: Origin, client_model: str, 
         entry = _entry(seal.data) if seal is not None and crosses(seal, upstream, client_model) else None
         if entry is None or seal is None:
             if summaries:
+                # Summaries without encrypted content stay thoughts: the text alone is no proof, but may be shown.
                 out.append(Reasoning("\n\n".join(summaries), at=at))
                 summaries = []
             out.append(part)
@@ -204,5 +209,6 @@ def _place(parts: list[Part], call_id: str) -> int | None:
     calls = [i for i, part in enumerate(parts) if type(part) is ToolCall]
     named = [i for i in calls if call_id and getattr(parts[i], "id", "") == call_id]
     texts = [i for i, part in enumerate(parts) if type(part) is Text and not part.refusal]
+    # A call has one signature. The next entry belongs to the next call.
     free = [i for i in (named or calls or texts[-1:]) if parts[i].seal is None or not parts[i].seal.data]  # type: ignore[union-attr]
     return free[0] if free else None

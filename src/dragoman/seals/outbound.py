@@ -80,6 +80,7 @@ def call_key(pair: str, model: str, conversation: str, call_id: str) -> str:
     """The key of the seals of a call. `conversation`: the digest of everything before the call. An id that is illegal
     in some dialect is hashed, because the client also gets it hashed.
     """
+    # A client gets the id hashed if some dialect refuses it, and returns the hash.
     own = call_id if SAFE.match(call_id) else hashed(call_id)
     return vault_key(pair, family(model), "call", conversation, own)
 
@@ -155,9 +156,11 @@ class AnswerSeals:
             records = [*records, self.record("call", seal, call.id)]
         if plan.vault is not None:
             # Some clients leave out a thought without text, and so the record in it. The vault keeps a second copy.
+            # The record of the call itself is the last one.
             stored = records if plan.keeps_all else records[-1:] if seal is not None else []
             self.made(call.id, call.name, call.arguments, list(stored))
         self.calls += 1
+        # Chat's `reasoning_details` stands beside the calls of one message, not between them.
         # The list is written at the end of an answer, because OpenRouter and Chat hosts keep details in one list per
         # message.
         if plan.way == "list":
@@ -175,6 +178,7 @@ class AnswerSeals:
         if plan.way == "drop":
             self._context.lose("seal.dropped", call.at)
         elif seal.dialect in plan.call_slots:
+            # Only the call's own record fits in its field: others wait for another carrier.
             return [], msgspec.structs.replace(call, seal=packed_seals.bundle(records[-1:]))
         elif plan.way == "left":
             return [], call
@@ -213,6 +217,7 @@ class AnswerSeals:
 
     def cited(self, text: str, citations: tuple[Citation, ...]) -> None:
         """The citations of a text that is about to be added (`add_text`): sealed ones travel as their own record."""
+        # Without counted places a citation cannot find its text again.
         if not self.plan.counts or self.plan.way not in ("thoughts", "parts", "list", "vault"):
             return
         data = sealed_citations(citations, self.plan.origin.dialect)
@@ -235,6 +240,7 @@ class AnswerSeals:
         if seal is None or not seal.data:
             return self.labelled(seal or Seal(self.plan.origin.dialect, ""))
         of = self.labelled(seal)
+        # Where the dialect keeps the order, the place of the thought is its position.
         if self.plan.ordered or not (calls or chars):
             return of
         place = ("", calls, chars, -1)
@@ -278,11 +284,13 @@ class AnswerSeals:
 
     def finish(self) -> list[Part]:
         """End the answer: waiting records become last parts, and the vault gets its records."""
+        # An empty record only keeps a thought's words, and needs a call that carries it.
         plan, records = self.plan, [record for record in self._waiting if record.data]
         self._waiting = []
         if plan.way == "list":
             listed, self._listed = [*self._listed, *records], []
         if plan.keeps_all:
+            # The last call is the best carrier: clients return calls whole.
             if self._made and records:
                 self._made[-1].records.extend(records)
                 records = []
@@ -298,6 +306,7 @@ class AnswerSeals:
             return []
         if plan.way == "parts":
             return [Text("", seal=packed_seals.bundle(records))]
+        # Without a call there is no id to pack the seal into.
         for _ in records:
             self._context.lose("seal.dropped", (), "no call follows whose id could carry it")
         return []
@@ -331,6 +340,7 @@ class AnswerSeals:
 
 def place_seals(response: Response, plan: Plan, context: Context) -> Response:
     """An answer as the client gets it: every seal at a place that the client returns."""
+    # The loop avoids all work for answers without seals, which are most of them.
     if not response.alternatives:
         for part in response.parts:
             if part.seal is not None or type(part) is Reasoning or _is_cited(part):
@@ -393,6 +403,7 @@ def _before(records: list[Record], out: list[Part], part: Part) -> None:
     text.
     """
     last = out[-1] if out else None
+    # An empty slot of a shown thought is free, so no second thought is needed.
     if type(last) is Reasoning and (last.seal is None or not last.seal.data):
         out[-1] = msgspec.structs.replace(last, seal=packed_seals.bundle(records))
     else:

@@ -66,6 +66,7 @@ class SealStream:
                 return True
             if opened.withheld:
                 return False
+            # The text is needed later: for its length, and for the digest of the vault.
             opened.pieces.append(event.text)
             if event.citations:
                 opened.citations += event.citations
@@ -106,12 +107,14 @@ class SealStream:
         elif type(event) is Finish:
             self._release(event.answer, out)
             for last in self._of(event.answer).finish():
+                # Parts that only hold seals come after all content, before the end.
                 self._put_in(last, event.answer, out)
             out.append(event)
         else:
             if type(event) is Start:
                 self._model = event.model
             elif type(event) is Fault:
+                # An answer that failed still ends its open thought, so that the client's stream stays well formed.
                 for answer in list(self._ended):
                     self._release(answer, out)
             out.append(event)
@@ -146,6 +149,7 @@ class SealStream:
             self._release(answer, out, records)
             if plan.vault is not None:  # a vault key may need the arguments
                 self._open[event.index] = opened = _opened(part, answer, seals)
+                # The list is shared: pieces of arguments that come later reach the vault, too.
                 opened.pieces = seals.pieces()
             out.append(event if call is part else PartStart(event.index, call, answer))
             return
@@ -157,6 +161,7 @@ class SealStream:
                 return
         elif part.seal is not None and isinstance(part, Opaque) and plan.way != "left":
             records, unsealed = seals.use(part)
+            # The thought before belongs to the model, so it must end before a new one carries the use.
             self._release(answer, out)
             self._release(answer, out, records)  # in a thought of their own
             out.append(PartStart(event.index, unsealed, answer))
@@ -180,6 +185,7 @@ class SealStream:
         if opened.withheld:
             opened.citations += event.citations
             opened.tokens += event.tokens
+            # A later delta may bring the seal; the last one counts.
             opened.seal = event.seal or opened.seal
             return
         if event.citations:
@@ -214,6 +220,7 @@ class SealStream:
         elif opened.seal is not None and opened.seal.data:
             out += (PartDelta(event.index, "", seals.shown(opened.seal, opened.calls, opened.chars)), event)
         elif text:
+            # The next part may still use the slot of this thought.
             self._ended[opened.answer] = event, opened.seal
         else:
             out.append(event)

@@ -35,6 +35,7 @@ class Placing:
         self._put_in: list[Record] = []
         for record in wanted:
             if record.where == "call":
+                # The client may return the id as it is, or in its hashed form.
                 self._calls[record.call] = self._calls[hashed(record.call)] = record
             elif record.where == "text" and record.length:
                 self._texts[record.offset] = record
@@ -46,7 +47,9 @@ class Placing:
         self._uses = {record: unsealed_use(record.data, record.dialect, wanted[record]) for record in uses}
         self._at_copies: dict[str, Record] = {}
         self._shown = {name for name, _ in self._uses.values()}  # uses of which the client sends its own form
+        # Records are put in by position, so they are sorted once.
         self._put_in.sort(key=lambda record: (record.calls, record.offset))
+        # Clients return thoughts as text with other line ends and spaces.
         self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
         self._put_in.reverse()  # the next record is the last element
         cuts = {record.offset for record in wanted if record.where != "call"}
@@ -78,6 +81,7 @@ class Placing:
                 continue
             self._out.append(part)
         self._fill(rest=True)
+        # What is left has no part any more: the client cut or changed its history.
         for record, at in self._wanted.items():
             if record.data:
                 self._context.lose("seal.dropped", at, _CHANGED)
@@ -133,8 +137,10 @@ class Placing:
         first, last = bisect_right(self._cuts, start), bisect_left(self._cuts, start + len(text.text))
         cuts = [cut - start for cut in self._cuts[first:last]]
         pieces = [text]
+        # The records hold the citations with their encrypted index, so the client's copy is not needed.
         if cuts and text.citations and self._cited:  # what the client sends back of citations that are in the records
             text = msgspec.structs.replace(text, citations=())
+        # A text with citations is not split, because their positions count in the whole text.
         if cuts and not text.citations:
             ends = [*cuts, len(text.text)]
             spans = [text.text[begin:end] for begin, end in zip([0, *cuts], ends, strict=True)]
@@ -144,6 +150,7 @@ class Placing:
         for piece in pieces:
             self._fill()
             record = self._texts.get(self._chars)
+            # The digest proves that the text is the signed one. A seal on another text would be refused.
             if (
                 record is not None
                 and len(piece.text) == record.length

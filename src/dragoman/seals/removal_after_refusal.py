@@ -29,6 +29,7 @@ def without_seals(document: bytes, dialect: Dialect, model: str) -> tuple[bytes,
     context.profile = profiles.lookup(dialect.name, model or request.model)
     turns = tuple([_unsealed(turn, dialect.call_slots, context) for turn in request.turns])
     sent = msgspec.structs.replace(request, turns=turns)
+    # The unknown model refuses nothing, so the difference holds the seals only.
     unchanged = Context(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
     before = dialect.write_request(request, unchanged)
     after = dialect.write_request(sent, context)
@@ -55,6 +56,7 @@ def _unsealed(turn: Turn, slots: frozenset[str], context: Context) -> Turn:
             parts.append(msgspec.structs.replace(part, seal=Seal(seal.dialect, GOOGLE_DUMMY)))
         elif type(part) is not Reasoning:
             parts.append(msgspec.structs.replace(part, seal=None))
+        # A redacted thought has no words, so nothing but its seal is lost.
         elif part.text:
             context.lose("reasoning.dropped", part.at, REFUSED)
     return msgspec.structs.replace(turn, parts=tuple(parts))

@@ -11,6 +11,7 @@ import msgspec
 
 from ..canon.parts import Citation
 
+# Messages documents that encrypted content must be passed back for citations in later turns (2026-11).
 _SEALED = "encrypted_index"
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(tuple[Citation, ...]).decode

@@ -60,6 +60,7 @@ def plan_for_answer(
     also accepts thoughts without a seal.
     """
     check_strategy(strategy, vault)
+    # Upstreams without seals need no plan.
     if not source.sealed:
         return None
     name = source.origin or source.name
@@ -70,10 +71,12 @@ def plan_for_answer(
         way = "id"
     elif strategy == "vault":
         way = "vault"
+    # The list comes before the vault: a client that returns it needs no store.
     elif target.seal_list and target.name != name:
         way = "list"
     elif strategy == "auto" and vault is not None and not target.echoes:
         way = "vault"
+    # Within one family of dialects the slot is the same, and the writer fills it.
     elif (target.origin or target.name) == name:
         return None
     elif target.echoes:
@@ -88,6 +91,7 @@ def plan_for_answer(
         slots,
         source.call_slots,
         target.interleaves,
+        # Thoughts that keep their place need no counting.
         way != "thoughts" or not target.interleaves,
         vault if way == "vault" or (strategy == "auto" and (target.echoes or way == "list")) else None,
         wanted,
@@ -114,6 +118,7 @@ def restore_in_request(
     see `restore_seals`. `one_account`: OpenRouter and the provider's own API are used with the same account.
     """
     uses_vault, spare = _vault_use(strategy, client, target)
+    # Nothing to restore: the quick way for nearly all requests.
     if (vault is None or not uses_vault) and not facts_of(request.turns, context).foreign_seals:
         return request
     origin = Origin(target.origin or target.name, model, hosts.origin(host))
@@ -133,6 +138,7 @@ def _vault_use(strategy: Strategy, client: Dialect, target: Dialect) -> tuple[bo
     """Whether the vault may hold seals that the upstream needs, and whether only for clients that lost them."""
     spare = strategy == "auto" and bool(client.echoes)
     spare = spare and (client.origin or client.name) != (target.origin or target.name)
+    # A dialect that seals calls and texts may lose them with an empty thought, which some clients leave out.
     spare = spare and target.sealed >= _ON_ALL_PARTS
     wanted = spare or strategy == "vault" or (strategy == "auto" and not client.echoes)
     return bool(target.sealed) and wanted, spare

@@ -42,6 +42,7 @@ class MemoryVault(dict[str, str]):
 
 def vault_key(*words: str) -> str:
     """The key of these words."""
+    # The separator cannot occur in the words, so two lists of words never give the same key.
     return hashlib.sha256("\x1f".join(words).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -53,5 +54,6 @@ def keep(vault: Vault, key: str, value: str) -> None:
     before = vault.get(key)
     if before is None:
         vault.put(key, value)
+    # Two attempts of one turn may bring different seals for the same text. To guess would break the conversation.
     elif before not in (value, AMBIGUOUS) and not alike(before, value):
         vault.put(key, AMBIGUOUS)
