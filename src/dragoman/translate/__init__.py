@@ -113,14 +113,17 @@ def translate_fault(
     context = Context(source, target)
     lowered = {name.lower(): value for name, value in (headers or {}).items()}
     document = loose_bytes(body, source)
+    # A host may send an error with status 200. For the client it is a bad answer of the upstream.
     fault = reader.read_fault(document, status if status >= 400 else 502, lowered)
     if source == target:
+        # Within one dialect the body passes; the headers of the answer are the gateway's own, except for the wait.
         retry_headers = {name: value for name, value in lowered.items() if name.startswith("retry-after")}
         return FaultTranslation(document, source, target, headers=retry_headers, status=status)
     cleaned = without_surrogates(document)
     if cleaned is not None:
         lose_replaced(document, cleaned, context)
     out, own_status, own_headers = writer.write_fault(fault)
+    # Clients decide by the status whether to try again, so a changed one is a loss.
     if own_status != status and status >= 400:
         context.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
     for at in unsaid(fault, source, out + json_text.encode(own_headers), document):
@@ -148,6 +151,7 @@ def translate_tools(
         cleaned = without_surrogates(document)
         if cleaned is None:
             raise
+    # Within one dialect the bytes stay, half characters included. The cleaned text only shows whether they are tools.
     if source == target:
         _translate_tools(cleaned, context, tolerance)
         return translated(document, context, ())
@@ -165,6 +169,7 @@ def _translate_tools(document: bytes, context: Context, tolerance: Severity | No
         checked_tolerance(tolerance)
         return translated(document, context, ())
     found = declared_once(cross(found, reader.hosted, writer.hosted, context), context)
+    # Names must be reserved before the first one is written.
     reserve(found, context)
     out = writer.write_tools(found, context)
     return translated(out, context, settled(context, reader, writer, tolerance))
@@ -173,6 +178,7 @@ def _translate_tools(document: bytes, context: Context, tolerance: Severity | No
 def _tools_of(document: bytes, source: str) -> Raw:
     try:
         members = json_text.fields(document)
+        # Requests in the form of Google's SDK hold the tools in `config` (google-genai 3.1.0, 2026-11).
         members = json_text.fields(members["config"]) if "config" in members and "tools" not in members else members
     except (msgspec.DecodeError, RecursionError) as error:
         raise WireError(source, "", "a list of tools", str(error)) from None

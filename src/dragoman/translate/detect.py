@@ -13,6 +13,7 @@ from ..dialects import get, names
 
 AMBIGUOUS = "ambiguous"
 """The first word of the last reason if another dialect fits as well."""
+# One point is one weak sign, such as a common field.
 _NEAR = 1
 _USUAL = "openai-chat"
 """The choice among equal weights: most hosts use this dialect."""
@@ -49,6 +50,7 @@ def _document(body: bytes) -> Any:
     if start.startswith((b"event:", b"data:", b":")):
         frames = Splitter("stream")
         found = [data for _, data in (*frames.feed(body), *frames.close())]
+        # The first frame names the kind of all others.
         body = found[0] if found else b"null"
     try:
         value = decode_tolerant(body)
@@ -58,4 +60,5 @@ def _document(body: bytes) -> Any:
             value = decode_tolerant(body.lstrip().partition(b"\n")[0])
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return None
+    # Google streams a JSON array, and lists of messages are arrays, too.
     return value[0] if isinstance(value, list) and value else value

@@ -28,6 +28,7 @@ def is_answer(document: bytes, dialect: Dialect) -> bool:
         return True  # the reader reports what is wrong with the body
     if dialect.is_answer is None or dialect.is_answer(fields):
         return True
+    # An object without words is no error either. The caller decides.
     if all(is_empty_field(fields.get(name)) for name in _WITH_WORDS):
         return False
     raise FaultError(error_in(document, dialect), document)
@@ -38,6 +39,7 @@ def read_answer(document: bytes, dialect: Dialect, context: Context) -> Response
     try:
         response = dialect.read_response(document, context)
     except WireError as error:
+        # A wrong dialect in the configuration is the usual cause, so the error names the right one.
         other = _other_dialect(document, dialect)
         if other:
             found = f"an answer of {other}. Name {other} as the dialect of this upstream"
@@ -48,6 +50,7 @@ def read_answer(document: bytes, dialect: Dialect, context: Context) -> Response
         try:
             answered = is_answer(document, dialect)
         except FaultError as error:
+            # The detail of a choice (OpenRouter) is better than the general message.
             if response.stop.detail and response.stop.reason == "error":
                 error.fault = msgspec.structs.replace(error.fault, message=response.stop.detail)
             raise
@@ -73,6 +76,7 @@ def _other_dialect(document: bytes, dialect: Dialect) -> str:
 def error_in(document: bytes, dialect: Dialect) -> Fault:
     """An error with the status in its body, or 502 if the body has none."""
     fault = dialect.read_fault(document, 0, {})
+    # A 500 without a trace of it in the body was only a default.
     if fault.status >= 400 and (fault.kind != "server" or b"500" in document):
         return fault
     return msgspec.structs.replace(fault, kind="upstream_bad", status=502)

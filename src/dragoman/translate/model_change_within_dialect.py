@@ -37,6 +37,8 @@ def fit_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, 
 def _fitted(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
     profile = profiles.lookup(dialect.name, model)
     short = _shortened(document, dialect, profile)
+    # The short request decides in a fraction of the time. Its answer
+    # is remembered, because each turn of a session asks again.
     if short is not None and _takes(short, dialect.name, model, profile):
         return document, Context(dialect.name, dialect.name, model, profile=profile, gated=True)
     before, after, context = _written(document, dialect, model, profile)
@@ -52,6 +54,7 @@ def _written(document: bytes, dialect: Dialect, model: str, profile: Profile) ->
     gated = Context(dialect.name, dialect.name, model, profile=profile, gated=True)
     request = dialect.read_request(document, gated)
     hosted = dialect.hosted
+    # Both writings take the same way, so that only the model's demands differ.
     before = dialect.write_request(aim(request, request.tools, hosted, hosted, plain), plain)
     tools = cross(request.tools, hosted, hosted, gated)
     return before, dialect.write_request(aim(request, tools, hosted, hosted, gated), gated), gated
@@ -101,6 +104,7 @@ def _shortened(document: bytes, dialect: Dialect, profile: Profile) -> bytes | N
     try:
         fields = _fields(document)
         turns = [bytes(turn) for turn in _items(fields[dialect.turns])]
+    # The reader then reports what is wrong, with its path.
     except (msgspec.DecodeError, KeyError, RecursionError, UnicodeError):
         return None
     # Models from Claude 4.6 on refuse a prefill (docs, model migration, 2026-10).

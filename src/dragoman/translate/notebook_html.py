@@ -8,6 +8,7 @@ import msgspec
 
 from ..canon.losses import Loss
 
+# A notebook stores its output in its file, so a large body is cut.
 MOST_BODY = 4000
 """Characters of a body that are shown."""
 MOST_LOSSES = 50
@@ -19,6 +20,7 @@ def translation_html(title: str, body: bytes, losses: tuple[Loss, ...]) -> str:
     """A translation for a notebook."""
     try:
         text = msgspec.json.format(body, indent=2).decode("utf-8", "replace")
+    # A stream or an error page is no JSON, and is shown as text.
     except (msgspec.DecodeError, RecursionError):
         text = body.decode("utf-8", "replace")
     shown = text if len(text) <= MOST_BODY else f"{text[:MOST_BODY]}..."

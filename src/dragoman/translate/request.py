@@ -54,6 +54,7 @@ def peek(body: bytes) -> Peek | None:
     try:
         return _head(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        # Half a character elsewhere in the body must not stop the routing.
         cleaned = without_surrogates(body)
     return peek(cleaned) if cleaned is not None else None
 
@@ -103,6 +104,7 @@ def make_options(
     reader, writer = get(source), get(target)
     if binary != "native":
         _checked_binary(binary)
+    # The usual strategy needs no check: this is called for each request.
     if seals != "auto" and not vault_later:
         check_strategy(seals, vault)
     uses_vault = (vault is not None or vault_later) and vault_needed(seals, reader, writer)
@@ -175,17 +177,21 @@ def translate_with(
     """
     document = body if type(body) is bytes else loose_bytes(body, options.source)
     facts = hosts.lookup(options.host, options.target) if options.host is not None else None
+    # Dialects are single objects, so identity is enough.
     within = options.reader is options.writer
     try:
         if within:
             return _within(document, options, facts, vault, client_model, memory)
         context = _context(options, facts)
+        # For a short request the search in the memory costs more than reading it.
         if memory is not None and len(document) >= memory.smallest:
             remembered = memory.begin(document, options.reader, options.writer, context, known)
             if remembered is not None:
                 return _between(remembered.request, options, vault, context, remembered.digest, remembered)
+            # The memory may have left notes in the context before it gave up.
             context = _context(options, facts)
         return _between(_read(document, options, context), options, vault, context)
+    # Sound documents never come here: the decoder has refused this one.
     except WireError:
         cleaned = without_surrogates(document)
         if cleaned is None:
@@ -196,6 +202,7 @@ def translate_with(
         return _between(_read(cleaned, options, context), options, vault, context)
     result = _within(cleaned, options, facts, vault, client_model)
     head = peek(cleaned) or Peek()
+    # Unchanged bytes pass with their half characters: the upstream decides about them.
     if result.body == _passed(cleaned, options.reader, options.model, head).body:
         result.body = _passed(document, options.reader, options.model, head).body
         return result
@@ -221,20 +228,24 @@ def _between(
     """Translate a request between two dialects. `remembered`: the memory that has read it."""
     reader, writer, turns = options.reader, options.writer, request.turns
     if not context.model and "/" in request.model:
+        # Google's clients name models with a path, which no other upstream knows.
         context.model = bare(request.model)
     facts: HistoryFacts = context.facts
     if facts is None or facts.turns is not turns:
         facts = facts_of(turns, context)
     if history is None:
+        # The digest is of the turns as the client sent them, because it will send them again.
         history = ConversationDigest(turns)
     vault = options.vault if vault is None else vault
     if facts.foreign_seals or (vault is not None and options.keeps):
         request = _sealed(request, options, context, vault, history)
+        # Seals may have changed the turns, so the facts about them are collected again.
         facts = facts_of(request.turns, context)
     context.profile = profiles.lookup(options.target, options.model or request.model)
     if options.host is not None:
         _know_host(options, request, context)
     repairs: tuple[Repair, ...] = ()
+    # A request that continues a known one, with nothing to prepare, goes straight to the writer.
     if remembered is not None and remembered.settled and facts.ordinary and _is_whole(facts, options):
         context.called, sent = facts.calls, request
     else:
@@ -296,6 +307,7 @@ def prepare(
     `hosted`: the hosted tools of the source's dialect. `facts`: the facts about the history.
     """
     tools, turns = request.tools, request.turns
+    # Nearly all requests have plain functions, so nothing has to be mapped.
     if tools and not are_plain(tools):
         tools = declared_once(cross(tools, hosted, writer.hosted, context), context)
         reserve(tools, context)
@@ -306,6 +318,7 @@ def prepare(
     if context.binary == "summarise":
         from ..codec.media import unannounced  # late: few callers summarise media
 
+        # Before the writer turns media into text: a tool's own announcement would then stand there twice.
         turns = unannounced(turns)
     if turns is not request.turns:
         request = msgspec.structs.replace(request, turns=turns)
@@ -313,6 +326,7 @@ def prepare(
     sent, choice = request, request.choice
     if tools is not request.tools or (choice is not None and choice.hosted):
         sent = aim(request, tools, hosted, writer.hosted, context)
+    # After `aim`: the choice may have lost its hosted tool.
     if choice is not None and sent.choice is not None:
         sent = hold_to_tools(sent, request.tools, context)
     if facts.has_opaque and writer.write_hosted is not None:
@@ -378,6 +392,7 @@ def _within(
         from ..repair.request import repair_document
 
         document, repairs = repair_document(document, reader, options.model, options.repair)
+    # Packed seals must never reach an upstream as if they were its own.
     unmarked = not is_marked(document)
     head = peek(document)
     changes = False
@@ -386,6 +401,7 @@ def _within(
         if changes and unmarked:
             return _fitted_to_model(document, options, facts, vault, repairs, memory)
     result: Translation | None = None
+    # Only these requests must be read; all others pass as bytes.
     if not unmarked or facts is not None or (options.resolver is not None and _names_stored(document, reader)):
         context = _context(options, facts)
         context.gated = changes
@@ -399,13 +415,16 @@ def _within(
             tools = cross(tools, reader.hosted, reader.hosted, context)
         sent = aim(request, tools, reader.hosted, reader.hosted, context)
         out = reader.write_request(sent, context)
+        # The client's spelling stays where nothing has to change.
         if not unmarked:
             out = _edited(document, as_it_came, out, options)
+        # A host that changed nothing leaves the bytes as they are.
         if not unmarked or context.suited:
             result = _translated(out, request, options, context, (), history)
     if result is None:
         checked_tolerance(options.tolerance)
         if head is None:
+            # The body was no request; the reader names the place of the mistake.
             reader.read_request(document, Context(reader.name, reader.name))  # raises the error with its place
         result = _passed(document, reader, options.model, head or Peek())
         result.host = options.host
@@ -436,6 +455,7 @@ def _edited(document: bytes, request: Request, out: bytes, options: Options) -> 
     context = Context(options.source, options.target, options.model or "")
     before = options.reader.write_request(msgspec.structs.replace(request, turns=turns), context)
     if options.model is not None and options.reader.splice_model:
+        # The model is replaced first, so that the comparison does not count it as a difference.
         document = json_text.respelled(document, "model", options.model)
     found = edited(document, json_text.decode(before), json_text.decode(out)) if before != out else document
     if found is None or (is_marked(found) and not is_marked(out)):
@@ -493,6 +513,7 @@ def pass_request(
 
 def _passed(document: bytes, dialect: Dialect, model: str | None, head: Peek) -> Translation:
     """Same dialect: the bytes pass unchanged, except for the model name."""
+    # Dialects that name the model in the address have nothing to replace.
     if model is not None and model != head.model and dialect.splice_model:
         document = json_text.respelled(document, "model", model)
     client_model = head.model or ""

@@ -42,7 +42,9 @@ def answer_with(
         cleaned = without_surrogates(document)
         if cleaned is None:
             raise
+    # The tolerance is checked below, when all losses are known.
     result = _translated(cleaned, source, target, answers, None, created, seals, vault, host)
+    # Unchanged bytes pass with their half characters.
     if result.body == cleaned:
         result.body = document
         return result
@@ -68,6 +70,7 @@ def _translated(
     reader, writer = get(source), get(target)
     plan = seal_plan(reader, writer, answers, seals, vault, host)
     context = answer_context(source, target, answers, created)
+    # A wrapped custom tool must be unwrapped even within one dialect.
     if source == target and not (answers is not None and answers.wrapped):
         _check_json(document, reader)
         return translated(document, context, ())
@@ -79,6 +82,7 @@ def _translated(
         from ..codec.hosted_calls import cross_answer  # late: rarely needed
 
         response = cross_answer(response, writer.write_hosted, frozenset((writer.name, writer.origin)), context)
+    # The client never declared these functions, so each call of one is reported.
     if answers is not None and answers.stand_ins:
         for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):
             report_stand_in(part, answers.stand_ins, context)
@@ -89,6 +93,7 @@ def _translated(
 
         response = cross_logprobs(response, reader.logprobs, writer.logprobs, context)
     if plan is not None:
+        # Seals come last, because they depend on the final parts and ids.
         response = place_seals(response, plan, context)
     out = writer.write_response(response, context)
     result = translated(out, context, settled(context, reader, writer, tolerance))
@@ -115,5 +120,6 @@ def _check_json(document: bytes, dialect: Dialect) -> None:
     except (msgspec.DecodeError, RecursionError):
         dialect.read_response(document, Context(dialect.name, dialect.name))
     else:
+        # Most answers have no such word, and need no second look.
         if b'"error"' in document:
             is_answer(document, dialect)

@@ -62,6 +62,7 @@ class Translation(Struct, eq=False, weakref=True):
     def losses(self) -> tuple[Loss, ...]:
         """The meaning that was dropped, approximated or invented."""
         found = self._losses
+        # Losses are counted only if somebody asks: most callers never do.
         if callable(found):
             self._losses = found = found()
         return found
@@ -106,12 +107,14 @@ def translated(body: bytes, context: Context, losses: tuple[Loss, ...] | Found) 
 def settled(context: Context, reader: Dialect, writer: Dialect, tolerance: Severity | None) -> tuple[Loss, ...] | Found:
     """The losses, with the fields that only the source knows."""
     found: tuple[Loss, ...] | Found = ()
+    # Kin dialects carry each other's fields, so nothing is lost between them.
     if context.kept and reader.name != writer.name and reader.name not in writer.kin:
         found = partial(_counted, context, reader.noise)
     elif context.losses:
         found = context.losses.all
     if tolerance is not None:
         checked_tolerance(tolerance)
+        # A tolerance needs the losses now.
         found = found() if callable(found) else found
         check_losses(found, tolerance)
     return found

@@ -55,6 +55,7 @@ class StreamTranslator:
         self._context = answer_context(source, target, answers, created)
         self._same = PassThrough(source) if source == target and not (answers is not None and answers.wrapped) else None
         """Set within one dialect: the frames pass unchanged."""
+        # Streams may cut a character in two. Whole answers cannot.
         self._halves = self._context.half_characters = HalfCharacters()
         self._escapes = EscapedHalves(self._context)
         self._context.scored = self._from.logprobs is not None and self._to.logprobs is not None
@@ -70,6 +71,7 @@ class StreamTranslator:
         self._hosted: HostedEvents | None = None
         """Set at the first use of a hosted tool."""
         self._framed: FrameReader | None = None  # only for readers and writers with a short way
+        # Renamed tools must be looked at in each event, so no frame can take the short way.
         if self._restorer is None and isinstance(self._reader, FrameReader) and hasattr(self._writer, "template"):
             self._framed = self._reader
             matcher = self._matcher(self._from)
@@ -96,6 +98,7 @@ class StreamTranslator:
         if type(chunk) is not bytes:
             chunk = stream_bytes(chunk)
         lane = self._lane
+        # Most frames are more of the same text. This is the shortest way for them.
         if lane is not None:
             out = lane(chunk)
             if out is not None:
@@ -109,10 +112,12 @@ class StreamTranslator:
         frame = framed.one(chunk) if framed is not None else None
         if frame is not None or framed is None:
             return self._through(chunk, frame)
+        # A network may deliver many frames in one chunk. Each can take the lane alone.
         frames = chunk.split(self._blank)
         if len(frames) == 1:
             self._blank = _CRLF if self._blank == _LF else _LF
             frames = chunk.split(self._blank)
+        # Two pieces are one frame and its rest, for which splitting gains nothing.
         if len(frames) < 3:
             return self._through(chunk)
         blank = self._blank
@@ -163,6 +168,7 @@ class StreamTranslator:
             return b""
         written = self._written
         out = written(events[0]) if len(events) == 1 else b"".join([written(event) for event in events])
+        # A half character, or a cut escape, needs the events of the next frame.
         if framed is not None and framed.going_on >= 0 and not halves.active and not self._escapes.holding:
             self._enter_lane(framed)
         return out
@@ -185,6 +191,7 @@ class StreamTranslator:
             if framed is not None:
                 framed.add_texts(texts, self._last)
                 if framed.held is not None:
+                    # The reader's own copy is enough: nothing was written for the part.
                     return  # its reader holds the part, and nobody else knows of it
             if self._changed:
                 changed, self._changed = self._changed, {}
@@ -210,9 +217,11 @@ class StreamTranslator:
         if self._halves.active:
             events = self._halves.joined(events, self._context)
         if fault is not None:
+            # The caller knows more about the cut than the reader, which only saw the end of the bytes.
             if events and type(events[-1]) is Fault:
                 events[-1] = fault
             elif self.fault is None:
+                # The answer was whole, so the client gets no fault.
                 self.note = fault.message
         out = b"".join([self._written(event) for event in events]) + self._writer.close()
         self.fault = self.fault or getattr(self._writer, "fault", None)  # set by writers that end a stream themselves
@@ -247,6 +256,7 @@ class StreamTranslator:
         elif type(event) is PartEnd and event.index in self._escapes.calls:
             rest = self._escapes.end(event.index)
             if rest:
+                # The held text belongs to the part, so it is written before the end.
                 return self._written(PartDelta(event.index, rest)) + self._written(event)
         if self._hosted is None and self._restorer is None and type(event) is not Fault:
             seals = self._seals
@@ -270,11 +280,13 @@ class StreamTranslator:
                 report_stand_in(part, self._stand_ins, self._context)
             ids = self._ids.get(event.answer)
             if ids is None:
+                # Ids must also differ from those of the conversation: some hosts count anew in each answer.
                 ids = self._ids[event.answer] = DistinctIds(earlier(self._context))
             call = ids.call(part, self._context)
             if call is not part:
                 return PartStart(event.index, call, event.answer)
         elif self._hosted is None and type(part) in OPAQUES:
+            # Few streams use hosted tools. The stage is made at the first use.
             self._hosted = self._hosted_events()
         return event
 
@@ -327,6 +339,7 @@ class _Restorer:
                 if rest:
                     out.append(PartDelta(event.index, rest))
                 if isinstance(changed, Unwrapper) and changed.cut:
+                    # A call whose text breaks off is marked, so that no client runs it.
                     event = PartEnd(event.index, event.extra, True)
             out.append(event)
         return out

@@ -30,6 +30,7 @@ MAX_RECENT = 4096
 """The largest size of a kept chunk. Of a longer chunk only the last frames are kept."""
 TAIL = 1024
 """The size of these last frames."""
+# Streams end their lines with LF, CRLF or CR (WHATWG HTML, server-sent events).
 _BLANK_LINES = (b"\n\n", b"\n\r\n", b"\r\r")
 _LINE_END = (b"\n",)
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
@@ -64,6 +65,7 @@ class PassThrough:
 
     def feed(self, chunk: bytes) -> bytes:
         """The frames that are whole by now."""
+        # The usual case: whole frames, nothing held. The bytes pass without a copy.
         if self._flows and not self._buffer and chunk.endswith(self._frame_ends):
             recent = self._recent
             recent.append(chunk)
@@ -83,6 +85,7 @@ class PassThrough:
             if cut < len(last):
                 self._end.passed(b"".join([*self._before[:-1], last[:cut]]))
                 self._before = [last[cut:]]
+            # One frame that is longer than all that is kept: it is decoded now.
             else:  # one long frame
                 self._end.passed(b"".join(self._before[:-1]))
                 self._end.look(last)
@@ -90,6 +93,7 @@ class PassThrough:
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The bytes are over, or broken off with `fault`. Returns the rest."""
+        # No frame came: the body is something else.
         if self._take in (self._opening, self._hold):
             return self._instead(fault)
         rest = self._last_frame()
@@ -101,6 +105,7 @@ class PassThrough:
             elif fault is not None:
                 self.note = fault.message
             return rest
+        # Google ends a failed stream with a bare error object.
         if fault is None and rest and self._array is None:
             fault = self._read_unframed(rest)
         self.fault = fault or Fault("upstream_bad", _CUT, 502)
@@ -114,10 +119,12 @@ class PassThrough:
         if not self._sse and b"\n" not in chunk:
             return b""
         head = bytes(self._buffer if not self._sse else self._buffer[:HELD_BACK])
+        # The first bytes may be half of a byte-order mark.
         if _BOM.startswith(head):
             return b""
         head = head.removeprefix(_BOM).lstrip()
         if not head:
+            # Only white space came, which decides nothing yet.
             if len(self._buffer) > HELD_BACK:
                 self._take = self._hold
             return b""
@@ -126,6 +133,7 @@ class PassThrough:
             if not ended:
                 return b""
             line = line.strip()
+            # A line of NDJSON is an object. Anything else is an error page.
             self._take = self._frames if line[:1] == b"{" and line[-1:] == b"}" else self._hold
         elif head.startswith(_FIELDS):
             self._take = self._frames
@@ -155,6 +163,7 @@ class PassThrough:
         """Frames that arrive in several pieces."""
         buffer = self._buffer
         buffer += chunk
+        # A frame end may begin in the bytes that were searched before.
         start = max(0, self._searched - 2)
         size = 0
         for blank in self._frame_ends:
@@ -167,6 +176,7 @@ class PassThrough:
             return b""
         out = bytes(buffer[:size])
         first = not self._flows
+        # Comments wait for the first frame: an error in it can still become an answer with a status.
         if first and self._sse and size < HELD_BACK and not events_in(out):
             return b""
         self._flows = True
@@ -175,6 +185,7 @@ class PassThrough:
         rest = out
         if first:
             cut = self._frame_end(out, MAX_RECENT)
+            # The first frame may be an error, which decides about the whole answer.
             self._end.look(out[:cut])
             if self._end.error:
                 self.fault = self._read_error()
@@ -202,6 +213,7 @@ class PassThrough:
         if array.broken is not None:
             raise array.broken
         if self._as_events:
+            # The array's client wants events, and each element is one.
             return b"".join([b"data: " + one_line(element) + b"\r\n\r\n" for element in elements])
         buffer = self._buffer
         buffer += chunk
@@ -219,6 +231,7 @@ class PassThrough:
             return b"" if self._array.ended or self._as_events else b"]"
         rest = bytes(self._buffer)
         frames = events_in(rest) if self._sse else [(b"", line) for line in rest.splitlines() if line.strip()]
+        # Half a frame at the end must not reach the client.
         if any(data.strip() != b"[DONE]" and decoded(data, decode, dict) is None for _, data in frames):
             return b""
         if frames or rest.lstrip()[:1] in (b"", b":") or decoded(rest, decode, dict) is not None:
@@ -256,6 +269,7 @@ class PassThrough:
         last = events[-1] if events else None
         if isinstance(last, Finish):
             return b"".join([writer.send(event) for event in events]) + writer.close()
+        # A fault that the upstream itself wrote is better than the reason of the cut.
         if isinstance(last, Fault) and (fault is None or last.kind != "upstream_bad"):
             fault = last
         self.fault = fault or Fault("upstream_bad", _CUT, 502)

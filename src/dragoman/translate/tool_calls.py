@@ -70,6 +70,7 @@ def _handed_out(call: ToolCall, answer: Response, dialect: str) -> ToolCall:
 
 def _is_unfinished(call: ToolCall, dialect: str) -> bool:
     """Whether the item of the call has the status incomplete, as in Responses."""
+    # Responses marks each item with a status (openai 3.49.0, 2026-11).
     status = call.extra.get(dialect, {}).get("status") if call.extra is not None else None
     return status is not None and bytes(status) in _UNFINISHED_ITEMS
 
@@ -133,6 +134,7 @@ def tool_results(
 
 def _checked(call: Any) -> ToolCall:
     if isinstance(call, IncompleteCall):
+        # The caller decided to answer an incomplete call, for example with an error.
         return ToolCall(**{name: getattr(call, name) for name in call.__struct_fields__})
     if isinstance(call, ToolCall):
         return call
@@ -146,6 +148,7 @@ def _matched(calls: list[ToolCall], outputs: Mapping[str, Any] | Sequence[Any]) 
         by_id = dict(outputs)
     else:
         by_id = {name: output for output in outputs if (name := _call_id(output)) is not None}
+        # Outputs without ids count by their order. A mixture would be guesswork.
         if not by_id or len(by_id) != len(outputs):
             if len(outputs) != len(ids):
                 raise ConfigError("number of outputs", str(len(outputs)), (str(len(ids)),))
@@ -171,6 +174,7 @@ def _is_output(output: Any) -> bool:
     return (
         isinstance(output, Mapping)
         and ("output" in output or "outputText" in output)
+        # A tool's own JSON may have a key `output`, too. Only an object with nothing else is one with flags.
         and _OUTPUT_KEYS.issuperset(output)
     )
 

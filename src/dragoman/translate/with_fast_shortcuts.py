@@ -71,6 +71,7 @@ def answer_with(
     if tolerance is not None:
         checked_tolerance(tolerance)
     way = _short_way(source, target) if fast.enabled() else None
+    # A plain answer has the client's own names, so any renaming needs the full way.
     if way is not None and not (
         answers is not None and (answers.renamed or answers.wrapped or answers.stand_ins or answers.absent)
     ):
@@ -96,6 +97,7 @@ def _short_way(source: str, target: str) -> _ShortWay | None:
     reader, writer = get(source), get(target)
     read = reader.fast.read_plain if reader.fast is not None else None
     write = writer.fast.write_plain if writer.fast is not None else None
+    # Within one dialect, and between kin, the bytes have their own way.
     if read is None or write is None or reader is writer or source in writer.kin:
         return None
     return _ShortWay(read, write, reader, writer, Context(source, target))
@@ -119,6 +121,7 @@ def _plain_response(
     source, target = context.source, context.target
     if plain.seals is not None or plain.thinking:
         plan = seal_plan(way.reader, way.writer, answers, seals, vault, host)
+        # A vault needs the conversation, which only a context of this answer has.
         if plan is not None and plan.way == "vault":
             context = answer_context(source, target, answers, created)
         if plan is None or not place_seals_in_plain(plain, plan, context):
@@ -129,6 +132,7 @@ def _plain_response(
         out = write(plain, answers.asked, created, answers.request)
     if out is None:
         return None
+    # The losses of plain answers are few and equal, and mostly nobody asks for them.
     losses = partial(_losses, source, plain)
     if tolerance is not None:
         check_losses(losses(), tolerance)
