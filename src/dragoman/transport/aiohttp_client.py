@@ -71,6 +71,7 @@ class _Answer:
         left = self._end - self._loop.time()
         try:
             async with asyncio.timeout(max(min(seconds, left), 0.0)):
+                # `readany` gives what has come, without waiting for a full buffer.
                 return await self._answer.content.readany()
         except TimeoutError:
             why = too_long(self._total) if left <= seconds else f"the upstream sent nothing within {seconds:g} seconds"
@@ -90,6 +91,7 @@ class _Answer:
         self._answer.close()
 
     def close(self) -> None:
+        # A connection in the middle of an answer cannot be used again.
         if self._answer.content.is_eof():
             self._answer.release()
         else:
@@ -152,7 +154,9 @@ class AiohttpClient:
         where = f"{host}:{address.port}" + (f" through the proxy {URL(proxy).host}" if proxy else "")
         url = URL(f"http{'s' if address.secure else ''}://{host}:{address.port}{target}", encoded=True)
         try:
+            # aiohttp has no limit for the time until the head.
             async with asyncio.timeout(seconds):
+                # Redirects are not followed: they could carry the key to another host.
                 found = await self._opened().request(
                     method, url, headers=list(headers), data=body or None, proxy=proxy, allow_redirects=False
                 )
@@ -183,7 +187,9 @@ class AiohttpClient:
                     keepalive_timeout=limits.keep_alive,
                     ssl=self._tls if self._tls is not None else True,
                 ),
+                # The whole time has no limit here: streams may last for hours, and the deadlines above hold.
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=limits.connect),
+                # Cookies of one client must not reach the next one.
                 cookie_jar=aiohttp.DummyCookieJar(),
                 max_line_size=MAX_HEAD,
                 max_field_size=MAX_HEAD,

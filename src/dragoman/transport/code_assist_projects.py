@@ -19,6 +19,7 @@ Ask = Callable[[str, str, bytes], Awaitable[bytes]]
 STEPS = 12
 STEP = 5.0
 """Number of polls of a pending operation, and seconds between two polls: the values of Gemini CLI."""
+# gemini-cli sends these three fields (sources, 2026-08).
 _METADATA = {"ideType": "IDE_UNSPECIFIED", "platform": "PLATFORM_UNSPECIFIED", "pluginType": "GEMINI"}
 
 
@@ -35,6 +36,7 @@ class CodeAssistProjects:
         request is sent unchanged, and the upstream reports the error."""
         if "project" in json_text.fields(body):
             return body
+        # One request at a time for each account: two would create two projects.
         async with self._locks.setdefault(account, asyncio.Lock()):
             if account not in self._known:
                 found = await self._asked(ask)
@@ -47,10 +49,12 @@ class CodeAssistProjects:
 
     async def _asked(self, ask: Ask) -> str:
         loaded = _read(await ask("POST", "/v1internal:loadCodeAssist", json_text.encode({"metadata": _METADATA})))
+        # An account with a tier is set up already.
         if loaded.get("currentTier"):
             return _text(loaded.get("cloudaicompanionProject"))
         tiers = loaded.get("allowedTiers")
         usual = [tier for tier in tiers if isinstance(tier, dict) and tier.get("isDefault")] if tiers else []
+        # Code Assist has the tiers free, legacy and standard (gemini-cli sources, 2026-08).
         tier = _text(usual[0].get("id")) if usual else "legacy-tier"
         body = json_text.encode({"tierId": tier, "metadata": _METADATA})
         under_way = _read(await ask("POST", "/v1internal:onboardUser", body))

@@ -20,6 +20,7 @@ from .proxy_and_client_choice import client
 from .secret_redaction import Redactor, upstream_secrets
 from .upstream_config import Upstream, addressed, from_environment, is_address, known_environments, wanting
 
+# A whole answer is held in memory, so a bound is needed.
 _LARGEST = 256 * 1024 * 1024
 _KEY = "DRAGOMAN_GIVEN_KEY"
 """The name under which a key that the caller gave stands in the environment of one call."""
@@ -74,8 +75,10 @@ async def ask(
             status, headers, body = await _post(sent, upstream, model, environment, net)
     except TimeoutError:
         raise TransportError("timeout", f"no answer within {timeout:g} seconds") from None
+    # Each call has its own event loop, so its connections cannot be kept.
     finally:
         net.close()
+    # Redirects are not followed, so they count as faults.
     if status >= 300:
         raise _fault(body, status, headers, upstream, dialect, environment)
     answer = translate_response(

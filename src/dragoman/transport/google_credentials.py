@@ -62,6 +62,7 @@ class Tokens:
             task = asyncio.get_running_loop().create_task(self._fetched(file))
             task.add_done_callback(_looked_at)
             self._under_way[file] = task
+        # `shield`: a client that leaves must not end the fetch that others wait for.
         return token if left > LATE else await asyncio.shield(task)
 
     def known(self) -> list[str]:
@@ -72,6 +73,7 @@ class Tokens:
         try:
             token, end = await asyncio.to_thread(self._blocking, file)
         finally:
+            # Also after an error, so that the next request tries again.
             del self._under_way[file]
         self._known[file] = (token, end)
         return token
@@ -104,6 +106,7 @@ def _of_gemini_cli(file: str) -> _GeminiCliFile | None:
     try:
         with open(os.path.expanduser(file), "rb") as opened:
             found = msgspec.json.decode(opened.read(_MOST), type=_GeminiCliFile)
+    # Other files belong to google-auth, which reports what is wrong with them.
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
     return None if found.type or found.client_id else found
@@ -157,6 +160,7 @@ def credentials(file: str) -> Fetch:
             raise NoToken(file, str(error)) from None
         end = found.expiry
         # google-auth gives times in UTC without a time zone.
+        # Credentials without an expiry stay valid.
         return str(found.token), end.replace(tzinfo=UTC).timestamp() if isinstance(end, datetime) else float("inf")
 
     return fetch

@@ -52,6 +52,7 @@ class GoogleLogin:
 
     def __init__(self, client_id: str, client_secret: str, redirect: str) -> None:
         self._id, self._secret, self._redirect = client_id, client_secret, redirect
+        # 64 bytes give 86 characters; PKCE demands 43 to 128 (RFC 7636, 4.1, September 2015).
         self._verifier = secrets.token_urlsafe(64)
         self.state = secrets.token_urlsafe(32)
 
@@ -68,6 +69,7 @@ class GoogleLogin:
             "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
             "code_challenge_method": "S256",
             "access_type": "offline",  # without it Google gives no refresh token
+            # Google gives a refresh token only at the first consent, so consent is asked for each time.
             "prompt": "consent",
         }
         return f"{AUTHORISE}?{urlencode(fields)}"
@@ -88,6 +90,7 @@ class GoogleLogin:
             raise LoginError(f"Google refused the code: {answer.error}{why}")
         if not answer.refresh_token:
             raise LoginError("Google gave no refresh token. Is the OAuth client of the kind Desktop app?")
+        # A person can untick single permissions on Google's page.
         missing = set(SCOPES) - set(answer.scope.split())
         if answer.scope and missing:
             raise LoginError(f"the login does not permit {', '.join(sorted(missing))}; accept it on Google's page")
@@ -100,6 +103,7 @@ def _posted(url: str, form: dict[str, str]) -> _TokenAnswer:
         with urlopen(request, timeout=_SECONDS) as answer:
             data = answer.read(_MOST)
     except HTTPError as error:
+        # The body of an error names its reason (RFC 6749, 5.2, October 2012).
         with error:
             data = error.read(_MOST)
     except (URLError, TimeoutError, OSError) as error:

@@ -64,14 +64,17 @@ class Pool:
             host = self._new(address)
         began = self.loop.time()
         while True:
+            # The connection that came back last is the least likely to be closed by the other side.
             connection = host.free.pop() if host.free else await self._another(host)
             answer = connection.ask(message, body)
             if within is not None:
+                # Waiting for a connection counts, too.
                 answer.within(within[0] - (self.loop.time() - began), within[1])
             try:
                 await answer.coming(timeout)
                 if answer.status:
                     return answer
+                # No head came: `unheard` raises, or the loop sends the request again.
                 answer.unheard()
             except BaseException:
                 answer.close()
@@ -104,6 +107,7 @@ class Pool:
                 raise
         if self.closed:
             raise TransportError("closed", "the pool is closed")
+        # Another request may have given its connection back while this one waited.
         if host.free:
             return host.free.pop()
         host.opening += 1
@@ -117,6 +121,7 @@ class Pool:
         address, context = host.address, None
         if address.secure:
             if self._tls is None:
+                # The context reads all certificates of the system, so it is made once and only if needed.
                 self._tls = ssl.create_default_context()
             context = self._tls
         try:
@@ -145,6 +150,7 @@ class Pool:
         """Close idle connections; answers under way go on."""
         self.closed = True
         for host in self._hosts.values():
+            # A copy: closing a connection removes it from the list.
             for connection in host.free.copy():
                 connection.close()
             for turn in host.queue:

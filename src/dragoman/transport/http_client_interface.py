@@ -32,6 +32,7 @@ class Limits(Struct, frozen=True):
     """Seconds to wait, and connections to keep."""
 
     connect: float = 10.0
+    # Reasoning models may think for minutes before their first byte.
     first_byte: float = 600.0
     idle: float = 300.0
     """Seconds between two pieces of an answer."""

@@ -31,11 +31,13 @@ def window_and_prices(
         found = FREE
     else:
         found = lookup(upstream.dialect, model)
+        # Other hosts set their own prices.
         if upstream.project or not own_host(upstream):
             found = found.without_prices()
     for pattern, values in (own or {}).items():
         if fnmatchcase(f"{name}/{model}", pattern):
             found = values.over(found)
+    # One object for "unknown", so that callers can compare it.
     return UNKNOWN if found == UNKNOWN else found
 
 

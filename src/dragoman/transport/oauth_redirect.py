@@ -56,6 +56,7 @@ class LoopbackRedirect:
 
     async def __aenter__(self) -> LoopbackRedirect:
         try:
+            # 127.0.0.1, not localhost: the name may lead elsewhere (RFC 8252, 8.3, October 2017).
             self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port, limit=_HEAD)
         except OSError as error:
             raise LoginError(f"cannot listen on port {self._port}: {error.strerror or error}") from None
@@ -112,6 +113,7 @@ class LoopbackRedirect:
         if target is None or target.path != PATH:
             return "404 Not Found", "There is nothing here."
         given = parse_qs(target.query).get("state", [""])[0]
+        # `compare_digest` takes the same time for every wrong value.
         if not self._state or not hmac.compare_digest(given.encode(), self._state.encode()):
             return "400 Bad Request", "This redirect belongs to no login that is open here."
         if not self._queries.full():
@@ -130,6 +132,7 @@ def read_redirect(text: str, state: str) -> Redirect:
     """The redirect in a query, or in a code that a person pasted alone. LoginError: the server or the person refused,
     or the text belongs to another login."""
     if "=" not in text:
+        # A pasted code alone comes from the person, so it needs no state.
         return Redirect(text, state)
     fields = {name: values[0] for name, values in parse_qs(text).items()}
     if not hmac.compare_digest(fields.get("state", "").encode(), state.encode()):

@@ -19,6 +19,7 @@ class ProxySettings:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         def variable(name: str) -> str:
+            # The lower case comes first, as in curl.
             return environment.get(name) or environment.get(name.upper()) or ""
 
         self._secure = _checked("https_proxy", variable("https_proxy") or variable("all_proxy"))
@@ -31,6 +32,7 @@ class ProxySettings:
     def of(self, address: Address) -> str | None:
         """The address of the proxy for an upstream; None for a direct connection."""
         proxy = self._secure if address.secure else self._plain
+        # A local upstream, such as Ollama, is never behind the proxy.
         if not proxy or address.host == "localhost" or address.host == "::1" or address.host.startswith("127."):
             return None
         return None if any(_covers(one, address) for one in self._but) else proxy
@@ -53,6 +55,7 @@ def _covers(rule: str, address: Address) -> bool:
 def _checked(name: str, proxy: str) -> str:
     if not proxy:
         return ""
+    # curl and others accept a proxy without a scheme.
     url = proxy if "://" in proxy else f"http://{proxy}"
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -9,6 +9,7 @@ from ..codec.cache_memory_budget import lookup_cache, small_cache
 from ..errors import TransportError
 from .http_client_interface import Address, Post
 
+# A small compressed piece can become a thousand times larger. Without a limit it would fill the memory.
 MAX_INFLATED = 16 * 1024 * 1024
 """Bytes that one piece of a compressed body may become."""
 
@@ -63,6 +64,7 @@ def request_head(address: Address, method: str, target: str, headers: tuple[tupl
     usual = address.port == (443 if address.secure else 80)
     lines = [f"{method} {target} HTTP/1.1", f"host: {host}" if usual else f"host: {host}:{address.port}"]
     for name, value in headers:
+        # A line end in a value would add headers of the client's choice to our request.
         if "\r" in value or "\n" in value or "\0" in value or not name or any(c in name for c in "\r\n: "):
             raise TransportError("connect", f"the header {name[:40]!r} has a forbidden character, and cannot be sent")
         lines.append(f"{name}: {value}")

@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 from ..canon.events import Fault, FaultKind
 from ..errors import TransportError
 
+# The other kinds would fail again: the request or the key is wrong.
 RETRIED: frozenset[FaultKind] = frozenset({"rate_limit", "overloaded", "server", "upstream_bad", "timeout"})
 """Faults after which the same place may be tried again."""
 
@@ -16,6 +17,7 @@ def wait(fault: Fault, backoff: float, attempt: int) -> float:
     """Seconds until a place is tried again: the upstream's own time, or else longer each time. The time is varied by
     chance, so that clients do not try again all at once."""
     if fault.retry_after is not None:
+        # Never earlier than the upstream demands.
         return fault.retry_after * random.uniform(1.0, 1.1)
     return backoff * float(2**attempt) * random.uniform(0.5, 1.0)
 

@@ -36,6 +36,7 @@ _QUERY_NAMES = re.compile(
 def query_secrets(query: str) -> set[str]:
     """The secret values in a query, as written and decoded."""
     found = set()
+    # A semicolon also separates parameters, in older forms of queries.
     for pair in query.replace(";", "&").split("&"):
         name, _, value = pair.partition("=")
         if value and _is_secret_name(name):
@@ -94,6 +95,7 @@ class Redactor:
     """Knows some secrets, and removes them from texts."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
+        # The longest comes first: a shorter secret may be a part of it.
         known = sorted({secret for secret in secrets if len(secret) >= SHORTEST}, key=len, reverse=True)
         self.secrets = tuple(known)
         self._needles = [needle for secret in known for needle in _spellings(secret.encode("utf-8", "replace"))]
@@ -141,6 +143,7 @@ class Redactor:
 
     def _suspicious(self, data: bytes) -> bool:
         """Whether a secret is there: a search without the pattern, which costs more."""
+        # Most texts are short, and need no search.
         if len(data) < self.shortest:
             return False
         if any(needle in data for needle in self._needles):
@@ -149,6 +152,7 @@ class Redactor:
         if not any(escape in data for escape in self._escapes):
             return False
         once = _plain(data)
+        # A message may be escaped twice: JSON inside a JSON string.
         twice = _plain(once)
         return any(needle in once or needle in twice for needle in self._plain)
 
@@ -200,6 +204,7 @@ def _spellings(secret: bytes) -> list[bytes]:
         whole = base64.b64encode(bytes(before) + secret)
         # Keep only the characters that depend on the secret alone.
         core = whole[(before * 8 + 5) // 6 : (before + len(secret)) * 8 // 6]
+        # Fewer than eight characters occur in other texts by chance.
         if len(core) >= 8:
             found += [core, core.replace(b"+", b"-").replace(b"/", b"_")]
     return list(dict.fromkeys(found))

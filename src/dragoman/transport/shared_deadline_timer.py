@@ -35,6 +35,7 @@ class Deadlines:
         """Call `who.late()` after `seconds`. A later call for the same object replaces this deadline."""
         at = self._loop.time() + seconds
         self._due[who] = at
+        # The timer is only moved forward. A deadline that moves back is found when the timer fires.
         if at < self._next:
             self._wake_at(at)
 

@@ -18,6 +18,7 @@ from .response_head_reader import NONE, ResponseHead
 if TYPE_CHECKING:
     from .upstream_connection import Connection
 
+# Enough for a fast stream; a slow client then slows down the upstream, and not our memory grows.
 HIGH_WATER = 64 * 1024
 """Bytes of an answer that are held for a slow reader before reading from the upstream is paused."""
 AT_ONCE = 5.0
@@ -75,6 +76,7 @@ class Answer:
         encoding = self.header("content-encoding").lower()
         if encoding in ("gzip", "x-gzip", "deflate"):
             self.inflate = Inflate(zlib.MAX_WBITS | (16 if "gzip" in encoding else 0))
+            # Decompressed bytes must not go into the connection's own list.
             self.waiting = []
 
     def inflated(self, pieces: list[bytes], *, done: bool) -> bool:
@@ -98,6 +100,7 @@ class Answer:
         """Give the pieces that have come to `take`. False: they wait, and the reader has to wake."""
         now, waiter = self.connection.loop.time(), self.waiter
         # A reader that was woken goes on by itself. An error of `take` would not reach that reader.
+        # A reader that is due must see the time limit itself.
         if waiter is None or waiter.done() or now >= self._end:
             return False
         waiting = self.waiting
@@ -189,6 +192,7 @@ class Answer:
         asked = self._late - self._patience
         if self._error.kind != "closed" or self.began or not connection.idle_since:
             raise self._error
+        # After a longer time the upstream may have worked on the request, and may have counted it.
         if connection.loop.time() > asked + AT_ONCE:
             raise self._error
         for one in connection.host.free.copy():
@@ -246,6 +250,7 @@ class Answer:
         found: list[bytes] = []
         size = 0
         while not self.done:
+            # The answer may not grow beyond the limit while nobody reads it.
             if self.paused or size + self.held > limit:
                 found.append(self._taken())
                 size += len(found[-1])

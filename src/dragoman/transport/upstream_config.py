@@ -65,6 +65,7 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, Upstream]:
     for dialect, usual in known_environments():
         key = next((variable for variable in usual.keys if environment.get(variable)), "")
         address = next((environment[variable] for variable in usual.addresses if environment.get(variable)), "")
+        # A local server needs no key, so its address alone is enough.
         if key or (address and not usual.keys):
             base = usual.address(address) if address else ""
             auth: Auth = "auto" if usual.keys else "none"

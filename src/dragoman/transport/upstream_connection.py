@@ -91,6 +91,7 @@ class Connection(asyncio.Protocol):
         self.pieces: list[bytes] = []
         self.on_body = self.pieces.append
         self._due: list[None] = []
+        # The methods of lists are called by the parser directly, without Python code of ours.
         self.on_message_begin = self.on_message_complete = self._due.pop
         self.parser: Any = httptools.HttpResponseParser(self)
 
@@ -104,10 +105,12 @@ class Connection(asyncio.Protocol):
     def ask(self, head: bytes, body: bytes = b"") -> Answer:
         """Send a request, whole in `head` or with its body apart. No other answer may be under way."""
         self.answer = answer = Answer(self)
+        # Two entries for each answer: its beginning and its end.
         self._due.extend(_ONE)
         transport = self.transport
         if transport is not None:
             if body:
+                # `writelines` avoids a copy of a large body.
                 transport.writelines((head, body))
             else:
                 transport.write(head)
@@ -249,6 +252,7 @@ class Connection(asyncio.Protocol):
         self.answer = None
         host, pool = self.host, self.pool
         free, limits = host.free, pool.limits
+        # A few idle connections are enough. The others only cost memory at both sides.
         if not keep or pool.closed or len(free) >= limits.kept:
             self.close()
             return
@@ -264,4 +268,5 @@ class Connection(asyncio.Protocol):
         if self in self.host.free:
             self.host.free.remove(self)
         if self.transport is not None:
+            # `abort` does not wait for unsent bytes, which nobody needs any more.
             self.transport.abort()

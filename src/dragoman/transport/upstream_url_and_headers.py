@@ -47,6 +47,7 @@ def target(upstream: Upstream, model: str, *, stream: bool) -> str:
 def _located(upstream: Upstream, model: str, path: str) -> str:
     """A path of the dialect with the values that only this upstream has: the model, the project and its location."""
     if "{model}" in path:
+        # Google's lists name models with `models/` in front (google-genai 3.1.0, 2026-11), which the path already has.
         path = path.replace("{model}", in_path(model.removeprefix("models/"), upstream.dialect))
     return endpoints(upstream.dialect).upstream.located(path, upstream.project, upstream.location)
 
@@ -79,6 +80,7 @@ def joined(base: str, path: str) -> str:
     """A base address joined with the path of an endpoint. A version in the base, such as `/v4`, replaces the endpoint's
     own."""
     base = base.rstrip("/")
+    # Users configure the base with or without `/v1`. Both must give the same path.
     for end in range(len(base)):
         if base[end] == "/" and path.startswith(base[end:] + "/"):
             return base[:end] + path
@@ -92,6 +94,7 @@ def auth(upstream: Upstream) -> str:
         return upstream.auth
     form = endpoints(upstream.dialect).upstream if upstream.dialect != REHEARSAL else _NOBODY
     if upstream.key_env:
+        # A key that the user gave is sent as a key, also where the dialect would use Google's login.
         return form.auth if form.auth not in ("google", "none") else "bearer"
     return form.project_auth if form.project_auth and upstream.project else form.auth
 
@@ -109,6 +112,7 @@ def headers(
     out.update(get(upstream.dialect).endpoint.headers)
     out.update(more or {})
     out.update(key(upstream, environment, token) if shown is None else shown)
+    # The user's own headers come last, so that they win.
     out.update({name.lower(): value for name, value in upstream.headers.items()})
     return [(name, value) for name, value in out.items() if value]
 
@@ -133,6 +137,7 @@ def beside(headers: Iterable[tuple[str, str]], wanted: Mapping[str, str]) -> lis
     values are joined to one list."""
     out = dict(headers)
     for name, value in wanted.items():
+        # `anthropic-beta` is a list (anthropic 2.8.0, 2026-11): the client's betas and ours are both needed.
         out[name] = f"{out[name]},{value}" if name in out else value
     return list(out.items())
 
