@@ -232,5 +232,5 @@ async def _elsewhere(
     if isinstance(answer, Fault):
         raise Refused(answer)
     called, own = request.headers.get("x-request-id", ""), [("content-type", "application/json")]
-    headers = services.redactor.headers(to_client(_NATIVE, _NATIVE, answer.headers, called, own))
+    headers = to_client(_NATIVE, _NATIVE, answer.headers, called, own, services.redactor)
     return answer.status, [(name, value) for name, value in headers if value], answer.body

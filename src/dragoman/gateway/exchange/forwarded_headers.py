@@ -16,6 +16,7 @@ from ...codec.cache_memory_budget import small_cache
 from ...dialects import endpoints, installed
 from ...transport.http_client_interface import Headers
 from ...transport.response_head_reader import HeadShape, ResponseHead
+from ...transport.secret_redaction import Redactor
 from ...transport.upstream_config import REHEARSAL
 
 _ALL = frozenset({"x-request-id", "traceparent", "tracestate"})
@@ -96,9 +97,11 @@ def plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str,
     return tuple(taken), tuple([name for name in names if name in rules.lost and name not in taken])
 
 
-def to_client(client: str, upstream: str, answer: ResponseHead, called: str, out: Headers) -> Headers:
+def to_client(
+    client: str, upstream: str, answer: ResponseHead, called: str, out: Headers, redactor: Redactor
+) -> Headers:
     """Headers for the client: our own in `out`, the id of the request, and the upstream's headers that the client
-    understands.
+    understands. The upstream's values lose the secrets that `redactor` knows.
 
     A request keeps the id that the upstream gave, because the upstream's support knows that id. Otherwise the id is
     `called`, from the client or the gateway.
@@ -110,13 +113,13 @@ def to_client(client: str, upstream: str, answer: ResponseHead, called: str, out
     taken, ids, also = found
     for place in ids:
         if name := answer.value(place):
-            called = name
+            called = redactor.text(name)
             break
     out.append(("x-request-id", called))
     if also:
         out.append((also, called))
     if taken:
-        out += [(name, answer.value(place)) for name, place in taken]
+        out += redactor.headers([(name, answer.value(place)) for name, place in taken])
     return out
 
 

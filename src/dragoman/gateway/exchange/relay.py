@@ -630,10 +630,8 @@ class Relay:
         exchange.first_byte = monotonic() - self._began
         called = self._request.headers.get("x-request-id") or exchange.id
         own = [("content-type", kind), ("dragoman-exchange", exchange.id)]
-        out = forwarded_headers.to_client(dialect, exchange.upstream_dialect, self._heading, called, own)
-        least = self._services.redactor.shortest
-        if any([len(value) >= least and value is not called for _, value in out[2:]]):  # noqa: C419
-            out[2:] = self._services.redactor.headers(out[2:])
+        redactor = self._services.redactor
+        out = forwarded_headers.to_client(dialect, exchange.upstream_dialect, self._heading, called, own, redactor)
         if exchange.stream:
             out += _STREAMED
         if exchange.losses:

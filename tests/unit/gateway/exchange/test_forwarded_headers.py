@@ -10,10 +10,12 @@ from bench import payloads
 from dragoman.gateway.config import Config, Upstream
 from dragoman.gateway.exchange.forwarded_headers import not_forwarded, to_client, to_upstream
 from dragoman.transport.response_head_reader import ResponseHead, listed
+from dragoman.transport.secret_redaction import Redactor
 
 from ..loopback import Scripted, ask, through
 from ..test_auth import PLACES
 
+NO_SECRETS = Redactor([])
 CLIENT = {
     "host": "x",
     "connection": "keep-alive",
@@ -106,13 +108,13 @@ ANSWER = [
 
 
 def test_what_the_upstream_says_reaches_its_own_family() -> None:
-    assert dict(to_client("openai-chat", "openai-responses", heading(ANSWER), "ex", [])) == {
+    assert dict(to_client("openai-chat", "openai-responses", heading(ANSWER), "ex", [], NO_SECRETS)) == {
         "x-ratelimit-remaining-requests": "9",
         "anthropic-ratelimit-tokens-remaining": "8",
         "openai-processing-ms": "7",
         "x-request-id": "theirs",
     }
-    assert dict(to_client("anthropic", "openai-chat", heading(ANSWER), "ex", [])) == {
+    assert dict(to_client("anthropic", "openai-chat", heading(ANSWER), "ex", [], NO_SECRETS)) == {
         "x-request-id": "theirs",
         "request-id": "theirs",
     }
@@ -124,13 +126,13 @@ def test_so_many_as_there_are_come_back_each_time(count: int) -> None:
         limits = [(f"x-ratelimit-{number}", value) for number in range(count)]
         answer = [("date", value), *limits, ("x-request-id", ""), ("request-id", f"r{value}")]
         own = [("content-type", "a/b"), ("x-request-id", f"r{value}")]
-        assert to_client("openai-chat", "openai-chat", heading(answer), "ex", own[:1]) == [*own, *limits]
-        assert to_client("gemini", "openai-chat", heading(answer), "ex", own[:1]) == own
+        assert to_client("openai-chat", "openai-chat", heading(answer), "ex", own[:1], NO_SECRETS) == [*own, *limits]
+        assert to_client("gemini", "openai-chat", heading(answer), "ex", own[:1], NO_SECRETS) == own
 
 
 def test_a_request_is_called_what_the_upstream_calls_it_else_as_the_client_does() -> None:
     def called(answer: list[tuple[str, str]]) -> str:
-        return dict(to_client("openai-chat", "anthropic", heading(answer), "mine", []))["x-request-id"]
+        return dict(to_client("openai-chat", "anthropic", heading(answer), "mine", [], NO_SECRETS))["x-request-id"]
 
     assert called([("request-id", "req_1")]) == "req_1"
     assert called([("x-request-id", ""), ("request-id", "req_1")]) == "req_1"
