@@ -122,6 +122,16 @@ def fields(value: Raw | bytes | str) -> dict[str, Raw]:
     return _object(value)
 
 
+def document_fields(value: bytes) -> dict[str, Raw] | None:
+    """The fields of a document; None if the bytes are not one JSON object in UTF-8 (`is_document`)."""
+    try:
+        if not value.isascii():
+            value.decode()
+        return _object(value)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return None
+
+
 _STRING = re.compile(rb'\s*:\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
 
 

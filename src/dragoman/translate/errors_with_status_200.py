@@ -6,7 +6,10 @@ Each dialect decides in `faults.py` what an answer is (`is_answer`). Everything 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
+from msgspec import Raw
 
 from ..canon.events import Fault
 from ..canon.response import Response
@@ -26,6 +29,11 @@ def is_answer(document: bytes, dialect: Dialect) -> bool:
         fields = json_text.fields(document)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return True  # the reader reports what is wrong with the body
+    return has_answer(fields, document, dialect)
+
+
+def has_answer(fields: Mapping[str, Raw], document: bytes, dialect: Dialect) -> bool:
+    """Whether the fields of a body are those of an answer of the dialect. Raises FaultError if the body is an error."""
     if dialect.is_answer is None or dialect.is_answer(fields):
         return True
     # An object without words is no error either. The caller decides.

@@ -16,7 +16,7 @@ from dragoman.canon.events import Fault
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
-from dragoman.gateway.exchange.exchange_log_lines import text
+from dragoman.gateway.exchange.exchange_log_lines import facts, text
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from .loopback import Scripted, ask, through
@@ -76,7 +76,7 @@ async def looked_at(front: Front, told: Any) -> None:
     unseen((await front.ask(f"/dragoman/exchanges/{name}")).body, (await front.ask("/dragoman/exchanges")).body)
     exchange = front.gateway._exchanges.get(name)
     assert exchange is not None
-    unseen(exchange.error, text(exchange), *[one.message for one in exchange.tries])
+    unseen(exchange.error, text(facts(exchange)), *[one.message for one in exchange.tries])
 
 
 UPSTREAM = {"auth": "auto", "key_env": "THEIRS"}

@@ -1,9 +1,9 @@
 """The log of the gateway: one line for each exchange, as text for people or as JSON for machines.
 
-A line is made from the facts at the end of an exchange. Tokens come from the translation of the answer, or are found by
+The facts of a line are noted at the end of an exchange. Tokens come from the translation of the answer, or are found by
 a search in its end; no body is parsed. Texts of clients and upstreams are made harmless for a terminal, and keys are
-removed from reasons. Lines are collected for a moment and written by a thread (`log_line_writer.py`), so the event loop
-never waits for a terminal.
+removed from reasons. Facts are collected for a moment. Their lines are then made together, which costs a third of
+making each line alone. A thread writes them (`log_line_writer.py`), so the event loop never waits for a terminal.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ import msgspec
 from ...codec.cache_memory_budget import lookup_cache, small_cache
 from ...transport.secret_redaction import Redactor
 from ..config import LogFormat
+from .answer_tokens import tokens
 from .log_line_writer import LineWriter
-from .recent_exchanges import Exchange, Recording
+from .recent_exchanges import Exchange
 from .recorded_exchange_report import clean, secrets_of
 
 PAUSE = 0.1
-"""Seconds for which lines are collected. To wake the writing thread for each line would cost more than the line."""
-LOOKED = 4096
-"""Bytes at the end of an answer, and at the beginning of a stream, in which tokens are searched."""
+"""Seconds for which facts are collected. To wake the writing thread for each line would cost more than the line."""
 MAX_NAME = 80
 """Characters of a name in a line."""
 MAX_REASON = 500
@@ -36,10 +35,6 @@ MAX_REFUSALS = 30
 """Lines per minute about requests that were refused before an exchange began."""
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 _AGENT = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}(?=[/ ]|\Z)")
-_GIVEN = re.compile(rb'"(prompt_tokens|input_tokens|promptTokenCount|prompt_eval_count)"\s*:\s*(\d{1,15})')
-_CACHED = re.compile(rb'"(cache_(?:creation|read)_input_tokens)"\s*:\s*(\d{1,15})')
-_MADE = re.compile(rb'"(completion_tokens|output_tokens|candidatesTokenCount|eval_count)"\s*:\s*(\d{1,15})')
-_THOUGHT = re.compile(rb'"thoughtsTokenCount"\s*:\s*(\d{1,15})')
 
 
 class Entry(msgspec.Struct):
@@ -64,6 +59,27 @@ class Entry(msgspec.Struct):
     error: str = ""
 
 
+class Facts(msgspec.Struct, gc=False):
+    """What the log keeps of an exchange until its line is made. Only the reason is clean; other texts are as the client
+    and the upstream sent them."""
+
+    began: float
+    id: str
+    client: str
+    status: int
+    seconds: float | None
+    user_agent: str
+    model: str
+    upstream: str
+    upstream_model: str
+    stream: bool
+    tokens: tuple[int | None, int | None]
+    losses: int
+    repairs: int
+    attempts: int
+    reason: str
+
+
 class ExchangeLog:
     """Writes one line for each exchange."""
 
@@ -72,7 +88,7 @@ class ExchangeLog:
         self.form: LogFormat = form
         self._colour = _is_terminal(descriptor)
         self._writer = LineWriter(descriptor)
-        self._lines: list[bytes] = []
+        self._noted: list[Facts | bytes] = []  # a line that is made at once stands as bytes
         self._timer: asyncio.TimerHandle | None = None
         self._minute = 0.0  # start of the minute in which refusals are counted
         self._refusals = 0  # refusals in this minute
@@ -80,13 +96,8 @@ class ExchangeLog:
 
     def add(self, exchange: Exchange, keys: Iterable[str] = ()) -> None:
         """Log an exchange that has ended. `keys` are secrets that its reason must not repeat."""
-        form = self.form
-        if form == "off" or self._writer.broken:
-            return
-        if form == "json":
-            self._write_soon(msgspec.json.encode(entry(exchange, keys)) + b"\n")
-        else:
-            self._write_soon(text(exchange, keys, colour=self._colour))
+        if self.form != "off" and not self._writer.broken:
+            self._write_soon(facts(exchange, keys))
 
     def refused(
         self, client: str, status: int, place: str, why: str, headers: Mapping[str, str], keys: Iterable[str] = ()
@@ -117,8 +128,8 @@ class ExchangeLog:
             line = (f"{_RED}{words}{_PLAIN}" if self._colour else words).encode("utf-8", "replace")
         self._write_soon(line + b"\n")
 
-    def _write_soon(self, line: bytes) -> None:
-        self._lines.append(line)
+    def _write_soon(self, noted: Facts | bytes) -> None:
+        self._noted.append(noted)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(PAUSE, self._flush)
 
@@ -128,8 +139,13 @@ class ExchangeLog:
 
     def _flush(self) -> None:
         self._timer = None
-        lines, self._lines = self._lines, []
-        self._writer.write(lines)
+        noted, self._noted = self._noted, []
+        self._writer.write([one if isinstance(one, bytes) else self._line(one) for one in noted])
+
+    def _line(self, ended: Facts) -> bytes:
+        if self.form == "json":
+            return msgspec.json.encode(entry(ended)) + b"\n"
+        return text(ended, colour=self._colour)
 
     def close(self, seconds: float = 0.5) -> None:
         """Write the waiting lines, within `seconds`."""
@@ -146,50 +162,74 @@ def _is_terminal(descriptor: int) -> bool:
         return False
 
 
-def entry(exchange: Exchange, keys: Iterable[str] = ()) -> Entry:
-    """An exchange for a JSON line."""
-    tokens_in, tokens_out = tokens(exchange)
-    return Entry(
-        datetime.fromtimestamp(exchange.began, UTC).isoformat(timespec="milliseconds"),
+def facts(exchange: Exchange, keys: Iterable[str] = ()) -> Facts:
+    """What the log keeps of an exchange. `keys` are secrets that the reason must not repeat."""
+    return Facts(
+        exchange.began,
         exchange.id,
         exchange.dialect,
         exchange.status,
-        _milliseconds(exchange),
-        agent_name(exchange.request.headers.get("user-agent", "")),
-        harmless(exchange.model, MAX_NAME),
+        exchange.seconds,
+        exchange.request.headers.get("user-agent", ""),
+        exchange.model,
         exchange.upstream,
-        harmless(exchange.upstream_model, MAX_NAME),
+        exchange.upstream_model,
         exchange.stream,
-        tokens_in,
-        tokens_out,
+        exchange.tokens or tokens(exchange),
         len(exchange.losses),
         len(exchange.repairs),
         exchange.attempts,
-        _reason(exchange, keys),
+        _reason(exchange, keys) if exchange.error else "",
     )
 
 
-def text(exchange: Exchange, keys: Iterable[str] = (), *, colour: bool = False) -> bytes:
+def entry(ended: Facts) -> Entry:
+    """An exchange for a JSON line."""
+    return Entry(
+        datetime.fromtimestamp(ended.began, UTC).isoformat(timespec="milliseconds"),
+        ended.id,
+        ended.client,
+        ended.status,
+        _milliseconds(ended),
+        agent_name(ended.user_agent),
+        harmless(ended.model, MAX_NAME),
+        ended.upstream,
+        harmless(ended.upstream_model, MAX_NAME),
+        ended.stream,
+        *ended.tokens,
+        ended.losses,
+        ended.repairs,
+        ended.attempts,
+        ended.reason,
+    )
+
+
+def text(ended: Facts, *, colour: bool = False) -> bytes:
     """An exchange as a line of text. The line of a failed exchange ends with the reason, and is red with `colour`."""
-    tokens_in, tokens_out = tokens(exchange)
-    agent = agent_name(exchange.request.headers.get("user-agent", ""))
-    model, place = harmless(exchange.model, MAX_NAME) or "-", exchange.upstream or "-"
-    if exchange.upstream_model and exchange.upstream_model != exchange.model:
-        place = f"{place}/{harmless(exchange.upstream_model, MAX_NAME)}"
+    tokens_in, tokens_out = ended.tokens
+    parties = _parties(ended.client, ended.user_agent, ended.model, ended.upstream, ended.upstream_model)
     line = (
-        f"{_clock(int(exchange.began))} {exchange.status or '---'} {exchange.dialect}{' ' + agent if agent else ''}"
-        f"  {model} -> {place}"
+        f"{_clock(int(ended.began))} {ended.status or '---'} {parties}"
         f"  {'-' if tokens_in is None else tokens_in} in {'-' if tokens_out is None else tokens_out} out"
-        f"  {_milliseconds(exchange)} ms"
+        f"  {_milliseconds(ended)} ms"
     )
-    if exchange.losses:
-        line += f"  {len(exchange.losses)} {'loss' if len(exchange.losses) == 1 else 'losses'}"
-    if exchange.attempts > 1:
-        line += f"  {exchange.attempts} attempts"
-    if exchange.error or exchange.status >= 400:
-        line += f"  {_reason(exchange, keys)}"
+    if ended.losses:
+        line += f"  {ended.losses} {'loss' if ended.losses == 1 else 'losses'}"
+    if ended.attempts > 1:
+        line += f"  {ended.attempts} attempts"
+    if ended.reason or ended.status >= 400:
+        line += f"  {ended.reason}"
         line = f"{_RED}{line}{_PLAIN}" if colour else line
     return f"{line}\n".encode("utf-8", "replace")
+
+
+@small_cache(256)  # the exchanges of one client differ in numbers only
+def _parties(dialect: str, user_agent: str, model: str, upstream: str, upstream_model: str) -> str:
+    """The client, the model that it asked for, and the place that served it."""
+    agent, place = agent_name(user_agent), upstream or "-"
+    if upstream_model and upstream_model != model:
+        place = f"{place}/{harmless(upstream_model, MAX_NAME)}"
+    return f"{dialect}{' ' + agent if agent else ''}  {harmless(model, MAX_NAME) or '-'} -> {place}"
 
 
 @lookup_cache(4)
@@ -197,14 +237,12 @@ def _clock(seconds: int) -> str:
     return time.strftime("%H:%M:%S", time.localtime(seconds))
 
 
-def _milliseconds(exchange: Exchange) -> int:
-    return round((exchange.seconds or 0.0) * 1000)
+def _milliseconds(ended: Facts) -> int:
+    return round((ended.seconds or 0.0) * 1000)
 
 
 def _reason(exchange: Exchange, keys: Iterable[str]) -> str:
-    """Why an exchange failed; "" for a good one."""
-    if not exchange.error:
-        return ""
+    """Why an exchange failed."""
     hidden = Redactor([*secrets_of(exchange), *keys])
     return harmless(str(clean(exchange.error, hidden)), MAX_REASON)
 
@@ -223,39 +261,3 @@ def harmless(words: str, most: int) -> str:
     if words.isprintable():
         return words
     return "".join([one if one.isprintable() else " " if one.isspace() else "\ufffd" for one in words])
-
-
-def tokens(exchange: Exchange) -> tuple[int | None, int | None]:
-    """Tokens in and out, as the upstream counted them; None where the end of the answer has no count."""
-    if exchange.tokens is not None:
-        return exchange.tokens
-    answer = exchange.delivered if exchange.answered is None else exchange.answered
-    if answer is None:
-        return None, None
-    if isinstance(answer, Recording):
-        head, tail = answer.parts()
-        given, made = _counts((tail or head)[-LOOKED:])
-        if given is None and head.startswith(b"event: message_start"):
-            given, early = _counts(head[:LOOKED])  # Messages streams may count the input only at their beginning.
-            made = early if made is None else made
-        return given, made
-    return _counts(answer[-LOOKED:])
-
-
-def _counts(ending: bytes) -> tuple[int | None, int | None]:
-    """The tokens in and out in the last usage of some bytes. Of several with one name the first counts."""
-    at = ending.rfind(b'"usage')
-    if at < 0:
-        at = ending.rfind(b'"prompt_eval_count"')
-        if at < 0:
-            return None, None
-    given, made = _GIVEN.search(ending, at), _MADE.search(ending, at)
-    tokens_in = int(given[2]) if given else None
-    if given and given[1] == b"input_tokens" and ending.find(b"_input_tokens", at) >= 0:
-        # Messages counts cached tokens apart (anthropic 2.8.0, 2026-11).
-        tokens_in = int(given[2]) + sum(map(int, dict(_CACHED.findall(ending, at)[::-1]).values()))
-    tokens_out = int(made[2]) if made else None
-    if made and made[1] == b"candidatesTokenCount" and (thought := _THOUGHT.search(ending, at)):
-        # Gemini counts thoughts apart (google-genai 3.1.0, 2026-11).
-        tokens_out = int(made[2]) + int(thought[1])
-    return tokens_in, tokens_out

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import select
 import threading
+from collections.abc import Iterator
 
 MAX_WAITING = 1_000_000
 """Bytes of lines that wait to be written."""
@@ -36,12 +37,12 @@ class LineWriter:
         if self.broken or not lines:
             return
         with self._changed:
-            for line in lines:
-                if self._size + len(line) > self._most:
-                    self._dropped += 1
-                else:
-                    self._waiting.append(line)
-                    self._size += len(line)
+            size = sum(map(len, lines))
+            while lines and self._size + size > self._most:
+                size -= len(lines.pop())
+                self._dropped += 1
+            self._waiting += lines
+            self._size += size
             self._changed.notify()
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="exchange log", daemon=True)
@@ -81,15 +82,11 @@ class LineWriter:
                 select.select([], [self._descriptor], [])
 
 
-def _pieces(lines: list[bytes]) -> list[bytes]:
-    """Whole lines, joined up to the size of one write."""
-    out: list[bytes] = []
-    gathered: list[bytes] = []
-    size = 0
-    for line in lines:
-        if gathered and size + len(line) > MAX_WRITE:
-            out.append(b"".join(gathered))
-            gathered, size = [], 0
-        gathered.append(line)
-        size += len(line)
-    return [*out, b"".join(gathered)]
+def _pieces(lines: list[bytes]) -> Iterator[bytes]:
+    """Whole lines, joined up to the size of one write. A longer line is a piece of its own."""
+    text, begin = b"".join(lines), 0
+    while begin < len(text):
+        # A search from the end finds the last line that fits, however short the lines are.
+        end = text.rfind(b"\n", begin, begin + MAX_WRITE) + 1 or text.find(b"\n", begin) + 1 or len(text)
+        yield text[begin:end]
+        begin = end

@@ -25,7 +25,7 @@ from ...endpoints.dialect_endpoints_record import Call
 from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ...fast.remembered_requests import Known
 from ...seals.vault import keep
-from ...translate.errors_with_status_200 import is_answer
+from ...translate.errors_with_status_200 import has_answer
 from ...translate.request import Peek, peek
 from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
@@ -45,6 +45,7 @@ from . import (
     upstream_fault_messages,
     upstream_headers_and_key,
 )
+from .answer_tokens import tokens_in_fields
 from .cached_upstream_plans import HOPS, INSTANCE, UpstreamPlan
 from .child_process import LARGE, SMALL, NotedVault, takes_long
 from .dialect_stream_framing import media_type
@@ -567,8 +568,9 @@ class Relay:
             return "the body is no JSON object"
         if self._stream_reply is not None:
             return self._in_events(plan, asked, body)
-        if plan.same_dialect and not asked.wrapped and json_text.is_document(body):
-            return (body, ()) if is_answer(body, get(asked.target)) else "the body is empty"
+        if plan.same_dialect and not asked.wrapped and (fields := json_text.document_fields(body)) is not None:
+            self._exchange.tokens = tokens_in_fields(fields)
+            return (body, ()) if has_answer(fields, body, get(asked.target)) else "the body is empty"
         answer = plan.response(body, asked, int(self._services.now()), self._vault)
         self._exchange.tokens = answer.tokens
         return answer.body, answer.losses

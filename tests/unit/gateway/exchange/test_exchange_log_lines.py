@@ -15,7 +15,8 @@ import pytest
 from bench import payloads
 from bench.streams import frames
 
-from dragoman.gateway.exchange.exchange_log_lines import ExchangeLog, agent_name, entry, harmless, text, tokens
+from dragoman.gateway.exchange.answer_tokens import tokens
+from dragoman.gateway.exchange.exchange_log_lines import ExchangeLog, agent_name, entry, facts, harmless, text
 from dragoman.gateway.exchange.log_line_writer import MAX_WRITE, LineWriter
 from dragoman.gateway.exchange.recent_exchanges import Exchange, Recording
 from dragoman.gateway.http.server import IncomingRequest
@@ -66,13 +67,15 @@ def test_a_failure_has_its_reason_and_is_red_only_on_a_terminal(tmp_path: Path) 
     assert log.rstrip().endswith("Upstream 'a' answered with status 504 and no message.")
     assert "\x1b" not in log and " 504 anthropic" in log
     failed = made(status=500, error="no luck")
-    assert text(failed, colour=True).startswith(b"\x1b[31m") and text(failed, colour=True).endswith(b"\x1b[0m\n")
-    assert b"\x1b" not in text(made(), colour=True)
+    assert text(facts(failed), colour=True).startswith(b"\x1b[31m") and text(facts(failed), colour=True).endswith(
+        b"\x1b[0m\n"
+    )
+    assert b"\x1b" not in text(facts(made()), colour=True)
 
 
 def test_a_stream_that_broke_off_is_a_failure() -> None:
-    assert text(made(error="the stream ended early")).endswith(b"  the stream ended early\n")
-    assert b" --- anthropic" in text(made(status=0, error="the client left"))
+    assert text(facts(made(error="the stream ended early"))).endswith(b"  the stream ended early\n")
+    assert b" --- anthropic" in text(facts(made(status=0, error="the client left")))
 
 
 def test_json_is_one_object_a_line(tmp_path: Path) -> None:
@@ -149,9 +152,9 @@ def test_tokens_are_those_that_the_upstream_counted() -> None:
 
 
 def test_a_place_that_a_model_has_another_name_at_is_shown() -> None:
-    assert b"  m -> there/n  " in text(made())
-    assert b"  m -> there  " in text(made(upstream_model="m"))
-    assert b"  2 attempts" in text(made(attempts=2))
+    assert b"  m -> there/n  " in text(facts(made()))
+    assert b"  m -> there  " in text(facts(made(upstream_model="m")))
+    assert b"  2 attempts" in text(facts(made(attempts=2)))
 
 
 @pytest.mark.parametrize(
@@ -173,8 +176,8 @@ def test_an_agent_is_named_where_its_name_is_plain(given: str, found: str) -> No
 
 def test_long_texts_are_cut() -> None:
     assert harmless("x" * 99, 9) == "xxxxxxxxx..."
-    assert len(text(made(model="m" * 9999, error="e" * 9999, status=500))) < 900
-    assert len(entry(made(error="e" * 9999)).error) < 600
+    assert len(text(facts(made(model="m" * 9999, error="e" * 9999, status=500)))) < 900
+    assert len(entry(facts(made(error="e" * 9999))).error) < 600
 
 
 # Writing.
@@ -255,7 +258,7 @@ def test_the_loop_is_not_held_up_by_the_log(tmp_path: Path) -> None:
             front.gateway.log = ExchangeLog("json", writing)
             front.gateway.log._writer._most = 1000
             for _ in range(50):
-                front.gateway.log._lines.append(b"x" * 5000 + b"\n")
+                front.gateway.log._noted.append(b"x" * 5000 + b"\n")
             told = [await front.ask(path_of("anthropic"), asking("anthropic")) for _ in range(5)]
             await asyncio.sleep(0.2)
             return [one.status for one in told]
@@ -267,5 +270,5 @@ def test_the_loop_is_not_held_up_by_the_log(tmp_path: Path) -> None:
 
 def test_tokens_of_a_translated_answer_are_those_of_its_translation() -> None:
     answered = b'{"usage":{"prompt_tokens":1,"completion_tokens":2}}'
-    assert b"  1 in 2 out" in text(made(answered=answered))
-    assert b"  7 in - out" in text(made(answered=answered, tokens=(7, None)))
+    assert b"  1 in 2 out" in text(facts(made(answered=answered)))
+    assert b"  7 in - out" in text(facts(made(answered=answered, tokens=(7, None))))
