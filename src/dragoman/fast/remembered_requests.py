@@ -41,11 +41,6 @@ _FINGERPRINT = 256
 """The number of first bytes by which a repeated request is recognised."""
 _PLACEHOLDER = Raw(b"\x00")
 """Replaces the messages while everything else is written: a byte that never occurs in JSON."""
-_TAIL = 64
-"""The number of last bytes by which a repeated request is recognised. Requests of one client begin alike, and Python
-computes a hash over all bytes of a key: a comparison with the remembered document costs less."""
-_ENTRY = 400
-"""The approximate size of an entry without its document."""
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeError, WireError)
 
 _array = msgspec.json.Decoder(list[Raw]).decode
@@ -78,30 +73,6 @@ def _same_module(function: Callable[..., Any], steps: Callable[..., Any]) -> boo
     return bool(function.__module__ == steps.__module__)
 
 
-_UnchangedKey = tuple[str, str, int, bytes]
-
-
-class UnchangedRequests:
-    """Remembers requests within one dialect that another model takes unchanged. Whether a model takes a request is a
-    fact of its bytes, the dialect and the model. A request is remembered at its second sight.
-    """
-
-    def __init__(self) -> None:
-        self._documents: Memory[_UnchangedKey, bytes] = Memory()
-
-    def has(self, document: bytes, dialect: str, model: str) -> bool:
-        """Whether the model is known to take this request unchanged."""
-        return self._documents.get((dialect, model, len(document), document[-_TAIL:])) == document
-
-    def add(self, document: bytes, dialect: str, model: str) -> None:
-        """Remember that the model takes this request unchanged."""
-        key = (dialect, model, len(document), document[-_TAIL:])
-        if self._documents.get(key) is None:
-            self._documents.put(key, b"", _ENTRY)  # the first sight
-        else:
-            self._documents.put(key, document, len(document) + _ENTRY)
-
-
 class RequestMemory:
     """The memory of requests that were read and written."""
 
@@ -111,8 +82,6 @@ class RequestMemory:
         self._envelopes = EnvelopeMemory()
         self._prefixes = PrefixMemory()
         self._seen: Memory[tuple[Pair, bytes], bool] = Memory()
-        unchanged = UnchangedRequests()
-        self.is_unchanged, self.learn_unchanged = unchanged.has, unchanged.add
 
     def known(self, document: bytes, source: str) -> Known | None:
         """The known parts of a request that continues an earlier one, for any target."""

@@ -154,14 +154,6 @@ class RequestMemory(Protocol):
         """
         ...
 
-    def is_unchanged(self, document: bytes, dialect: str, model: str) -> bool:
-        """Whether the model is known to take a request of this dialect unchanged."""
-        ...
-
-    def learn_unchanged(self, document: bytes, dialect: str, model: str) -> None:
-        """Remember that the model takes a request of this dialect unchanged."""
-        ...
-
 
 def translate_with(
     body: Body,
@@ -181,7 +173,7 @@ def translate_with(
     within = options.reader is options.writer
     try:
         if within:
-            return _within(document, options, facts, vault, client_model, memory)
+            return _within(document, options, facts, vault, client_model)
         context = _context(options, facts)
         # For a short request the search in the memory costs more than reading it.
         if memory is not None and len(document) >= memory.smallest:
@@ -375,12 +367,7 @@ def _translated(
 
 
 def _within(
-    document: bytes,
-    options: Options,
-    facts: Host | None,
-    vault: Vault | None,
-    client_model: str,
-    memory: RequestMemory | None = None,
+    document: bytes, options: Options, facts: Host | None, vault: Vault | None, client_model: str
 ) -> Translation:
     """Translate a request within one dialect: the bytes stay, except for content that must not reach the upstream."""
     if options.unsealed:
@@ -399,7 +386,7 @@ def _within(
     if options.model is not None and head is not None:  # a body that is no request passes unchanged
         changes = profiles.changes(options.source, client_model or head.model or "", options.model)
         if changes and unmarked:
-            return _fitted_to_model(document, options, facts, vault, repairs, memory)
+            return _fitted_to_model(document, options, facts, vault, repairs)
     result: Translation | None = None
     # Only these requests must be read; all others pass as bytes.
     if not unmarked or facts is not None or (options.resolver is not None and _names_stored(document, reader)):
@@ -464,22 +451,14 @@ def _edited(document: bytes, request: Request, out: bytes, options: Options) -> 
 
 
 def _fitted_to_model(
-    document: bytes,
-    options: Options,
-    facts: Host | None,
-    vault: Vault | None,
-    repairs: tuple[Repair, ...],
-    memory: RequestMemory | None,
+    document: bytes, options: Options, facts: Host | None, vault: Vault | None, repairs: tuple[Repair, ...]
 ) -> Translation:
     """The same for a request with another model: changed to fit the model, then the host."""
     from .model_change_within_dialect import fit_to_model  # late: most requests keep their model
 
-    model, as_it_came = options.model or "", document
-    document, context = fit_to_model(document, options.reader, model)
-    if memory is not None and document is as_it_came and not context.losses:
-        memory.learn_unchanged(document, options.source, model)
+    document, context = fit_to_model(document, options.reader, options.model or "")
     found = settled(context, options.reader, options.reader, options.tolerance)
-    result = _within(document, msgspec.structs.replace(options, repair=None), facts, vault, model)
+    result = _within(document, msgspec.structs.replace(options, repair=None), facts, vault, options.model or "")
     result.asked = (peek(document) or Peek()).model or ""
     result.repairs = repairs
     result._losses = (*(found() if callable(found) else found), *result.losses)
@@ -492,22 +471,15 @@ def _names_stored(document: bytes, dialect: Dialect) -> bool:
 
 
 def pass_request(
-    document: bytes,
-    head: Peek,
-    dialect: str,
-    model: str,
-    asked: str = "",
-    marked: bool = False,
-    memory: RequestMemory | None = None,
+    document: bytes, head: Peek, *, dialect: str, model: str, asked: str = "", marked: bool = False
 ) -> Translation | None:
     """The same as `translate_request` within one dialect, for a caller that has already peeked, and for a host that
-    does not differ from the dialect. None if the request may need a change. `asked`: the model that the client named.
+    does not differ from the dialect. None if the request must be changed. `asked`: the model that the client named.
     `marked`: packed seals belong to the upstream, which is a gateway too.
     """
     check_text(document, dialect)
     if asked != model and profiles.changes(dialect, asked or head.model or "", model):
-        if memory is None or not memory.is_unchanged(document, dialect, model):
-            return None
+        return None
     return None if is_marked(document) and not marked else _passed(document, get(dialect), model, head)
 
 

@@ -25,7 +25,7 @@ from ..fast.remembered_requests import Known, RequestMemory
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
 from . import request, response, stream
-from .request import Options, Peek
+from .request import Options
 from .restore import answer_context, seal_plan
 from .result import Translation, check_losses, checked_tolerance
 
@@ -41,14 +41,7 @@ def translate_with(
     body: Body, options: Options, vault: Vault | None = None, client_model: str = "", known: Known | None = None
 ) -> Translation:
     """Translate a request (`translate.request.translate_with`). `known`: the result of `known_beginning`."""
-    return request.translate_with(body, options, vault, client_model, _MEMORY if fast.enabled() else None, known)
-
-
-def pass_request(
-    body: bytes, head: Peek, dialect: str, model: str, asked: str = "", marked: bool = False
-) -> Translation | None:
-    """The client's own request, if it can be sent unchanged (`translate.request.pass_request`)."""
-    return request.pass_request(body, head, dialect, model, asked, marked, _MEMORY if fast.enabled() else None)
+    return request.translate_with(body, options, vault, client_model, _MEMORY, known)
 
 
 def answer_with(

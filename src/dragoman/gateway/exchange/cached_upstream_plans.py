@@ -18,8 +18,8 @@ from ...facts import hosts
 from ...seals.vault import Vault
 from ...translate import StreamTranslator, Translation
 from ...translate.request import Peek as Looked
-from ...translate.request import make_options
-from ...translate.with_fast_shortcuts import answer_with, pass_request
+from ...translate.request import make_options, pass_request
+from ...translate.with_fast_shortcuts import answer_with
 from ...transport.http_client_interface import Answer, Post
 from ...transport.request_head_and_decompression import prepared
 from ...transport.secret_redaction import upstream_secrets
@@ -142,7 +142,7 @@ class UpstreamPlan:
     def unread(self, body: bytes, head: Looked, asked: str, marked: bool = False) -> Translation | None:
         """The client's request, if it can be sent without being read; None where it needs a change. `asked`: the model
         that the client named."""
-        return pass_request(body, head, self._client, self.choice.model, asked, marked)
+        return pass_request(body, head, dialect=self._client, model=self.choice.model, asked=asked, marked=marked)
 
     def response(self, body: bytes, asked: Translation, created: int, vault: Vault) -> Translation:
         """The upstream's answer to a request, for the client. `vault` is the client's own."""

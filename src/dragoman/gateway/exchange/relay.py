@@ -10,7 +10,6 @@ tries the same place again, the end of `run` tries the next place. `fault_reacti
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -19,17 +18,13 @@ import msgspec
 from ...canon.events import Fault
 from ...canon.losses import Loss
 from ...codec import json_text
-from ...codec.packed_seals import is_marked
 from ...dialects import get
 from ...endpoints.dialect_endpoints_record import Call
-from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
-from ...fast.remembered_requests import Known
+from ...errors import ConfigError, FaultError, LossError, TransportError, WireError
 from ...seals.vault import keep
 from ...translate.errors_with_status_200 import has_answer
-from ...translate.request import Peek, peek
 from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
-from ...translate.with_fast_shortcuts import known_beginning, translate_with
 from ...transport.http_client_interface import Answer, Post, too_long
 from ...transport.response_head_reader import NONE
 from ...transport.retry import wait
@@ -47,7 +42,8 @@ from . import (
 )
 from .answer_tokens import tokens_in_fields
 from .cached_upstream_plans import HOPS, INSTANCE, UpstreamPlan
-from .child_process import LARGE, SMALL, NotedVault, takes_long
+from .child_process import NotedVault, takes_long
+from .client_request import ClientRequest
 from .dialect_stream_framing import media_type
 from .failover_order import Failover
 from .fault_reactions import TABLE
@@ -61,9 +57,7 @@ from .refused_exchange import (
     failed,
     fault_reply,
     looped,
-    nested,
     no_model,
-    not_json,
     unknown_path,
     untranslated,
 )
@@ -88,14 +82,11 @@ class Relay:
         "_began",
         "_bounds",
         "_call",
-        "_earlier",
+        "_client",
         "_end",
         "_exchange",
         "_faults",
-        "_head",
         "_heading",
-        "_known",
-        "_long",
         "_reply",
         "_request",
         "_services",
@@ -115,7 +106,6 @@ class Relay:
     ) -> None:
         """`earlier` holds the turns that the request refers to without containing them."""
         self._services = services
-        self._earlier = earlier
         self._call = call
         self._request = request
         self._reply = reply
@@ -123,25 +113,17 @@ class Relay:
         self._faults = UpstreamFaults(services, call.dialect, request.headers, exchange)
         # The client's own part of the vault: no other client finds its seals.
         self._vault: ClientVault | NotedVault = services.vault.of(request.owner)
+        self._client = ClientRequest(services, call, request.body, self._vault, earlier)
         self._bounds = bounds = services.config.bounds
         self._began = began = monotonic()
         self._end = began + bounds.total
         self._heading = NONE  # of the last answer
         self._stream_reply: StreamReply | None = None
-        self._head: Peek | None = None
-        self._long = False  # the request is translated in a child
-        self._known: Known | None = None  # the remembered beginning of a conversation that continues
         self._waited = 0.0  # seconds of all pauses
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
-        if takes_long(self._request.body) and not self._goes_on():
-            self._long = True
-            self._head = await child_tasks.in_child(self._services.children, partial(peek, self._request.body))
-            if self._head is None:
-                broken = await child_tasks.in_child(self._services.children, partial(not_json, self._request.body))
-                if broken is not None:
-                    raise Refused(broken)
+        await self._client.look()
         choices = self._choices()
         if self._exchange.stream:
             self._stream_reply = StreamReply(
@@ -203,10 +185,7 @@ class Relay:
             raise Refused(looped())
         model, stream = call.model, call.stream
         if not model or stream is None:
-            if self._known is None and not self._long:
-                self._known = known_beginning(request.body, call.dialect)
-            known = self._known
-            head = known.envelope.request if known is not None and known.envelope is not None else self._looked()
+            head = self._client.routing()
             model = model or head.model or ""
             if stream is None:
                 stream = call.unasked if head.stream is None else head.stream
@@ -217,21 +196,6 @@ class Relay:
         if not choices:
             raise Refused(no_model(model, services.config))
         return choices
-
-    def _goes_on(self) -> bool:
-        """Whether a long request is short except for a beginning that is remembered."""
-        body = self._request.body
-        if len(body) > LARGE:
-            return False
-        self._known = known = known_beginning(body, self._call.dialect)
-        return known is not None and known.unread <= SMALL
-
-    def _looked(self) -> Peek:
-        if not self._long:
-            self._head = peek(self._request.body)
-            if self._head is None and (broken := not_json(self._request.body)) is not None:
-                raise Refused(broken)
-        return self._head or Peek()  # the dialect's reader will report the mistake and its place
 
     # One place.
 
@@ -253,7 +217,7 @@ class Relay:
             raise Refused(untranslated(error)) from None
         self._faults.origin = plan.origin
         try:
-            asked = self._translated(plan) if not self._long else await self._translated_apart(plan)
+            asked = await self._translated(plan)
             fault = await self._once(plan, asked, post)
             if fault is not None:
                 fault = await self._again(plan, asked, fault)
@@ -318,10 +282,7 @@ class Relay:
             return None
         if asked.repairs or self._reply.started:
             return None
-        if self._long:
-            mended = await self._translated_apart(plan, mend=True)
-        else:
-            mended = self._translated(plan, mend=True)
+        mended = await self._translated(plan, mend=True)
         return mended if mended.repairs else None
 
     async def _without_seals(self, plan: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
@@ -330,10 +291,7 @@ class Relay:
         if self._reply.started or not refuses_seals(fault, self._exchange.answered):
             return None
         try:
-            if self._long:
-                bare = await self._translated_apart(plan, unsealed=True)
-            else:
-                bare = self._translated(plan, unsealed=True)
+            bare = await self._translated(plan, unsealed=True)
         except LossError:  # the route does not tolerate the loss: the upstream's fault stays
             return None
         return None if bare.body == asked.body else bare
@@ -344,7 +302,7 @@ class Relay:
 
     async def _rehearse(self, choice: Choice) -> Fault | None:
         call, asked = self._call, self._exchange.model
-        body = self._request.body if self._earlier is None else self._earlier.body_for(choice)
+        body = self._client.body_for(choice)
         request = rehearsal_upstream.admit(body, call, choice.model, asked)
         if isinstance(request, Fault):
             return request
@@ -359,52 +317,14 @@ class Relay:
             request, call, asked, created, taped, whole, streamed, self._exchange.stream
         )
 
-    # The request.
-
-    def _translated(self, plan: UpstreamPlan, mend: bool = False, unsealed: bool = False) -> Translation:
-        """The request for one place. Within one dialect the bytes pass unchanged. Only with `mend` is a broken history
-        repaired; only with `unsealed` are seals removed."""
-        try:
-            return self._noted(plan, self._crossed(plan, mend=mend, unsealed=unsealed))
-        except (WireError, RepairError) as error:
-            raise Refused(not_json(self._request.body) or untranslated(error)) from None
-        except RecursionError:
-            raise Refused(nested()) from None
-
-    async def _translated_apart(self, plan: UpstreamPlan, mend: bool = False, unsealed: bool = False) -> Translation:
-        """The same in a child."""
-        body = self._request.body
-
-        def work() -> child_tasks.Light:
-            asked = self._crossed(plan, mend=mend, unsealed=unsealed)
-            if asked.body is body:
-                asked.body = b""  # the gateway has these bytes already
-            return child_tasks.lightened(asked)
-
-        try:
-            asked = child_tasks.restored(await child_tasks.in_child(self._services.children, work))
-        except (WireError, RepairError) as error:
-            raise Refused(untranslated(error)) from None
-        except RecursionError:
-            raise Refused(nested()) from None
-        asked.body = asked.body or body
-        return self._noted(plan, asked)
-
-    def _crossed(self, plan: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:
-        """The request for one place, as it is sent."""
-        if mend or unsealed or self._earlier is not None:
-            asked = self._unusual(plan, mend=mend, unsealed=unsealed)
-        elif plan.skip_read and self._head is not None:
-            asked = self._passed(plan, self._head)
+    async def _translated(self, plan: UpstreamPlan, *, mend: bool = False, unsealed: bool = False) -> Translation:
+        """The request for one place, recorded in the exchange (`ClientRequest.translated`)."""
+        client, model = self._client, self._exchange.model
+        if client.apart:
+            asked = await client.translated_apart(plan, model, mend=mend, unsealed=unsealed)
         else:
-            asked = translate_with(
-                self._request.body, plan.options, self._vault.filled(), self._exchange.model, self._known
-            )
-        if asked.stream not in plan.stream_values:
-            asked.body = stream_whole_conversion.asking(asked.body, asked.target, stream=plan.stream)
-        if plan.enveloped:
-            asked.body = upstream_headers_and_key.fitted(plan.choice.upstream, asked.body)
-        return asked
+            asked = client.translated(plan, model, mend=mend, unsealed=unsealed)
+        return self._noted(plan, asked)
 
     def _noted(self, plan: UpstreamPlan, asked: Translation) -> Translation:
         """Record the translated request in the exchange."""
@@ -419,28 +339,6 @@ class Relay:
             exchange.losses += forwarded_headers.not_forwarded(asked.target, call.dialect, self._request.headers)
         exchange.sent, exchange.request_losses = asked.body, exchange.losses
         return asked
-
-    def _unusual(self, plan: UpstreamPlan, *, mend: bool, unsealed: bool) -> Translation:
-        """The translation of a request that was refused, or that refers to earlier turns."""
-        body, earlier = self._request.body, self._earlier
-        if earlier is not None:
-            body = earlier.body_for(plan.choice)
-        if mend:
-            options = msgspec.structs.replace(plan.options, repair="report")
-        else:
-            resolver = None if plan.same_dialect else earlier
-            options = msgspec.structs.replace(plan.options, resolver=resolver, unsealed=unsealed)
-        return translate_with(body, options, self._vault.filled(), self._exchange.model)
-
-    def _passed(self, plan: UpstreamPlan, head: Peek) -> Translation:
-        """The client's own bytes, if they can be sent unchanged. Seals under our mark go only to a dragoman gateway,
-        which understands them; the headers of its answers identify it."""
-        body, model = self._request.body, self._exchange.model
-        asked = plan.unread(body, head, model)
-        marked = asked is None and is_marked(body)
-        if marked and self._services.exchanges.is_answered_by_us(plan.choice.name):
-            asked = plan.unread(body, head, model, marked=True)
-        return translate_with(body, plan.options, self._vault.filled(), model) if asked is None else asked
 
     # One attempt, and its answer.
 

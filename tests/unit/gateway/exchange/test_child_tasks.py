@@ -46,7 +46,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every document is a long one."""
     monkeypatch.setattr(child_process, "SMALL", 0)
     monkeypatch.setattr(child_process, "LARGE", 1)
-    monkeypatch.setattr("dragoman.gateway.exchange.relay.LARGE", 1)
+    monkeypatch.setattr("dragoman.gateway.exchange.client_request.LARGE", 1)
 
 
 @pytest.fixture

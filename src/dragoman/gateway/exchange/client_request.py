@@ -1,0 +1,200 @@
+"""The request of one client: the fields that routing needs, and its translation for each place of a route.
+
+Most requests are translated at once. A large one is translated in a child process (`apart`). A client that got a fault
+often sends the same bytes again, so the translations of such a request are remembered.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ... import fast
+from ...codec.packed_seals import is_marked
+from ...endpoints.dialect_endpoints_record import Call
+from ...errors import RepairError, WireError
+from ...fast.remembered_requests import Known
+from ...fast.repeated_requests import RepeatedRequest, RepeatedRequests
+from ...translate.request import Options, Peek, peek
+from ...translate.result import Translation
+from ...translate.with_fast_shortcuts import known_beginning, translate_with
+from ..services import Services
+from . import child_tasks, stream_whole_conversion, upstream_headers_and_key
+from .cached_upstream_plans import UpstreamPlan
+from .child_process import LARGE, SMALL, NotedVault, takes_long
+from .memory_seal_vault import ClientVault
+from .refused_exchange import Refused, nested, not_json, untranslated
+from .routes import Choice
+
+if TYPE_CHECKING:
+    from .response_continuation import PreviousResponses
+
+_REPEATED = RepeatedRequests[Peek, Translation]()
+
+
+class ClientRequest:
+    """The request of one exchange."""
+
+    __slots__ = ("_body", "_call", "_earlier", "_head", "_known", "_repeated", "_services", "_vault", "apart")
+
+    def __init__(
+        self,
+        services: Services,
+        call: Call,
+        body: bytes,
+        vault: ClientVault | NotedVault,
+        earlier: PreviousResponses | None,
+    ) -> None:
+        """`vault` is the client's own. `earlier` holds the turns that the request refers to without containing them."""
+        self._services = services
+        self._call = call
+        self._body = body
+        self._vault = vault
+        self._earlier = earlier
+        self._head: Peek | None = None
+        self._known: Known | None = None  # the remembered beginning of a conversation that continues
+        self._repeated: RepeatedRequest[Peek, Translation] | None = None  # the memory of a request that came before
+        self.apart = False
+        """The request is translated in a child."""
+
+    async def look(self) -> None:
+        """Find out how the request is translated. Raises Refused for a large body that is no JSON."""
+        body = self._body
+        if not takes_long(body):
+            if self._earlier is None and fast.enabled():
+                self._repeated = _REPEATED.find(body, self._call.dialect)
+        elif not self._goes_on():
+            self.apart = True
+            self._head = await child_tasks.in_child(self._services.children, partial(peek, body))
+            if self._head is None:
+                broken = await child_tasks.in_child(self._services.children, partial(not_json, body))
+                if broken is not None:
+                    raise Refused(broken)
+
+    def _goes_on(self) -> bool:
+        """Whether a large request is small except for a beginning that is remembered."""
+        if len(self._body) > LARGE:
+            return False
+        self._known = known = known_beginning(self._body, self._call.dialect)
+        return known is not None and known.unread <= SMALL
+
+    def body_for(self, choice: Choice) -> bytes:
+        """The body for one place, with the earlier turns that it refers to."""
+        return self._body if self._earlier is None else self._earlier.body_for(choice)
+
+    def routing(self) -> Peek:
+        """The fields of the body that routing needs. Raises Refused for a body that is no JSON."""
+        repeated = self._repeated
+        if repeated is not None and repeated.head is not None:
+            return repeated.head
+        if self._known is None and not self.apart:
+            self._known = known_beginning(self._body, self._call.dialect)
+        known = self._known
+        if known is not None and known.envelope is not None:
+            head = Peek(known.envelope.request.model, known.envelope.request.stream)
+        else:
+            head = self._peeked()
+        if repeated is not None:
+            repeated.head = head
+        return head
+
+    def _peeked(self) -> Peek:
+        if not self.apart:
+            self._head = peek(self._body)
+            if self._head is None and (broken := not_json(self._body)) is not None:
+                raise Refused(broken)
+        return self._head or Peek()  # the dialect's reader will report the mistake and its place
+
+    def translated(self, plan: UpstreamPlan, model: str, *, mend: bool = False, unsealed: bool = False) -> Translation:
+        """The request for one place. Within one dialect the bytes pass unchanged. Only with `mend` is a broken history
+        repaired; only with `unsealed` are seals removed. `model`: the model that the client named."""
+        try:
+            return self._as_sent(plan, model, mend=mend, unsealed=unsealed)
+        except (WireError, RepairError) as error:
+            raise Refused(not_json(self._body) or untranslated(error)) from None
+        except RecursionError:
+            raise Refused(nested()) from None
+
+    async def translated_apart(
+        self, plan: UpstreamPlan, model: str, *, mend: bool = False, unsealed: bool = False
+    ) -> Translation:
+        """The same in a child."""
+        body = self._body
+
+        def work() -> child_tasks.Light:
+            asked = self._as_sent(plan, model, mend=mend, unsealed=unsealed)
+            if asked.body is body:
+                asked.body = b""  # the gateway has these bytes already
+            return child_tasks.lightened(asked)
+
+        try:
+            asked = child_tasks.restored(await child_tasks.in_child(self._services.children, work))
+        except (WireError, RepairError) as error:
+            raise Refused(untranslated(error)) from None
+        except RecursionError:
+            raise Refused(nested()) from None
+        asked.body = asked.body or body
+        return asked
+
+    def _as_sent(self, plan: UpstreamPlan, model: str, *, mend: bool, unsealed: bool) -> Translation:
+        if mend or unsealed or self._earlier is not None:
+            asked = self._unusual(plan, model, mend=mend, unsealed=unsealed)
+        else:
+            asked = self._usual(plan, model)
+        if asked.stream not in plan.stream_values:
+            asked.body = stream_whole_conversion.asking(asked.body, asked.target, stream=plan.stream)
+        if plan.enveloped:
+            asked.body = upstream_headers_and_key.fitted(plan.choice.upstream, asked.body)
+        return asked
+
+    def _usual(self, plan: UpstreamPlan, model: str) -> Translation:
+        """The translation of a request that stands alone."""
+        repeated, options = self._repeated, plan.options
+        vault = self._vault.filled() if options.keeps else None
+        if repeated is None:
+            return self._new(plan, model, vault)
+        asked = repeated.get((options, model))
+        # The vault may have got a seal for the conversation. Only bytes that pass unchanged (`request` is None) need
+        # no search.
+        if asked is None or not (vault is None or asked.request is None):
+            asked = self._new(plan, model, vault)
+            if vault is None or asked.request is None:
+                keep_translation(repeated, options, model, asked)
+        return asked
+
+    def _new(self, plan: UpstreamPlan, model: str, vault: ClientVault | NotedVault | None) -> Translation:
+        if plan.skip_read and self._head is not None:
+            passed = self._passed(plan, self._head, model)
+            if passed is not None:
+                return passed
+        return translate_with(self._body, plan.options, vault, model, self._known)
+
+    def _unusual(self, plan: UpstreamPlan, model: str, *, mend: bool, unsealed: bool) -> Translation:
+        """The translation of a request that was refused, or that refers to earlier turns."""
+        if mend:
+            options = msgspec.structs.replace(plan.options, repair="report")
+        else:
+            resolver = None if plan.same_dialect else self._earlier
+            options = msgspec.structs.replace(plan.options, resolver=resolver, unsealed=unsealed)
+        return translate_with(self.body_for(plan.choice), options, self._vault.filled(), model)
+
+    def _passed(self, plan: UpstreamPlan, head: Peek, model: str) -> Translation | None:
+        """The client's own bytes, if they can be sent unchanged. Seals under our mark go only to a dragoman gateway,
+        which understands them; the headers of its answers identify it."""
+        asked = plan.unread(self._body, head, model)
+        marked = asked is None and is_marked(self._body)
+        if marked and self._services.exchanges.is_answered_by_us(plan.choice.name):
+            asked = plan.unread(self._body, head, model, marked=True)
+        return asked
+
+
+def keep_translation(
+    repeated: RepeatedRequest[Peek, Translation], options: Options, model: str, made: Translation
+) -> None:
+    """Remember the translation of a repeated request. `made` holds nothing of a vault. It is not kept if other
+    data than the bytes and the options determine it, or if it may hold seals of ours."""
+    if options.vault is None and options.resolver is None and not is_marked(repeated.document):
+        made.losses  # noqa: B018 (the losses are computed now, once for all copies)
+        repeated.put((options, model), made)

@@ -1,0 +1,184 @@
+"""Requests that come several times, as after a fault: each is answered like the first one."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from bench import payloads
+
+from dragoman import fast
+from dragoman.gateway.config import Config, Route, Target, Upstream, checked
+from dragoman.gateway.exchange.client_request import ClientRequest
+from dragoman.gateway.http.server import IncomingRequest, Reply, Server
+
+from .rig import DIALECTS, Behind, Front, asking, between, failing, gateway, path_of, run, whole
+
+PAIRS = list(itertools.product(DIALECTS, DIALECTS))
+VARYING = ("dragoman-exchange", "x-request-id", "request-id", "content-length")
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    fast.on()
+    fast.forget()
+    yield
+    fast.on()
+    fast.forget()
+
+
+def without_times(dialect: str, body: bytes) -> Any:
+    found = json.loads(body)
+    times = ("created", "created_at", "completed_at", "total_duration", "load_duration", "eval_duration")
+    return {name: value for name, value in found.items() if name not in (*times, "prompt_eval_duration", "createTime")}
+
+
+async def outcomes(client: str, upstream: str, times: int) -> list[Any]:
+    """Status, headers and body of each answer, with what the upstream got, and the losses in the report."""
+    found = []
+    behind = Behind(whole(upstream), dialect=upstream)
+    async with between(behind) as front:
+        for _ in range(times):
+            told = await front.ask(path_of(client), payloads.request(client, stream=False))
+            headers = {name: value for name, value in told.headers.items() if name not in VARYING}
+            report = await front.exchange(told)
+            sent = behind.seen[-1].body
+            found.append((told.status, headers, without_times(client, told.body), sent, report["losses"]))
+    return found
+
+
+@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+def test_every_request_is_answered_like_the_first(client: str, upstream: str) -> None:
+    first, *others = run(outcomes(client, upstream, 4))
+    assert first[0] == 200
+    assert others == [first] * 3
+    fast.off()
+    assert run(outcomes(client, upstream, 1)) == [first]
+
+
+def test_a_retry_after_a_fault_is_the_same_request() -> None:
+    async def doing() -> None:
+        behind = Behind(failing(503), failing(503), whole("openai-chat"))
+        async with between(behind) as front:
+            told = [await front.ask(path_of("anthropic"), payloads.request("anthropic", stream=False)) for _ in "123"]
+        assert [one.status for one in told] == [529, 529, 200]
+        assert len({one.body for one in behind.seen}) == 1
+
+    run(doing())
+
+
+def test_each_route_has_its_own_translation() -> None:
+    async def doing() -> None:
+        async def ask(front: Front, model: str) -> str:
+            body = json.dumps({"model": model, "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]})
+            told = await front.ask("/v1/messages", body.encode())
+            assert told.status == 200
+            return str(json.loads(behind.seen[-1].body)["model"])
+
+        behind = Behind(whole("openai-chat"))
+        server = Server(behind.handle)
+        port = await server.start("127.0.0.1", 0)
+        upstreams = {"a": Upstream("openai-chat", f"http://127.0.0.1:{port}", auth="none")}
+
+        def config(large: str) -> Config:
+            routes = Route("s", (Target("a", "small"),)), Route("l", (Target("a", large),))
+            return checked(Config(upstreams=upstreams, routes=routes), "test")
+
+        async with gateway(config("large"), {}) as front:
+            for _ in range(4):
+                assert [await ask(front, "s"), await ask(front, "l")] == ["small", "large"]
+            front.gateway.reload(config("larger"))
+            for _ in range(4):
+                assert [await ask(front, "s"), await ask(front, "l")] == ["small", "larger"]
+        await server.stop(0)
+
+    run(doing())
+
+
+def test_the_model_in_the_path_counts() -> None:
+    async def doing() -> None:
+        behind = Behind(whole("openai-chat"))
+        async with between(behind) as front:
+            for model in ("one", "two") * 4:
+                path = path_of("gemini").replace("models/m:", f"models/{model}:")
+                assert (await front.ask(path, asking("gemini"))).status == 200
+                assert json.loads(behind.seen[-1].body)["model"] == model
+
+    run(doing())
+
+
+@pytest.mark.parametrize(
+    ("client", "upstream", "reads"),
+    [
+        ("anthropic", "openai-chat", 0),  # the upstream has no seals
+        ("anthropic", "anthropic", 0),  # the bytes pass unchanged
+        ("openai-chat", "anthropic", 3),  # the vault may hold seals for the conversation
+    ],
+)
+def test_a_client_with_seals_gets_the_translation_that_they_need(
+    client: str, upstream: str, reads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    new = ClientRequest._new
+    monkeypatch.setattr(ClientRequest, "_new", lambda *given: made.append(given) or new(*given))
+
+    async def doing() -> None:
+        async with between(Behind(whole(upstream), dialect=upstream)) as front:
+            body = asking(client)
+            for _ in range(4):
+                await front.ask(path_of(client), body)
+            assert len(made) == 2
+            owner = front.gateway._identities.nobody.owner
+            front.gateway._vault.put(owner, "key", "seal")
+            for _ in range(3):
+                assert (await front.ask(path_of(client), body)).status == 200
+            assert len(made) == 2 + reads
+
+    run(doing())
+
+
+def test_seals_that_come_between_two_equal_requests_are_sent() -> None:
+    answer = json.loads(payloads.response("anthropic"))
+    call = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
+    thought = {"type": "thinking", "thinking": "I look.", "signature": "c2lnbmF0dXJl" * 9}
+    answer |= {"content": [thought, call], "stop_reason": "tool_use"}
+
+    async def step(request: IncomingRequest, reply: Reply) -> None:
+        reply.send(200, [("content-type", "application/json")], json.dumps(answer).encode())
+
+    async def doing() -> None:
+        behind = Behind(step, dialect="anthropic")
+        async with between(behind) as front:
+            tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
+            asked = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "tools": tools}
+            function = {"name": "look", "arguments": "{}"}
+            history = [
+                *asked["messages"],
+                {"role": "assistant", "tool_calls": [{"id": "toolu_1", "type": "function", "function": function}]},
+                {"role": "tool", "tool_call_id": "toolu_1", "content": "seen"},
+            ]
+            next_turn = json.dumps({**asked, "messages": history}).encode()
+            for _ in range(4):
+                await front.ask(path_of("openai-chat"), next_turn)
+            assert b"c2lnbmF0dXJl" not in behind.seen[-1].body
+            await front.ask(path_of("openai-chat"), json.dumps(asked).encode())
+            await front.ask(path_of("openai-chat"), next_turn)
+            assert b"c2lnbmF0dXJl" in behind.seen[-1].body
+
+    run(doing())
+
+
+def test_a_broken_request_is_refused_each_time() -> None:
+    async def doing() -> None:
+        behind = Behind(whole("openai-chat"))
+        async with between(behind) as front:
+            told = [await front.ask(path_of("anthropic"), b'{"model":"m","messages":[}') for _ in range(4)]
+            assert {one.status for one in told} == {400}
+            assert not behind.seen
+            found = [json.loads(one.body)["error"]["message"] for one in told]
+            assert len(set(found)) == 1
+
+    run(doing())
