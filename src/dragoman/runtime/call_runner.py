@@ -95,6 +95,7 @@ class CallRunner:
         """The calls in groups. The calls of one group run at the same time."""
         group: list[ToolCall] = []
         for call in calls:
+            # Such a call runs alone and in its place: the calls after it may depend on its effect.
             if not self._harmless(call):
                 if group:
                     yield group

@@ -43,6 +43,7 @@ def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
         wanted = read_invocation([Word(text, True, False) for text in entry])
         found = read_invocation(invocation)
         same = found.operands[: len(wanted.operands)] == wanted.operands
+        # The entry `git` must not cover `git push`.
         named = len(wanted.operands) >= min(found.named, len(found.operands))
         return same and named and all(_named(one, wanted.unlisted) for one in found.unlisted)
     texts = [UNKNOWN if word.dynamic else word.text for word in invocation]

@@ -213,6 +213,7 @@ async def started(
         )
     )
     try:
+        # Without `shield`, a cancellation would lose the process that starts at this moment.
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         process = await starting
@@ -251,6 +252,7 @@ async def run(
         os.close(err.read_end)
         raise
     finally:
+        # Only the command may hold these ends: a pipe ends when its last writer has closed it.
         os.close(out.write_end)
         os.close(err.write_end)
     for stream in (out, err):
@@ -269,6 +271,7 @@ async def run(
             await process.wait()
         for stream in list(open_ones.values()):
             listen(stream)  # output of the last moment
+        # Background processes may go on writing. A full pipe would stop them.
         for stream in open_ones.values():
             stream.discarding = True
         if not ended:

@@ -83,6 +83,7 @@ def is_binary(data: bytes) -> bool:
     head = data[:4096]
     if b"\0" in head:
         return True
+    # Tabs, line ends, form feeds and escapes are usual in texts.
     odd = sum(byte < 9 or (13 < byte < 32 and byte != 27) for byte in head)
     return odd * 10 > len(head) * 3
 

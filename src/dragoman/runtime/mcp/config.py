@@ -118,6 +118,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
     given: dict[str, Any] = {_SAME.get(str(key), str(key)): each for key, each in value.items()}
     known = set(ServerConfig.__struct_encode_fields__) - {"unknown"}
     settings: dict[str, Any] = {key: each for key, each in given.items() if key in known}
+    # The variables of a disabled server need not be set.
     if environ is not None and not settings.get("disabled"):
         settings = {key: _filled(each, environ, f"{where}: {key}") for key, each in settings.items()}
     try:
@@ -133,6 +134,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
         raise BadConfig(where, "a server has a command or a url, one of them")
     if bool(found.command) != (kind == "stdio"):
         raise BadConfig(where, f"type {kind} needs {'command' if kind == 'stdio' else 'url'}")
+    # Without an environment the address still holds the names of its variables.
     if found.url and not variables(found.url) and not _ADDRESS.fullmatch(found.url):
         raise BadConfig(where, "url is no address; one looks like https://host/path")
     if found.sampling_tokens < 0:
@@ -162,6 +164,7 @@ def _filled(value: Any, environ: Mapping[str, str], where: str) -> Any:
 def _variable(environ: Mapping[str, str], where: str) -> Callable[[re.Match[str]], str]:
     def fill(found: re.Match[str]) -> str:
         name, otherwise = found[1] or found[3], found[2]
+        # An empty variable counts as missing, as with `:-` in a shell.
         value = environ.get(name) or otherwise
         if value is None:
             raise BadConfig(where, f"the variable {name} is not set")
