@@ -264,8 +264,10 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
     """Do the work, write the outcome, and exit. The child uses neither the gateway's event loop nor its connections."""
     status = 1
     try:
+        # The child ends soon, and a collection would copy the memory that it shares with the gateway.
         gc.disable()
         os.nice(NICE)
+        # A signal to the child must not write into the pipe of the gateway's event loop.
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
@@ -284,6 +286,7 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
         os.write(writing, b"".join(_NO_MEMORY))
         status = 0
     finally:
+        # `_exit` runs none of the gateway's clean-up.
         os._exit(status)
 
 
@@ -315,6 +318,7 @@ def _bound(memory: int) -> None:
         return  # Not Linux: only the limit on the size of documents applies.
     import resource
 
+    # The limit counts the whole address space, and the gateway's own part is in it.
     most = pages * resource.getpagesize() + memory
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard == resource.RLIM_INFINITY or most < hard:

@@ -192,6 +192,7 @@ def _whole_usage(body: bytes, dialect: str) -> dict[str, Any]:
 def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[str, Any]:
     """Usage from the beginning and the end of a stream of that size. The middle may be missing."""
     reader = get(dialect).reader(Context(dialect, dialect))
+    # The frames on both sides of the gap are not complete.
     if tail:
         head, tail = (
             b"".join(frames(head)[:-1]),
@@ -209,6 +210,7 @@ def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[s
             words += len(event.text)
     if not finished:
         found["partial"] = True
+        # The size stands for the part that is not kept. Four characters count as a token.
         tokens = words * size // max(1, len(head)) // 4
         if found.get("output") is None or found["output"] < tokens:
             found["output"], found["estimated"] = tokens, True
@@ -256,6 +258,7 @@ def _hidden(exchange: Exchange, secrets: Iterable[str]) -> Redactor:
 def secrets_of(exchange: Exchange) -> set[str]:
     """The keys that the client sent. No report may repeat them."""
     found = {value for name, value in exchange.request.headers.items() if name in _SECRET_HEADERS}
+    # A key may be repeated without its scheme.
     found |= {value.partition(" ")[2] for value in found}
     found |= query_secrets(exchange.request.query)
     return found
