@@ -69,6 +69,7 @@ class Listen(_Part, frozen=True):
         """The number of workers."""
         if self.workers != "auto":
             return self.workers
+        # A container may give this process fewer cores than the machine has.
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -214,6 +215,7 @@ def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
     config, text = parse_file(data, file)
     found = from_environment(environment)
     if config.environment:
+        # The same key variable means the same upstream under another name.
         named = {upstream.key_env for upstream in config.upstreams.values() if upstream.key_env}
         more = {
             name: one

@@ -209,6 +209,7 @@ def _askable(config: Config, request: IncomingRequest) -> Upstream | None:
 def _path(call: Call) -> str:
     """The part of the path behind `responses/` or `conversations/`, quoted for the upstream's address."""
     names = call.rest.split("/")
+    # An upstream resolves "..", which would lead to another path.
     if any(name in ("", ".", "..") for name in names):
         raise Refused(Fault("not_found", "an id in the path is empty, or is . or ..", 404))
     return "/".join([quote(name, safe="") for name in names])
