@@ -39,6 +39,7 @@ def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
     pa = require_pyarrow()
     try:
         with open_input(item) as opened:
+            # Without the check, a wrong byte on the disk would become a wrong record.
             file = pa.parquet.ParquetFile(opened, page_checksum_verification=True)
             reader = RowReader(pa, file.schema_arrow)
             row = consumed = 0
@@ -122,6 +123,7 @@ class ParquetOutput:
             self._lock = -1
 
     def _begin(self) -> None:
+        # A part gets its name only when it is whole.
         fresh = os.path.join(self._folder, part_name(self._parts) + ".new")
         self._writer = self._pa.parquet.ParquetWriter(fresh, self._schema, compression="zstd")
 

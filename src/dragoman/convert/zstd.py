@@ -28,6 +28,7 @@ def _library() -> Any:
 def compress_frame(data: bytes) -> bytes:
     """The bytes as one frame."""
     library = _library()
+    # Only the module of the standard library has this name.
     if hasattr(library, "ZstdFile"):
         frame: bytes = library.compress(data, level=LEVEL)
     else:
