@@ -286,9 +286,11 @@ class _Terminal:
     def __init__(self, folder: Path) -> None:
         file = data_folder(os.environ) / "chat_history"
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # The history may hold secrets, so the file gets its mode before the first line is written.
         file.touch(mode=0o600)
         keys = KeyBindings()
         keys.add("enter")(lambda event: event.current_buffer.validate_and_handle())
+        # Terminals send Alt-Enter as Escape and Enter.
         keys.add("escape", "enter")(lambda event: event.current_buffer.insert_text("\n"))
         keys.add("c-v")(lambda event: _paste_image(event, folder))
         self._session: PromptSession[str] = PromptSession(

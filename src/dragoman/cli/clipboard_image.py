@@ -31,6 +31,7 @@ def clipboard_image(folder: Path) -> Path | None:
         except (OSError, subprocess.TimeoutExpired):
             continue
         if done.returncode == 0 and done.stdout.startswith(_PNG) and len(done.stdout) <= _LARGEST:
+            # The file must outlive this function: the message names it, and is sent later.
             with tempfile.NamedTemporaryFile(prefix="pasted-", suffix=".png", delete=False) as file:
                 file.write(done.stdout)
             return Path(file.name)

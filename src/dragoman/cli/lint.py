@@ -113,6 +113,7 @@ def _file(job: Job, file: str) -> None:
     if file == "-":
         sys.stdout.buffer.write(mended)
         sys.stdout.buffer.flush()
+    # A file without repairs keeps its time of change.
     elif mended != body:
         Path(file).write_bytes(mended)
 

@@ -92,6 +92,7 @@ async def run_client(client: Client) -> int:
         if row.settings_name:
             file = Path(folder) / row.settings_name
             facts = msgspec.structs.replace(facts, settings=str(file))
+            # The mode comes before the content, which may hold the key.
             file.touch(mode=0o600)
             file.write_text(client_rows.settings_text(row, facts), encoding="utf-8")
         variables = {name: value for name, value in client.environment.items() if name not in row.unset}
