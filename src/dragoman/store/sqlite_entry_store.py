@@ -55,6 +55,7 @@ class SqliteStore:
                 require_only_owner_writes(file, os.fstat(handle), folder=False)
             finally:
                 os.close(handle)
+            # `isolation_level=None`: each statement is committed at once, so that other processes read the entry.
             self._base = sqlite3.connect(file, timeout=WAIT, isolation_level=None, check_same_thread=False)
             self._prepare()
 
@@ -68,11 +69,14 @@ class SqliteStore:
 
     def _prepare(self) -> None:
         base = self._base
+        # With a write-ahead log, readers do not wait for a writer (SQLite documentation, WAL).
         base.execute("PRAGMA journal_mode = WAL")
+        # The lock is taken before the version is read: only one of two processes may make the table.
         base.execute("BEGIN IMMEDIATE")
         try:
             version = base.execute("PRAGMA user_version").fetchone()[0]
             if version == 0:
+                # `executescript` would commit this transaction first.
                 for statement in _TABLE.split(";"):
                     base.execute(statement)
                 base.execute(f"PRAGMA user_version = {VERSION}")

@@ -121,12 +121,14 @@ def write_own_file(file: Path, data: bytes) -> None:
     """Write a file that only the user can read and write. Other processes see the old file or the new one, never a
     part."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # In the same folder, because a rename works within one file system only.
     draft = file.with_name(f".{file.name}-{os.urandom(8).hex()}")
     try:
         handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "wb") as out:
             out.write(data)
             out.flush()
+            # The bytes must reach the disk before the rename: a crash would leave an empty file.
             os.fsync(handle)
         os.replace(draft, file)
     finally:
