@@ -129,6 +129,7 @@ class Maker:
                 rest = _merged(rest, self._resolved(one))
             yield from self._candidates(rest, depth + 1, name)
             return
+        # null comes last: every other value shows more.
         plain = [one for one in inner if not (isinstance(one, dict) and one.get("type") == "null")]
         for one in (*plain, *[one for one in inner if one not in plain]):
             if one is not False:
