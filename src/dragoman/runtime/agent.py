@@ -161,6 +161,7 @@ class Agent:
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
         self._workspace = tuple([Path(one).resolve() for one in folders])
         self._tools, self._mcp = None if tools is None else as_tools(tools), mcp or {}
+        # MCP servers may work in the folder, too.
         self._works = self._tools is None or works_in_folder(self._tools) or bool(self._mcp)
         self.policy = policy if isinstance(policy, Policy) else Policy(policy)
         self._approve, self._defer, self._system = approve, defer, system
@@ -252,6 +253,7 @@ class Agent:
                     # An answer that was cut or refused would not fit the second time either.
                     if tries == _TRIES - 1 or reply.reason != "stop":
                         raise
+                    # The media stand in the conversation already.
                     prompt, media = f"This answer cannot be used: {error.why}. Answer with the JSON alone.", ()
             raise AssertionError("unreachable")
         finally:
@@ -295,6 +297,7 @@ class Agent:
         self.instructions = tuple([one.path for one in found])
         files: tuple[Text | Media, ...] = ()
         if self._full_context:
+            # The tool leaves out ignored files, binary files and media.
             content = (await ReadManyFiles().run({"paths": ["**/*"]}, ToolEnvironment(self._workspace))).content
             files = (Text(content),) if isinstance(content, str) else () if isinstance(content, ToolResult) else content
         return system_prompt.opening(self._workspace, date.today(), as_text(found), files)
@@ -381,6 +384,7 @@ class Agent:
                 servers = Servers(self._mcp, self._workspace, requests, Logins(self._environment))
                 self.servers = await stack.enter_async_context(servers)
                 self.servers.join(self.toolbox)
+            # A command could send a secret away, so only harmless variables are passed.
             passed = self.policy.passed(self._environment)
             around = ToolEnvironment(self._workspace, passed, config=config, memory=self._memory, edited=self._edited)
             self._loop = Loop(

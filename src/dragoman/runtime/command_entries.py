@@ -49,6 +49,7 @@ def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
     texts = [UNKNOWN if word.dynamic else word.text for word in invocation]
     if texts == list(entry):
         return True
+    # `python3.12` is an interpreter, too.
     if any(option_words(entry[1:])) or program.text.rpartition("/")[2].rstrip("0123456789.") in INTERPRETERS:
         return False
     return texts[: len(entry)] == list(entry) and not any(option_words(texts[len(entry) :]))

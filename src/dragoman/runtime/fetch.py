@@ -152,6 +152,7 @@ async def _connected(
                 return await _opened(address, port, context, host)
         except OSError:  # a timeout is an OSError too
             continue
+    # The last address may use all the time that is left.
     return await _opened(addresses[-1], port, context, host)
 
 

@@ -113,6 +113,7 @@ def _read(folder: Path, name: str, handle: int | None) -> tuple[gitignore.Patter
         if not stat.S_ISREG(os.fstat(file).st_mode):
             return ()
         with os.fdopen(file, "rb", closefd=False) as opened:
+            # git skips a byte order mark at the beginning of an ignore file.
             return gitignore.read(opened.read(MAX_IGNORE).decode("utf-8-sig", "replace").split("\n"))
     finally:
         os.close(file)

@@ -17,6 +17,7 @@ from .tool_interface import Page
 MAX_HTML = 2_000_000
 """Characters of HTML that are read. They hold far more words than a tool returns."""
 
+# The content of these elements is no text of the page.
 _SILENT = frozenset({"noscript", "template", "svg", "iframe", "object", "canvas"})
 _BLOCKS = frozenset(
     {"p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "ul", "ol", "table", "tr", "pre",

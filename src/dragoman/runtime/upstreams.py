@@ -182,6 +182,7 @@ class UpstreamModel:
         except ConfigError as error:
             yield Fault("auth", f"{self.name} cannot be asked: {error}", 401)
         finally:
+            # Also if the answer breaks off: the losses so far are reported.
             back.settle(self._dialect.noise)
             lost(back.losses.all())
 
@@ -280,6 +281,7 @@ class _Home:
         self._renamed = context.renamed
         self._ids = DistinctIds()
         known = context.host
+        # Such a host wants its thoughts back, although they have no seal.
         self._wanted = Seal(origin.dialect, "", "", origin.model, origin.host) if known and known.echo else None
 
     def brought(self, event: Event, back: Context) -> Event:

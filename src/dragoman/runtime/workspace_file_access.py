@@ -80,6 +80,7 @@ def inside(given: str | Path, workspace: Sequence[Path]) -> bool:
 def failed(path: object, error: OSError) -> ToolError:
     """An error of the operating system as a ToolError."""
     kind = _KINDS.get(error.errno or 0, "file_failed")
+    # These two are the errors of O_NOFOLLOW and O_DIRECTORY.
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return ToolError(kind, f"{path}: something on the way is no folder, or became a link meanwhile")
     return ToolError(kind, f"{path}: {error.strerror or error}")

@@ -85,6 +85,7 @@ class GoogleWebSearch(Tool):
 
 async def _searched(endpoint: Endpoint, query: str) -> tuple[str, list[Source]]:
     """The results of a search service: an excerpt of each page, with a number."""
+    # All signs are quoted: a query must not add parameters of its own.
     url, body = endpoint.url.replace("{query}", quote(query, safe="")), None
     if endpoint.posts:
         body = msgspec.json.encode({"query": query, "max_results": MAX_RESULTS})

@@ -146,6 +146,7 @@ async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], works
             continue
         where = workspace_file_access.place(folder, workspace)
         known = ignore_options.ignores(where, options).also(where.root, out)
+        # For links: their targets may lie in an ignored folder of the workspace.
         top = ignore_options.ignores(Place(where.root, ()), options).also(where.root, out)
         for entry in await file_walk.gathered(file_walk.files(where, known, workspace)):
             if wanted.fullmatch(entry.path.relative_to(where.path).as_posix()):

@@ -94,6 +94,7 @@ class RunShellCommand(Tool):
         """Run all further commands in a sandbox."""
         self.sandbox = sandbox
         self.description = type(self).description + _IN_SANDBOX
+        # A copy, because all objects share the schema of the class.
         known = type(self).schema
         self.schema = {**known, "properties": {**known["properties"], "network": _NETWORK}}
 

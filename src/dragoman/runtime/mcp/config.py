@@ -127,6 +127,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
         raise BadConfig(where, str(error).replace("`$.", "`")) from None
     kind = given.get("type", "stdio" if found.command else "http")
     if kind == "sse":
+        # MCP 2025-03-26 replaced the transport SSE by streamable HTTP.
         raise BadConfig(where, "the old SSE transport is not supported; give the address for streamable HTTP")
     if kind != "stdio" and kind not in _HTTP:
         raise BadConfig(where, f"type is stdio or http, not {kind!r}")
