@@ -75,6 +75,7 @@ def run(wish: AskOptions) -> NoReturn:
     if takes_standard_input(wish.media):
         raise click.UsageError("a chat reads its messages from standard input, so --attach - is not possible here")
     try:
+        # Read before the chat begins: a wrong name of a file ends the command.
         attached = [attachment(one) for one in wish.media]
         store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, output.say)

@@ -23,6 +23,7 @@ def clipboard_image(folder: Path) -> Path | None:
     """The picture in the clipboard as a file of the user's own; None where there is no picture, or no program outside
     of the working folder."""
     for program, *arguments in _PROGRAMS:
+        # The project could contain a program with one of these names.
         found = program_outside(program, (folder,))
         if found is None:
             continue

@@ -126,6 +126,7 @@ def _store(environment: Mapping[str, str]) -> Iterator[Line]:
         stored = UpstreamKeys(environment).places()
         yield Line("good", "stored keys", ", ".join(stored) or "none")
         warnings: list[str] = []
+        # As at the start of a gateway, a missing secret is made now.
         installation_secret(environment, warnings.append)
         for words in warnings:
             yield Line("note", "secret", words)

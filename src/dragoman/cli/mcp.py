@@ -146,6 +146,7 @@ def serve(
     if missing:
         raise click.ClickException(f"these tools are unknown or not allowed: {', '.join(sorted(missing))}")
     workspace = tuple([root.resolve() for root in roots or (Path(),)])
+    # The commands of another agent get no secrets either.
     around = ToolEnvironment(workspace, Policy().passed(os.environ), config=config_folder(os.environ))
     server = ToolServer(tools, around, kinds)
     if not http:

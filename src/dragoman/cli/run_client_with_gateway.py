@@ -59,6 +59,7 @@ async def run_with_gateway(
     """Serve while the client runs. Returns the client's exit code."""
     key = secrets.token_hex(16) if config.listen.key_env else "any"
     own = {**environment, KEY_VARIABLE: key}
+    # The client owns the terminal, so no warning is printed.
     gateway = Gateway(config, own, secret=installation_secret(environment, lambda words: None))
     gateway.log = SessionLog(account, config)
     server = Server(gateway.handle)

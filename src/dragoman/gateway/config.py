@@ -44,6 +44,7 @@ class _Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 class Listen(_Part, frozen=True):
     """Address and processes of the gateway, and who may connect."""
 
+    # Nobody but this machine, unless the user decides otherwise.
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8484
     workers: Annotated[int, Meta(ge=1, le=1024)] | Literal["auto"] = 1

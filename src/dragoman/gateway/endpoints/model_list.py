@@ -95,6 +95,7 @@ class Listing:
         found = _read(services, name, upstream, answer.body) if isinstance(answer, SideAnswer) and good else ()
         if not good and own_host(upstream):
             found = _from_profiles(services, name, upstream)
+        # Emptied as a whole, because lists by their last use would need more work than a new question.
         if len(self._kept) >= MOST:
             self._kept.clear()
         self._kept[place] = (services.now() + (FRESH if good else STALE), found)

@@ -156,6 +156,7 @@ def _new(name: str, fields: Mapping[str, Raw], key: str) -> tuple[Raw, ...]:
     known = asked(json_text.encode({"input": fields.get(key)}))
     if known.unreadable or not all(json_text.is_object(item) for item in known.items):
         raise Refused(Fault("invalid_request", f"{key} is not a list of items", 400, param=key))
+    # Copies, because each item is a view of the whole body.
     return tuple([with_id(item, f"x_{os.urandom(16).hex()}").copy() for item in known.items])
 
 

@@ -269,6 +269,7 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
         os.nice(NICE)
         # A signal to the child must not write into the pipe of the gateway's event loop.
         signal.set_wakeup_fd(-1)
+        # The handlers of the gateway must not run in the child.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         # A connection that the gateway closes must not stay open because a child inherited it.
@@ -304,6 +305,7 @@ def _outcome(work: Callable[[], Any]) -> list[bytes]:
 
 
 def _rebuilt(kind: type[Exception], args: tuple[Any, ...], fields: dict[str, Any]) -> Exception:
+    # The constructors of these errors take other arguments than `args` holds.
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(fields)
