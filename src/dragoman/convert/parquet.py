@@ -64,6 +64,7 @@ def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
 
 
 def _piece(lines: list[bytes], after: int, consumed: int) -> Piece:
+    # A line end in JSON is white space, and one line is one record.
     data = b"".join([line.replace(b"\n", b" ") + b"\n" for line in lines])
     return Piece(data, after - len(lines) + 1, after, len(lines), consumed)
 

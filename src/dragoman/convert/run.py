@@ -232,6 +232,7 @@ class Conversion:
                 output = self._finish(output, done, bad)
         except StrictError:
             output.abandon()
+            # With --strict nothing may be left of the output.
             if not self.layout.streams:
                 for path in [self._progress_path, *[target.place.local + PARTIAL for target in self.targets]]:
                     remove(path)

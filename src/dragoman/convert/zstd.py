@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import ConfigError
 
+# The default of the library.
 LEVEL = 3
 
 
