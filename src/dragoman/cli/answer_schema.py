@@ -60,6 +60,7 @@ def read_schema(given: str) -> AnswerSchema:
     if text.startswith("{"):
         return AnswerSchema(_parsed(text.encode(), "the option --schema"))
     path = Path(given).expanduser()
+    # The short form has neither an ending nor a slash.
     if path.suffix.lower() == ".json" or "/" in given:
         try:
             data = read_named_file(path)

@@ -37,6 +37,7 @@ def cited(response: Response) -> tuple[str, list[Source]]:
             if citation.url:
                 found.setdefault(citation.url, Source(citation.url, citation.title))
                 if citation.end is not None:
+                    # An upstream may count otherwise, so a place can lie behind the text.
                     marks.setdefault(min(citation.end, len(part.text)), set()).add(citation.url)
         order = list(found)
         text = part.text

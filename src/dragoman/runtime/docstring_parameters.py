@@ -45,6 +45,7 @@ def _entries(lines: list[str], name: re.Pattern[str]) -> Iterator[tuple[str, str
     for line in lines:
         indent = len(line) - len(line.lstrip())
         matched = name.match(line.strip())
+        # A blank line may stand between two parameters.
         if not line.strip():
             continue
         if found and indent > outer:

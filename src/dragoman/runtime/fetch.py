@@ -180,6 +180,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
     if "@" in parts.netloc or any(char <= " " or char == "\x7f" for char in url):
         raise FetchError(f"{url} holds a user's name, or signs that no address has")
     try:
+        # A name in other letters goes over the network in ASCII (RFC 5890, August 2010).
         host = parts.hostname.encode("idna").decode() if not parts.hostname.isascii() else parts.hostname
     except UnicodeError as error:
         raise FetchError(f"{url} is no address: {error}") from error
@@ -187,6 +188,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
 
 
 def _request(parts: SplitResult, headers: Mapping[str, str], body: bytes | None) -> bytes:
+    # The percent sign stays, so that an escaped address is not escaped again.
     target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=string.punctuation)
     netloc = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
     lines = [
@@ -273,5 +275,6 @@ class _Answer:
 
     def page(self, url: str) -> Page:
         mime, _, rest = self.headers.get("content-type", "").partition(";")
+        # The value of a parameter may stand in quotes (RFC 9110, 5.6.6, June 2022).
         charset = rest.partition("charset=")[2].partition(";")[0].strip(" \"'")
         return Page(url, self.status, mime.strip().lower(), bytes(self._body), charset)

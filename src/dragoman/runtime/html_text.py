@@ -70,6 +70,7 @@ class _Words:
             return _after(text, "-->", at + 2)
         if text.startswith(("<!", "<?", "</"), at):
             return _after(text, ">", at)
+        # A "<" before a letter is a tag that does not end. Any other "<" is text.
         if text[at + 1 : at + 2].isascii() and text[at + 1 : at + 2].isalpha():
             return len(text)
         self._add_text("<")

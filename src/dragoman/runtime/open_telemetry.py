@@ -58,6 +58,7 @@ class OpenTelemetry:
             # By the conventions a tool runs inside this process, and a model outside.
             kind=self._trace.SpanKind.INTERNAL if isinstance(event, ToolCallEvent) else self._trace.SpanKind.CLIENT,
             attributes={**plain, **_conventional(event)},
+            # The span is made at its end, so its beginning is computed.
             start_time=end - event.duration_ms * 10**6,
         )
         if not isinstance(event, ApiResponseEvent) and event.error is not None:

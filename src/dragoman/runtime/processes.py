@@ -53,6 +53,7 @@ def _table() -> list[_Row]:
                 # The name of a program stands in parentheses and may itself
                 # contain them, so the last one counts (proc(5)).
                 fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
+                # Z: ended, and not collected by its parent yet; X: dead (proc(5)).
                 if fields[0] not in (b"Z", b"X"):
                     rows.append(_Row(int(name), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19])))
     return rows

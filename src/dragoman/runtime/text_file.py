@@ -120,6 +120,7 @@ def _lines(text: str) -> list[str]:
 
 def _span(start: int, end: int) -> str:
     """A line range in the head of a hunk."""
+    # An empty range has the number of the line before it.
     return f"{start + (end > start)},{end - start}"
 
 

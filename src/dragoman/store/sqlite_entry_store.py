@@ -50,6 +50,7 @@ class SqliteStore:
         self._file, self._now = file, now
         with self._used():
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # SQLite itself would make the file with the usual mode, which lets others read it.
             handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
             try:  # The file holds the user's lasting permissions, so nobody else may change it.
                 require_only_owner_writes(file, os.fstat(handle), folder=False)

@@ -104,6 +104,7 @@ def require_only_owner_writes(file: Path, found: os.stat_result, *, folder: bool
     above = Path(os.path.realpath(file)).parent
     for path, state in ((file, found), (above, os.stat(above)))[: 2 if folder else 1]:
         mode = stat.S_IMODE(state.st_mode)
+        # Root can change every file anyway.
         if state.st_uid not in (os.geteuid(), 0):
             raise _refused(path, "the file or folder belongs to another user", f"chown {os.geteuid()} {path}")
         # In a folder with the sticky bit other users cannot replace a file that is not theirs.

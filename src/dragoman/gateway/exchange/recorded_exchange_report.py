@@ -33,6 +33,7 @@ _END_OR_USAGE = re.compile(
 them."""
 MAX_BODY = 256 * 1024
 """Characters of a body that are shown."""
+# Keys as OpenAI, Anthropic, Google, GitHub and Slack write them: texts may hold keys that no setting names.
 _SECRETS = re.compile(
     r"(?i)\b(sk-[a-z0-9_-]{4}|AIza[0-9a-z_-]{4}|ya29\.[0-9a-z_-]{4}|gh[opsu]_[0-9a-z]{4}|xox[abp]-[0-9a-z]{4})"
     r"[a-z0-9._-]{4,}|\b(bearer\s+)[a-z0-9._~+/-]{8,}=*|([?&](?:api_?)?key=)[^&\s\"']+"
