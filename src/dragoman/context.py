@@ -121,11 +121,13 @@ class Context(Struct, eq=False):
         self.losses.add(code, at, detail, severity)
 
     def _place_in_source(self, code: str, at: Path) -> Path:
+        # Only a loss about caching is about the mark; any other loss is about the part.
         if self.marks and code.startswith("cache."):
             at = self.marks.get(at, at)
         there = tuple([self.spelled.get(at[: i + 1], step) for i, step in enumerate(at)]) if self.spelled else at
         if self.moved:
             # Below a moved path, the steps are spelled as at the path where the value was read.
+            # The longest path counts, because one moved value may lie inside another.
             found = next((i for i in range(len(at), 0, -1) if at[:i] in self.moved), 0)
             there = self.moved[at[:found]] + there[found:] if found else there
         return self.within + there if self.within else there
@@ -152,6 +154,7 @@ class Context(Struct, eq=False):
 
     def lose_field(self, at: Path, name: str, value: Raw, noise: frozenset[str]) -> None:
         """Record the loss of a field that only the source dialect knows, unless the field has no meaning."""
+        # Only the Context of an answer has the place of a stop reason.
         severity = field_severity(at, name, bytes(value), quiet=name in noise, answer=bool(self.ends.stop))
         if severity is not None:
             self.lose("field.dropped", (*at, name), severity=severity)

@@ -111,6 +111,7 @@ class Fault(Struct, frozen=True, gc=False):
     extra: Extra | None = None
 
     def __post_init__(self) -> None:
+        # Some upstreams send no message, and a client that shows an empty one hides the error.
         if not self.message.strip():
             force_setattr(self, "message", f"{NO_MESSAGE} (status {self.status})")
 

@@ -69,6 +69,7 @@ def fold(events: Iterable[Event]) -> Response | Fault:
             usage = event.usage or usage
         else:
             return event
+    # A stream that breaks off has no Finish, and still holds the first answer.
     answers: dict[int, list[Part]] = {number: [] for number in sorted(finishes)} or {0: []}
     for part in growing.values():
         answers.setdefault(part.answer, []).append(part.whole())
@@ -81,6 +82,7 @@ def fold(events: Iterable[Event]) -> Response | Fault:
         start.id,
         start.model,
         start.created,
+        # A stream that breaks off has only the usage of its beginning.
         usage or start.usage,
         tuple([Alternative(tuple(answers[n]), stops[n].stop, stops[n].extra) for n in numbers[1:]]),
         _joined(start.extra, stops[first].extra),

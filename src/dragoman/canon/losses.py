@@ -82,6 +82,7 @@ class Losses(dict[tuple[str, Path], Noted]):
     def replay(self, noted: tuple[Noted, ...]) -> None:
         """Record losses of an earlier translation again."""
         for one in noted:
+            # As in `add`, the first record of a loss stays.
             self.setdefault((one.code, one.path), one)
 
     def all(self) -> tuple[Loss, ...]:

@@ -26,6 +26,7 @@ MediaKind = Literal["image", "audio", "video", "document"]
 
 def pointer(path: Path) -> str:
     """The JSON pointer (RFC 6901) of a path."""
+    # Most steps have no tilde and no slash, and need no escape (RFC 6901, 3, April 2013).
     plain = "/".join(map(str, path))
     if "~" in plain or plain.count("/") >= max(len(path), 1):
         return "".join(["/" + str(step).replace("~", "~0").replace("/", "~1") for step in path])

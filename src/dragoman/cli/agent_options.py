@@ -138,4 +138,5 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 
 def agent_options(function: F) -> F:
     """Add the options to a command."""
+    # click lists the option first that was added last.
     return reduce(lambda made, option: option(made), reversed(_OPTIONS), function)

@@ -41,6 +41,7 @@ class AnswerSchema:
         try:
             value = msgspec.json.decode(document)
             if self._wrapped and isinstance(value, dict) and [*value] == [WRAPPED]:
+                # The exact text stays. Decoding and encoding could change a number.
                 document = bytes(msgspec.json.decode(document, type=dict[str, msgspec.Raw])[WRAPPED]).decode()
                 value = value[WRAPPED]
         except (msgspec.DecodeError, RecursionError) as error:
@@ -59,12 +60,14 @@ def read_schema(given: str) -> AnswerSchema:
     if text.startswith("{"):
         return AnswerSchema(_parsed(text.encode(), "the option --schema"))
     path = Path(given).expanduser()
+    # The short form has neither an ending nor a slash.
     if path.suffix.lower() == ".json" or "/" in given:
         try:
             data = read_named_file(path)
         except OSError as error:
             raise ConfigError("schema", given, problem=error.strerror or str(error)) from None
         return AnswerSchema(_parsed(data, given), path.stem)
+    # The short form has only keywords that strict modes take.
     return AnswerSchema(short_form(text), strict=True)
 
 

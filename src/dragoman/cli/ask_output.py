@@ -109,6 +109,7 @@ class TextOutput:
             self._live.stop()
             self._live = None
         if isinstance(happening, Content):
+            # A terminal obeys control characters. A file or a pipe gets the text unchanged.
             sys.stdout.write(visible(happening.value) if sys.stdout.isatty() else happening.value)
             sys.stdout.flush()
             self._open = not happening.value.endswith("\n")
@@ -176,6 +177,7 @@ class TextOutput:
             self._line(f"history compressed: {happening.tokens_before} to {happening.tokens_after} tokens", "dim")
         else:
             self._end_words()
+            # The fault of an upstream was shown when it came.
             if happening.finish_reason in _ENDS and not (happening.finish_reason == "fault" and self._failed):
                 detail = f" ({happening.detail})" if happening.detail else ""
                 self._line(f"{_ENDS[happening.finish_reason]}{detail}", "yellow")

@@ -152,6 +152,7 @@ def run(wish: AskOptions) -> NoReturn:
     try:
         good = asyncio.run(_run(agent, parts, teller, schema))
     except (KeyboardInterrupt, asyncio.CancelledError):
+        # The stored conversation must be one that can be continued.
         agent.session.interrupt()
         keep(agent.session)
         teller.tell(Finished("cancelled", agent.session.spent, cost=agent.session.cost))
@@ -235,11 +236,13 @@ def make_agent(
     model = wish.model
     if not model and (session is None or not session.model):
         usual = os.environ.get("DRAGOMAN_MODEL", "")
+        # The agent reads DRAGOMAN_MODEL itself, but knows no aliases.
         model = usual if model_of(usual, os.environ) != usual else ""
     environment = user_environment()
     config = user_config(wish.file, environment)
     upstreams = config.upstreams
     chosen = model or (session is not None and session.model) or environment.get("DRAGOMAN_MODEL")
+    # The rehearsal answers only if the user has named it.
     if not chosen and all(one.dialect == REHEARSAL for one in upstreams.values()):
         fail(_NO_MODEL, 2)
     return Agent(

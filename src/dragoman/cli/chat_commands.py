@@ -106,6 +106,7 @@ class ChatCommands:
             before, self._agent.model = self._agent.model, model_of(rest, os.environ)
             try:
                 await self._agent.check()
+            # A model that cannot be asked must not stay chosen.
             except ConfigError:
                 self._agent.model = before
                 raise

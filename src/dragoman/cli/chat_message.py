@@ -30,6 +30,7 @@ def message_parts(text: str, folder: Path) -> list[Part]:
     words = _DATA.sub("[image]", text)
     files = []
     for found in _NAMED.finditer(words):
+        # The punctuation of the sentence may stand behind the name.
         path = folder / Path(found[1] or found[2].rstrip(",;:?!")).expanduser()
         if path.is_file():
             files.append(_file_part(path))
@@ -42,6 +43,7 @@ def _dropped(text: str) -> Path | None:
     except ValueError:
         return None
     path = Path(words[0]) if len(words) == 1 else Path()
+    # Terminals paste the whole path, so a shorter one is a word.
     return path if path.suffix.lower() in _PICTURES and path.is_absolute() and path.is_file() else None
 
 

@@ -94,6 +94,7 @@ class MarkdownOutput(ChatOutput):
     def begin(self) -> None:
         """Show that the model works, until the next event or question."""
         self.rest()
+        # A terminal without Unicode cannot show the dots.
         began, mark = time.monotonic(), "dots" if self._console.encoding.startswith("utf") else "line"
         spinner = Spinner(mark, style="dim")
 

@@ -75,6 +75,7 @@ def run(wish: AskOptions) -> NoReturn:
     if takes_standard_input(wish.media):
         raise click.UsageError("a chat reads its messages from standard input, so --attach - is not possible here")
     try:
+        # Read before the chat begins: a wrong name of a file ends the command.
         attached = [attachment(one) for one in wish.media]
         store = None if wish.no_store else open_store()
         keep = ConversationStore(store, wish.place, output.say)
@@ -286,9 +287,11 @@ class _Terminal:
     def __init__(self, folder: Path) -> None:
         file = data_folder(os.environ) / "chat_history"
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # The history may hold secrets, so the file gets its mode before the first line is written.
         file.touch(mode=0o600)
         keys = KeyBindings()
         keys.add("enter")(lambda event: event.current_buffer.validate_and_handle())
+        # Terminals send Alt-Enter as Escape and Enter.
         keys.add("escape", "enter")(lambda event: event.current_buffer.insert_text("\n"))
         keys.add("c-v")(lambda event: _paste_image(event, folder))
         self._session: PromptSession[str] = PromptSession(

@@ -18,6 +18,7 @@ from msgspec import Struct
 ANY = "any"
 """The row for commands that have no row of their own."""
 
+# `{context or 200000}` has the number to use where the value is unknown.
 _PLACEHOLDER = re.compile(r"\{(base|key|key_env|model|context|output|settings)(?: or (\d+))?\}")
 _MISSING = object()
 

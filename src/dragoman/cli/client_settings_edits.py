@@ -74,6 +74,7 @@ def _toml(old: str, content: Mapping[str, Any], file: Path) -> str:
         before = tomllib.loads(old)
     except tomllib.TOMLDecodeError as error:
         raise _unreadable(file, f"it is no TOML that can be edited safely ({error})") from None
+    # The edit by lines may have misread the file, so both results are compared as values.
     if made != _joined(before, content):
         raise _unreadable(file, "its form does not allow a safe edit")
     return text
@@ -127,6 +128,7 @@ class SettingsEdits:
             old = None
         edits = self._read()
         known = edits.get(str(file))
+        # A file with our own text in it has its backup already.
         if known is None or old is None or _digest(old) != known.sha256:
             backup = file.with_name(f"{file.name}.before-dragoman")
             if old is not None:

@@ -23,6 +23,7 @@ def clipboard_image(folder: Path) -> Path | None:
     """The picture in the clipboard as a file of the user's own; None where there is no picture, or no program outside
     of the working folder."""
     for program, *arguments in _PROGRAMS:
+        # The project could contain a program with one of these names.
         found = program_outside(program, (folder,))
         if found is None:
             continue
@@ -31,6 +32,7 @@ def clipboard_image(folder: Path) -> Path | None:
         except (OSError, subprocess.TimeoutExpired):
             continue
         if done.returncode == 0 and done.stdout.startswith(_PNG) and len(done.stdout) <= _LARGEST:
+            # The file must outlive this function: the message names it, and is sent later.
             with tempfile.NamedTemporaryFile(prefix="pasted-", suffix=".png", delete=False) as file:
                 file.write(done.stdout)
             return Path(file.name)

@@ -95,6 +95,7 @@ def _turns(entry: Entry) -> list[Turn]:
 
 def _around(line: str, word: str) -> str:
     """The part of a long line that holds a word."""
+    # Folding may lengthen a line, so the place is only near the word.
     place = max(line.casefold().find(word), 0)
     start = max(place - _SHOWN // 2, 0)
     end = start + _SHOWN

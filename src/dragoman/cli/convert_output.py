@@ -129,6 +129,7 @@ def print_summary(conversion: Conversion, summary: Summary) -> None:
                 row.effect,
                 f"{row.lines:,}",
                 f"{row.losses:,}",
+                # rich would read brackets in a path as markup.
                 escape(visible(place)),
             )
         console.print(table)

@@ -126,6 +126,7 @@ def _store(environment: Mapping[str, str]) -> Iterator[Line]:
         stored = UpstreamKeys(environment).places()
         yield Line("good", "stored keys", ", ".join(stored) or "none")
         warnings: list[str] = []
+        # As at the start of a gateway, a missing secret is made now.
         installation_secret(environment, warnings.append)
         for words in warnings:
             yield Line("note", "secret", words)
@@ -138,6 +139,7 @@ def _port(config: Config) -> Line:
     host = "127.0.0.1" if listen.host in ("0.0.0.0", "::") else listen.host
     if listen.port == 0:
         return Line("good", "port", "the system chooses one")
+    # Asked first: a gateway that runs holds the port, which is no fault.
     if _is_gateway(host, listen.port):
         return Line("good", "port", f"a gateway runs on {host}:{listen.port}")
     family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
@@ -152,6 +154,7 @@ def _port(config: Config) -> Line:
 
 
 def _is_gateway(host: str, port: int) -> bool:
+    # Never through a proxy, because the address is on this machine.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f"http://{host}:{port}/healthz", timeout=2) as answer:

@@ -75,6 +75,7 @@ def _data(value: str) -> str:
 
 
 def _property(value: str) -> str:
+    # A colon or a comma would end the property (GitHub's documentation of workflow commands).
     return _data(value).replace(":", "%3A").replace(",", "%2C")
 
 

@@ -32,6 +32,7 @@ class Stored(Struct, frozen=True):
 def kinds(environment: Mapping[str, str]) -> dict[str, Stored]:
     """All data that dragoman stores for this user, except settings that the user wrote."""
     data, store = data_folder(environment), usual_file(environment)
+    # SQLite keeps two more files beside a file in use.
     beside = [store.with_name(f"{store.name}{end}") for end in ("", "-wal", "-shm")]
     return {
         "conversations": Stored(

@@ -90,6 +90,7 @@ def lint(
     for file in files:
         _file(job, file)
     if job.documents or form != "text":
+        # With `--fix -` standard output gets the document.
         click.echo(FORMATS[form](job.found, job.documents), err=fix and "-" in files)
     if job.repaired:
         click.echo(f"Repaired {counted(job.repaired, 'document')}.", err=True)
@@ -113,6 +114,7 @@ def _file(job: Job, file: str) -> None:
     if file == "-":
         sys.stdout.buffer.write(mended)
         sys.stdout.buffer.flush()
+    # A file without repairs keeps its time of change.
     elif mended != body:
         Path(file).write_bytes(mended)
 

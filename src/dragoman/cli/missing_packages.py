@@ -36,6 +36,7 @@ def install_command(extra: str, prefix: Path | None = None) -> str:
     """The command that installs dragoman with an extra into the environment at `prefix` (by default, this one)."""
     where = prefix or Path(sys.prefix)
     name = f"'dragoman[{extra}]'" if extra else "dragoman"
+    # uv and pipx leave these files in the environments that they make.
     if (where / "uv-receipt.toml").exists():
         return f"uv tool install --force {name}"
     if (where / "pipx_metadata.json").exists():

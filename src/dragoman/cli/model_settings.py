@@ -57,6 +57,7 @@ def read_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
 def _converted(name: str, value: Any) -> Any:
     """The value in the type of the field. A text may be JSON: `stop=["a", "b"]`."""
     kind = _HINTS[name]
+    # A field for a text takes the text itself, even if the text is JSON.
     if isinstance(value, str) and kind != (str | None):
         decoded: Any = value
         with suppress(msgspec.DecodeError):  # a text that is no JSON is the value itself

@@ -88,5 +88,6 @@ def _rehearsed(sent: Translation, upstream: str) -> bytes:
     answer = rehearsal.answer(request, seals="ignored").response()
     if isinstance(answer, Fault):
         raise FaultError(answer)
+    # A fixed time, so that every run gives the same bytes.
     context = Context(upstream, upstream, model=request.model, answers=request, created=1_760_000_000)
     return speaker.write_response(answer, context)

@@ -165,6 +165,7 @@ def _on_own_gateway(
         return Client(row, program, given, os.environ, facts)
 
     async def check(base: str, key: str) -> None:
+        # A list with the model in it proves enough. A question would cost tokens.
         if upstream and not no_check and listed is None and config.upstreams[upstream].dialect != REHEARSAL:
             await asyncio.to_thread(_ask_for_a_word, base, key, model)
 

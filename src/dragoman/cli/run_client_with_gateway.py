@@ -59,6 +59,7 @@ async def run_with_gateway(
     """Serve while the client runs. Returns the client's exit code."""
     key = secrets.token_hex(16) if config.listen.key_env else "any"
     own = {**environment, KEY_VARIABLE: key}
+    # The client owns the terminal, so no warning is printed.
     gateway = Gateway(config, own, secret=installation_secret(environment, lambda words: None))
     gateway.log = SessionLog(account, config)
     server = Server(gateway.handle)
@@ -92,6 +93,7 @@ async def run_client(client: Client) -> int:
         if row.settings_name:
             file = Path(folder) / row.settings_name
             facts = msgspec.structs.replace(facts, settings=str(file))
+            # The mode comes before the content, which may hold the key.
             file.touch(mode=0o600)
             file.write_text(client_rows.settings_text(row, facts), encoding="utf-8")
         variables = {name: value for name, value in client.environment.items() if name not in row.unset}

@@ -80,6 +80,7 @@ def serve(
         raise click.ClickException(str(error)) from None
     folder_file = FolderFile(Path(CONFIG_FILE), environment)
 
+    # SIGHUP calls this function again.
     def read() -> Config:
         if upstream and dialect:
             config = checked(one_upstream(upstream, dialect, upstream_key_env), "the command line")

@@ -77,6 +77,7 @@ def edit(name: str) -> None:
         if text is None:
             click.echo("nothing was changed", err=True)
             return
+        # Checked before the old file is replaced.
         parse_template(text, str(file))
         _write(name, text)
     except ConfigError as error:
@@ -128,6 +129,7 @@ def save(
 def remove(name: str) -> None:
     """Delete a template."""
     try:
+        # The error of this call names the templates that there are.
         template_text(name, os.environ)
         template_file(name, os.environ).unlink()
     except (ConfigError, OSError) as error:

@@ -33,6 +33,7 @@ async def typed_line() -> str:
 
     def ready() -> None:
         if not came.done():
+            # No characters at all mean the end of the input (Ctrl-D).
             came.set_result(sys.stdin.readline() or "\x04")
 
     try:

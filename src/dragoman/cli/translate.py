@@ -133,12 +133,14 @@ def translate(
 
 
 def _stream(file: BufferedReader, source: str | None, target: str, host: str | None, form: str, strict: bool) -> None:
+    # `read1` gives what has come, while `read` would wait for more.
     first = file.read1(CHUNK)
     translator = StreamTranslator(source=source or detected_dialect(first, "--from"), target=target, host=host)
     chunk = first
     held: list[bytes] = []
     while chunk:
         held.append(translator.feed(chunk))
+        # With --strict nothing is written before all losses are known.
         if not strict:
             _write(b"".join(held))
             held.clear()
@@ -168,5 +170,6 @@ def kind_of_body(body: bytes) -> Literal["request", "response", "tools", "fault"
     if isinstance(document, list):
         return "tools"
     if isinstance(document, dict) and isinstance(document.get("error"), dict) and "choices" not in document:
+        # A failed answer of Responses has an `error`, too, and an id.
         return "fault" if "id" not in document else "response"
     return "response" if isinstance(document, dict) and _ANSWER_KEYS & document.keys() else "request"

@@ -93,6 +93,7 @@ class FolderFile:
         except ConfigError as error:
             click.echo(f"The file {one_line(real)} {state}, and is not valid: {one_line(error)}", err=True)
             return False
+        # A line wraps at the usual 80 columns.
         if sum([len(line) // 80 + 1 for line in lines]) > MAX_ROWS:
             click.echo(f"The file {one_line(real)} {state}, and does too much to be shown here.", err=True)
             return False

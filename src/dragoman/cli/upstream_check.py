@@ -66,6 +66,7 @@ async def check_upstream(name: str, upstream: Upstream, net: Client, environment
     lists = endpoints(upstream.dialect).models
     path = (lists.project_path if upstream.project else "") or lists.path
     try:
+        # Without a list, any answer shows that the host is up.
         answer, body = await get_with_key(upstream, path or "/", net, environment, SECONDS)
     except TimeoutError:
         return Checked("bad", f"{where} gave no answer within {SECONDS:.0f} seconds", _address_advice(name))
@@ -74,6 +75,7 @@ async def check_upstream(name: str, upstream: Upstream, net: Client, environment
     except ConfigError as error:
         return Checked("bad", str(error))
     date = answer.header("date")
+    # Without a client there is no key that could be refused.
     if answer.status in (401, 403) and upstream.auth != "client":
         return Checked(
             "bad",

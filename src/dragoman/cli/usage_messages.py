@@ -78,6 +78,7 @@ def _bounds(kind: click.IntRange) -> str:
 def _name(one: click.Parameter) -> str:
     """The name of a parameter, as it is typed."""
     if isinstance(one, click.Option):
+        # The long name of an option explains more than its letter.
         return max(one.opts, key=len)
     name = one.metavar or (one.name or "").upper()
     return name.strip("[].")

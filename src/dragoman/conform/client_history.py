@@ -32,6 +32,7 @@ def named(value: Any, upstream: str, request: Any) -> Any:
 
 
 def _name(names: list[Any], at: int) -> str:
+    # If the gateway has dropped the tool, the call gets a name that no client declared.
     return str(names[at]) if at < len(names) else "undeclared"
 
 

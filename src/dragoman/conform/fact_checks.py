@@ -214,6 +214,7 @@ def _order(fact: Fact, outcome: Outcome) -> str:
     seen: list[str] = []
     for frame in look(outcome.document, "/frames/*"):
         name = frame.get("type") if isinstance(frame, dict) else None
+        # A ping may stand anywhere, and a part may come in any number of frames.
         if isinstance(name, str) and name != "ping" and (not seen or seen[-1] != name):
             seen.append(name)
     return "" if seen == list(fact["event_order"]) else f"expected {fact['event_order']}, found {seen}"

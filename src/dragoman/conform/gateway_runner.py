@@ -63,6 +63,7 @@ def run(case: Case, host: Host) -> Result:
         return Result(case, untested=str(error))
     except Refused as error:
         return Result(case, failures=[str(error)])
+    # A gateway that is not there proves nothing about the case.
     except (OSError, http.client.HTTPException) as error:
         return Result(case, untested=f"{host.base} cannot be asked: {error or type(error).__name__}")
     except ValueError as error:
@@ -121,6 +122,7 @@ def _request(case: Case, host: Host) -> Outcome:
 
 
 def _with_tools(request: dict[str, Any], tools: Any) -> dict[str, Any]:
+    # Code Assist has the request inside an envelope.
     if "request" in request:
         return {**request, "request": {**request["request"], "tools": tools}}
     return {**request, "tools": tools}
@@ -207,6 +209,7 @@ def _ask(
     headers |= case.headers
     place = urlsplit(host.base)
     kind = http.client.HTTPSConnection if place.scheme == "https" else http.client.HTTPConnection
+    # Each case has a connection of its own, so that no case depends on the case before.
     connection = kind(place.hostname or "127.0.0.1", place.port, timeout=host.timeout)
     try:
         where = place.path.rstrip("/") + path.replace("{model}", quote(name, safe=""))

@@ -65,6 +65,7 @@ def look(document: Any, path: str) -> list[Any]:
         raise ConfigError("path", path, ("a path begins with /",))
     found = [document]
     for step in path.split("/")[1:]:
+        # The escapes of a JSON pointer (RFC 6901, 4, April 2013).
         found = _step(found, step.replace("~1", "/").replace("~0", "~"))
     return found
 

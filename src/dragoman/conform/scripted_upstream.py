@@ -48,6 +48,7 @@ class Upstream:
         self._script: Script | None = None
         self._asked: list[Asked] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
+        # A gateway may keep its connections open after the run.
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 

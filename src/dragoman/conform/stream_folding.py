@@ -36,6 +36,7 @@ def frames_of(dialect: str, data: bytes) -> list[Any]:
         return [_frame(line) for line in text.split("\n") if line.strip()]
     out: list[Any] = []
     for block in text.split("\n\n"):
+        # One blank after the colon belongs to the syntax (WHATWG HTML, 9.2.6 "Interpreting an event stream").
         lines = [line[5:].removeprefix(" ") for line in block.split("\n") if line.startswith("data:")]
         if lines:
             out.append(_frame("\n".join(lines)))

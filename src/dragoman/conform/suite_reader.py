@@ -107,6 +107,7 @@ _cases = msgspec.json.Decoder(tuple[Case, ...], float_hook=Number).decode
 
 def latest() -> Folder:
     """The newest suite: from the package, or from the project around the current folder."""
+    # The names begin with dates, so the last one is the newest.
     packed = sorted(Path(__file__).with_name("suites").glob("*.zip"))
     if packed:
         return zipfile.Path(packed[-1])
@@ -123,6 +124,7 @@ def load(place: Folder) -> Suite:
         cases: list[Case] = []
         for listed in manifest.files:
             found = _cases((place / listed.file).read_bytes())
+            # A file that was cut must not pass as a whole one.
             if len(found) != listed.cases:
                 raise ConfigError(f"number of cases in {listed.file}", str(len(found)), (str(listed.cases),))
             cases += found

@@ -38,6 +38,7 @@ class Checkpoint(Struct):
 
 def save(path: str, checkpoint: Checkpoint) -> None:
     """Replace the saved checkpoint, at once."""
+    # A crash leaves the old checkpoint or the new one, never a part of one.
     fresh = path + ".new"
     with open(fresh, "wb") as file:
         file.write(msgspec.json.encode(checkpoint))

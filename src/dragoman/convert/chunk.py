@@ -102,6 +102,7 @@ class ChunkConverter:
                 reason = f"internal error, please report it: {type(error).__name__}: {error}"
                 bad.append(_bad(chunk, number, line, {"error": reason, "path": ""}))
                 continue
+            # A line end in the written JSON is white space, because a text has it escaped.
             out.append(done.line if b"\n" not in done.line else done.line.replace(b"\n", b" "))
             if done.model:
                 summary.keep_model(done.model)
@@ -109,6 +110,7 @@ class ChunkConverter:
                 summary.add(done.losses, chunk.file, number)
         summary.written, summary.bad = len(out), len(bad)
         if out:
+            # The last line gets its line end, too.
             out.append(b"")
         data = compress(b"\n".join(out), chunk.compression) if out else b""
         return Result(data, b"".join(bad), summary)
@@ -135,6 +137,7 @@ def compress(data: bytes, how: str) -> bytes:
     if how == "gz":
         import gzip  # late: most files are not compressed
 
+        # 0 stands for no time (RFC 1952, 2.3.1, May 1996). A time would make equal members differ.
         return gzip.compress(data, compresslevel=6, mtime=0)
     from .zstd import compress_frame
 
@@ -158,6 +161,7 @@ def _too_long(limit: int) -> str:
 
 
 def _bad(chunk: Chunk, number: int, line: bytes, reason: dict[str, Any]) -> bytes:
+    # A bad line may be no UTF-8 at all.
     shown = line[:SHOWN].decode("utf-8", "backslashreplace")
     record = {"file": chunk.file, "line": number, **reason, "text": shown}
     if len(line) > SHOWN:

@@ -24,6 +24,7 @@ class MemberReader:
 
     def __init__(self, file: IO[bytes], form: str) -> None:
         self._file = file
+        # 31 takes gzip alone, with its header and its checksum (zlib manual).
         self._new: Callable[[], Any] = frame_decompressor if form == ZSTD else lambda: zlib.decompressobj(31)
         self._broken = (EOFError, zlib.error) if form == GZIP else (EOFError, frame_error())
         self._padded = form == GZIP

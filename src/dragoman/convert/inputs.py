@@ -95,6 +95,7 @@ def find_inputs(names: tuple[str, ...], output: str = "") -> list[Input]:
     found: dict[str, tuple[str, Input]] = {}
     for name in names:
         for item in _named(name, output):
+            # Two names may lead to the same file.
             real = os.path.realpath(item.path) if item.is_local else item.path
             if real in found:
                 first = found[real][0]
@@ -118,6 +119,7 @@ def _named(name: str, output: str) -> list[Input]:
     files = [match for match in matches if os.path.isfile(match)]
     data = [match for match in files if _is_data(os.path.basename(match)) and not _is_own(match, output)]
     if files:
+        # A pattern such as `*` also matches other files. Those are meant only if no data file matches.
         return [_input(match, os.path.basename(match)) for match in data or files]
     folders = [match for match in matches if os.path.isdir(match)]
     if not folders:
@@ -126,6 +128,7 @@ def _named(name: str, output: str) -> list[Input]:
 
 
 def _in_folder(folder: str, output: str) -> list[Input]:
+    # The files must come in the same order after a stop.
     files = sorted([path for path in Path(folder).rglob("*") if _is_data(path.name) and path.is_file()])
     made = [_input(str(path), str(path.relative_to(folder))) for path in files if not _is_own(str(path), output)]
     if not made:
@@ -176,6 +179,7 @@ def _kinds() -> tuple[str, ...]:
 
 
 def _is_data(name: str) -> bool:
+    # The files of an unfinished conversion and the side files are no input.
     hidden = name.startswith(".") or ".bad." in name or name.endswith((".partial", ".progress.json"))
     return not hidden and name.lower().endswith((*SUFFIXES, PARQUET))
 
@@ -300,6 +304,7 @@ def _read_pieces(
 
         yield from element_pieces(whole, file, start, size, name)
     else:
+        # Only a file without compression has places to go to. Any other file is read again up to the place.
         if stream is file and start:
             file.seek(start)
         else:
@@ -386,6 +391,7 @@ def _fill(stream: _Readable, buffer: bytearray, size: int, max_line: int) -> int
             found = buffer.find(b"\n", searched)
             if found >= 0:
                 return found + 1 if found - begun <= max_line else -1
+            # The bytes so far have no line end, and need no second search.
             searched = len(buffer)
             if searched - begun > max_line:
                 return -1

@@ -37,6 +37,7 @@ def element_pieces(stream: Readable, file: IO[bytes], start: int, size: int, nam
         try:
             elements = splitter.feed(block) if block else []
         except WireError as error:
+            # The objects before the fault are sound.
             if held:
                 yield _piece(held, seen, file)
             raise ConfigError("input", name, problem=f"object {seen + 1}: {error}") from None

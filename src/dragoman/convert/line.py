@@ -122,6 +122,7 @@ class LineConverter:
         empty.
         """
         try:
+            # A Python text may hold half characters. The reader reports them.
             done = self(text.encode("utf-8", "surrogatepass"))
         except (DragomanError, RecursionError) as error:
             return {"line": "", "losses": "[]", "error": str(error)}
@@ -181,6 +182,7 @@ class LineConverter:
             return name
         if self._to.legal_id is None or self._to.legal_id(identity):
             return identity
+        # Two ids that differ in illegal letters only must not become equal.
         digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
         legal = "".join([letter if letter.isascii() and letter.isalnum() else "-" for letter in identity[:40]])
         notes.lose("record.id.rewritten", (self._from.id_member,), f"{legal}-{digest}")

@@ -73,6 +73,7 @@ def _explained(address: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, NotImplementedError) as error:  # errors of pyarrow are some of these
+        # The id of the request differs each time, and helps only the store's own support.
         words = re.sub(r" \(Request ID: [^)]*\)", "", str(error)).strip().splitlines()
         raise ConfigError("address", address, problem=words[0] if words else type(error).__name__) from None
 

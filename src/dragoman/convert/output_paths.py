@@ -59,6 +59,7 @@ class Place(Struct, frozen=True):
         if not os.path.lexists(self.local + PARTIAL):
             return
         if self.is_stored:
+            # After a stop between these two lines the file is copied once more, which does no harm.
             object_store.upload(self.local + PARTIAL, self.name)
             remove(self.local + PARTIAL)
         else:

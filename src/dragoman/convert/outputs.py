@@ -35,6 +35,7 @@ class Output(Protocol):
         ...
 
 
+# Without this flag Windows would change line ends.
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
@@ -43,6 +44,7 @@ def lock(path: str) -> int:
     the process. Raises ConfigError if another conversion writes there.
     """
     opened = os.open(path, os.O_RDONLY | _BINARY)
+    # Windows has no `flock`.
     if sys.platform != "win32":
         import fcntl
 

@@ -39,6 +39,7 @@ def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
     pa = require_pyarrow()
     try:
         with open_input(item) as opened:
+            # Without the check, a wrong byte on the disk would become a wrong record.
             file = pa.parquet.ParquetFile(opened, page_checksum_verification=True)
             reader = RowReader(pa, file.schema_arrow)
             row = consumed = 0
@@ -63,6 +64,7 @@ def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
 
 
 def _piece(lines: list[bytes], after: int, consumed: int) -> Piece:
+    # A line end in JSON is white space, and one line is one record.
     data = b"".join([line.replace(b"\n", b" ") + b"\n" for line in lines])
     return Piece(data, after - len(lines) + 1, after, len(lines), consumed)
 
@@ -122,6 +124,7 @@ class ParquetOutput:
             self._lock = -1
 
     def _begin(self) -> None:
+        # A part gets its name only when it is whole.
         fresh = os.path.join(self._folder, part_name(self._parts) + ".new")
         self._writer = self._pa.parquet.ParquetWriter(fresh, self._schema, compression="zstd")
 

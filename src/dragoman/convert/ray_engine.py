@@ -98,6 +98,7 @@ def _job(ray: Any, readings: list[Reading], settings: Settings) -> Any:
     # task if both had the same resources; then one task would convert a whole file.
     here = {f"node:{ray.util.get_node_ip_address()}": _SHARE} if any(one.item.is_local for one in readings) else None
     return (
+        # One block for each input, so that several inputs are read at the same time.
         ray.data.from_items(rows, override_num_blocks=len(rows))
         .flat_map(_read, num_cpus=0, concurrency=cores, **({"resources": here} if here else {}))
         .map(_convert, fn_args=(msgspec.msgpack.encode(settings),), num_cpus=1)

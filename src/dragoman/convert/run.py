@@ -144,6 +144,7 @@ class Conversion:
         outputs = [(target.place, target.files) for target in self.targets]
         options = (job.target, job.model, sorted(job.models.items()), job.tolerance, job.strict, job.chunk)
         limits = (job.max_line, job.bad_lines)
+        # Another version may write other bytes, so the version counts as well.
         return hashlib.sha256(msgspec.json.encode((__version__, options, limits, files, outputs))).hexdigest()
 
     def _prepare(self) -> None:
@@ -158,6 +159,7 @@ class Conversion:
         if self.layout.bad is not None:
             places.append(self.layout.bad)
         if self.job.force:
+            # All places are checked before the first file is removed.
             for place in places:
                 place.check_idle()
             for place in places:
@@ -188,6 +190,7 @@ class Conversion:
                 progress(Progress(done.consumed, done.summary))
             return done.summary
         self.layout.prepare()
+        # The run before may have stopped between the checkpoint and the new name of a file.
         for target in self.targets[: done.output]:
             target.place.put()
         if done.output < len(self.targets):
@@ -195,6 +198,7 @@ class Conversion:
         if done.bad and self.layout.bad is not None:
             self.layout.bad.put()
         if self.resumable:
+            # Removed last: up to here the conversion can continue after a stop.
             remove(self._progress_path)
         self.layout.tidy()
         return done.summary
@@ -208,6 +212,7 @@ class Conversion:
         due = time.monotonic() + self.job.seconds
         try:
             for end, result in self._results(done):
+                # An output whose inputs gave no chunk is finished, too.
                 while end.output > done.output:
                     output = self._finish(output, done, bad)
                 if result.bad:
@@ -227,6 +232,7 @@ class Conversion:
                 output = self._finish(output, done, bad)
         except StrictError:
             output.abandon()
+            # With --strict nothing may be left of the output.
             if not self.layout.streams:
                 for path in [self._progress_path, *[target.place.local + PARTIAL for target in self.targets]]:
                     remove(path)
@@ -242,6 +248,7 @@ class Conversion:
         done.consumed = sum([item.size for item in self.inputs[: end.file]])
         if end.file < len(self.inputs):
             item = self.inputs[end.file]
+            # A Parquet file counts its bytes without compression, so they may exceed the size of the file.
             done.consumed += end.consumed if item.pipe is not None else min(end.consumed, item.size)
         done.summary.merge(result.summary)
 

@@ -61,6 +61,7 @@ class StandardOutput:
     def append(self, data: bytes) -> None:
         """Write the lines of one chunk."""
         self._stream.write(data)
+        # The reader of a pipe gets each chunk at once.
         self._stream.flush()
 
     def state(self) -> None:

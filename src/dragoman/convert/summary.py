@@ -51,6 +51,7 @@ class Summary(Struct):
 
     def keep_model(self, name: str, lines: int = 1) -> None:
         """Count lines whose model name was kept."""
+        # Each line may name another model, so the number of names is limited.
         if name in self.models or len(self.models) < MODELS:
             self.models[name] = self.models.get(name, 0) + lines
 

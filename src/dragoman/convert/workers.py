@@ -113,6 +113,7 @@ class _Pool:
     def close(self) -> None:
         """End all workers."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        # The processes end first, because each thread waits for the answer of its process.
         for process in self._processes:
             process.kill()
         for process in self._processes:

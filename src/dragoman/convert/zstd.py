@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import ConfigError
 
+# The default of the library.
 LEVEL = 3
 
 
@@ -28,6 +29,7 @@ def _library() -> Any:
 def compress_frame(data: bytes) -> bytes:
     """The bytes as one frame."""
     library = _library()
+    # Only the module of the standard library has this name.
     if hasattr(library, "ZstdFile"):
         frame: bytes = library.compress(data, level=LEVEL)
     else:

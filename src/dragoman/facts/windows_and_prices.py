@@ -54,6 +54,7 @@ class WindowAndPrices(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         long = self.long_prompt is not None and usage.input > self.long_prompt
         read, write = usage.cache_read or 0, usage.cache_write or 0
         parts = (
+            # `input` includes the cached tokens, which have prices of their own.
             (max(0, usage.input - read - write), self.long_input_price if long else self.input_price),
             (usage.output, self.long_output_price if long else self.output_price),
             (read, None if long else self.cache_read_price),
@@ -61,6 +62,7 @@ class WindowAndPrices(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         )
         total = 0.0
         for tokens, price in parts:
+            # An unknown price is no obstacle where no token has the price.
             if tokens:
                 if price is None:
                     return None

@@ -138,6 +138,7 @@ class RequestMemory:
             return None
         text = bytes(messages)
         begin = document.find(text)
+        # The same bytes may stand in the document twice. Then the place of the messages is not certain.
         if text[:1] != b"[" or document.find(text, begin + 1) >= 0:
             return None
         return self._parted(pair, None, head, document[:begin], document[begin + len(text) :], text)
@@ -189,6 +190,7 @@ class RequestMemory:
                 return None  # the last turn of the prefix has grown
             if envelope is None:
                 request = read.finish(known.head, turns)
+                # These tables depend on the messages, so they do not hold for other messages in this envelope.
                 if request.turns is not turns or context.spelled or context.moved or context.headers:
                     return None
                 envelope = _envelope(known, request, lead, context, early, marks[-1])

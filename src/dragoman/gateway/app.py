@@ -142,6 +142,7 @@ class Gateway:
         self._admission = object()
         self._most_under_way = config.bounds.concurrent
         self._others.listing.forget()
+        # Before the replacement below, because the old upstreams are compared with the new ones.
         self._services.breakers.forget_changed(self._services.config.upstreams, config.upstreams)
         self._services = msgspec.structs.replace(
             self._services,
@@ -170,6 +171,7 @@ class Gateway:
         """Serve a request. This is no coroutine itself, because each nested coroutine costs time at every step of the
         inner ones."""
         known = request.known
+        # A request head that was admitted under this configuration needs no second check.
         if known is not None and known.rests is self._admission:
             call, request.owner = known.note
             return self._generate(call, request, reply)
@@ -182,8 +184,10 @@ class Gateway:
             if refused is not None:
                 self._refuse(self._table.nearest(request.path, asked), refused, request, reply)
                 return
+            # A host in the target has passed the check above. From here on only the path counts.
             if not request.path.startswith("/"):
                 request.path = without_authority(request.path)
+        # Browsers send these headers; other programs rarely do.
         paged = "origin" in asked or "sec-fetch-site" in asked
         if paged:
             page = from_page(asked, self._services.config.listen, self._host_names)
@@ -196,6 +200,7 @@ class Gateway:
         if method == "OPTIONS":
             reply.send(200, [("allow", "GET, POST, DELETE, OPTIONS")], b"")
             return
+        # An answer to HEAD has the headers of the answer to GET, and no body (RFC 9110, 9.3.2, June 2022).
         if method == "HEAD":
             method, reply = "GET", Bodiless(reply)
         call = self._table.match(method, request.path, request.query, asked)
@@ -213,12 +218,14 @@ class Gateway:
             self._log_refusal(self._table.nearest(request.path, asked), reply.status, why, request)
         elif self._admitted(call, request, reply):
             if call.verb == "generate":
+                # A request of a page, or with a key in its address, needs the steps above each time.
                 if request.known is not None and not paged and not self._table.shows_key(request.query):
                     request.known.note, request.known.rests = (call, request.owner), self._admission
                 await self._generate(call, request, reply)
                 return
             try:
                 await self._look(call, request, reply)
+            # The client has left, so nobody can be answered.
             except Gone:
                 raise
             # A mistake in the gateway: answer 500 to the client, and print the traceback for the operator.
@@ -252,6 +259,7 @@ class Gateway:
             if not client_key(request.headers):
                 parameter, header = self._table.key_parameter[call.dialect]
                 request.headers = {**request.all_headers(), header: parameter_in(request.query, parameter)}
+        # Load balancers and browsers ask here before they have a key.
         if call.verb in ("health", "ready", "home"):
             return True
         client = self._identities.client(request.headers)
@@ -347,6 +355,7 @@ class Gateway:
         name, viewer = call.rest, EVERYBODY if request.admin else request.owner
         if not name and viewer == self._identities.nobody.owner:
             return _json(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}})
+        # The other workers are asked only for names that an exchange can have.
         if name and _NAME.fullmatch(name) is None:
             return _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
         others = await self.peers.ask(viewer, name) if self.peers is not None else []
@@ -411,6 +420,7 @@ class Gateway:
 
 def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> None:
     print_failure(error, hidden)
+    # The status is sent. Only a cut shows the client that the answer is not complete.
     if reply.started:
         reply.cut()
         return

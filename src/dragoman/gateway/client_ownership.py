@@ -78,6 +78,7 @@ class Identities:
         return Client(self._owner("passed", "\n".join(passed))) if passed else self.nobody
 
     def _owner(self, kind: str, key: str) -> str:
+        # `person` keeps the kinds apart: a passed key must not give the identity of one of our own keys.
         keyed = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=16, key=self._secret, person=kind.encode())
         return keyed.hexdigest()
 
@@ -105,9 +106,11 @@ def local(peer: str, headers: Mapping[str, str]) -> bool:
     """Whether a request comes from this machine: the connection comes from loopback, and no proxy on this machine
     forwarded it."""
     try:
+        # An address may carry a zone, as in fe80::1%eth0.
         address = ip_address(peer.partition("%")[0])
     except ValueError:
         return False
+    # A socket for IPv6 shows a client of IPv4 as ::ffff:127.0.0.1.
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return (mapped or address).is_loopback and _FORWARDED.isdisjoint(headers)
 

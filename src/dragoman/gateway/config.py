@@ -44,6 +44,7 @@ class _Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 class Listen(_Part, frozen=True):
     """Address and processes of the gateway, and who may connect."""
 
+    # Nobody but this machine, unless the user decides otherwise.
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8484
     workers: Annotated[int, Meta(ge=1, le=1024)] | Literal["auto"] = 1
@@ -69,6 +70,7 @@ class Listen(_Part, frozen=True):
         """The number of workers."""
         if self.workers != "auto":
             return self.workers
+        # A container may give this process fewer cores than the machine has.
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -214,6 +216,7 @@ def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
     config, text = parse_file(data, file)
     found = from_environment(environment)
     if config.environment:
+        # The same key variable means the same upstream under another name.
         named = {upstream.key_env for upstream in config.upstreams.values() if upstream.key_env}
         more = {
             name: one

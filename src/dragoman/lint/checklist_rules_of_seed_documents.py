@@ -86,6 +86,7 @@ def anthropic_tool_shape(subject: Subject) -> Iterator[Breach]:
     Source: Seeds, Do/Don't checklist, Anthropic, line 1; types of the anthropic SDK 2.8.0 for tools (2026-11).
     """
     for at, tool in declarations(subject):
+        # Tools of other types are Anthropic's own, and have no input_schema.
         if tool.get("type") is None or word(tool, "type") in ("custom", "function"):
             for key in ("name", "input_schema"):
                 if key not in tool:

@@ -228,6 +228,7 @@ def _unfit(value: Any, schema: Any, at: Path) -> Iterator[Breach]:
         names = [name for name in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(name, str)]
         if names and not any(_is(one, name) for name in names):
             yield Breach(here, f"this is {kind_of(one)}; the outputSchema demands {' or '.join(names)}")
+            # A value of a wrong type breaks other keywords, too. One breach is enough.
             continue
         if isinstance(wanted.get("enum"), list) and one not in wanted["enum"]:
             yield Breach(here, f"{quoted(one)} is not in the enum of the outputSchema")
@@ -247,6 +248,7 @@ def _unfit(value: Any, schema: Any, at: Path) -> Iterator[Breach]:
 def _is(value: Any, kind: str) -> bool:
     if kind not in _TYPES:
         return True
+    # In Python a bool is an int.
     if isinstance(value, bool):
         return kind == "boolean"
     return isinstance(value, _TYPES[kind]) or (kind == "integer" and isinstance(value, float) and value.is_integer())

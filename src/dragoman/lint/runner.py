@@ -144,6 +144,7 @@ def lint_conversation(
         out += [msgspec.structs.replace(one, path=pointer((number, *path))) for path, one in found]
         sound = not any(one.severity == "error" for _, one in found)
         response = subject.document if kind == "response" else None
+        # A stream with errors may not fold to any response.
         if kind == "stream" and sound:
             response = _folded(subject.document, get(dialect))
     return out
@@ -181,6 +182,7 @@ def _findings(subject: Subject, dialect: str, sets: frozenset[str]) -> list[tupl
                 finding = Finding(one.id, severity, pointer(breach.at), breach.message, breach.fix)
                 found.append((_order(subject.document, breach.at, places), breach.at, finding))
     found.sort(key=lambda entry: (entry[0], entry[2].rule, entry[2].path, entry[2].message))
+    # A rule may find the same breach twice.
     return [(path, finding) for _, path, finding in dict.fromkeys(found)]
 
 

@@ -28,6 +28,7 @@ class ComposedAnswer(Struct):
 def ended(parts: list[Part], settings: Settings, limit: int | None = None) -> ComposedAnswer:
     """The parts up to the token limit and the first stop sequence. A call is kept whole or dropped."""
     left = limit if limit is not None else settings.max_tokens
+    # Ollama's clients write -1 for no limit.
     left = None if left is None or left < 0 else left
     out: list[Part] = []
     for part in parts:

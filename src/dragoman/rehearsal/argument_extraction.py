@@ -19,15 +19,18 @@ from .schema_check import Json
 _QUOTED = re.compile(
     r"```[\w+-]*\n(.*?)\n?```|`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)", re.DOTALL
 )
+# "1,000" is one number, and "3rd" is 3.
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?=(?:st|nd|rd|th)?(?!\w))")
 _URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s<>\"'`)\]]*[^\s<>\"'`)\].,;:!?]", re.IGNORECASE)
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
+# A path with slashes, or the name of a file with an ending.
 _PATH = re.compile(
     r"(?<![\w:/.~@+-])(?:~|\.{1,2})?(?:[\w.@+-]*/)+[\w.@+-]*[\w@+-]|(?<![\w/.-])[\w-][\w.-]*\.[A-Za-z]\w{0,7}\b"
 )
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?")
 _TIME = re.compile(r"\b\d{1,2}:\d\d(?::\d\d)?\b")
 _CAPPED = r"[A-Z\u00c0-\u00de][\w.'’-]*"
+# "Rio de Janeiro" is one name, and so is "Paris, TX".
 _NAME = rf"{_CAPPED}(?: (?:(?:de|la|le|of|am|an|der|do|dos|upon) )?{_CAPPED}){{0,6}}(?:, [A-Z]{{2}}\b)?"
 _PLACES = re.compile(
     rf"\b(?i:in|at|for|from|to|of|near|around)\s+({_NAME}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:in\s+)?{_NAME})*)"

@@ -129,6 +129,7 @@ def fingerprint(request: Request, *more: str) -> str:
     digest = hashlib.sha256()
     for piece in (*_pieces(request), *more):
         data = piece.encode("utf-8", "surrogatepass")
+        # The length keeps two pieces apart: "ab" and "c" must differ from "a" and "bc".
         digest.update(b"%d:" % len(data) + data)
     return digest.hexdigest()
 

@@ -31,8 +31,10 @@ def dimensions(media: Media) -> tuple[int, int] | None:
     """Width and height from the header of a PNG or JPEG image. None: another type, or a broken header."""
     if not media.data:
         return None
+    # Both alphabets of base64 are read (RFC 4648, 5, October 2006).
     text = media.data[:_HEAD].replace("-", "+").replace("_", "/")
     try:
+        # The head may be cut anywhere, so its padding is added.
         head = binascii.a2b_base64(text.encode("ascii", "ignore") + b"=" * (-len(text) % 4))
     except binascii.Error:
         return None
@@ -75,6 +77,7 @@ def _jpeg(head: bytes) -> tuple[int, int] | None:
         if marker == 0xFF:  # a fill byte
             at += 1
         elif 0xC0 <= marker <= 0xCF and marker not in _NO_FRAME:
+            # The height stands before the width (ITU-T T.81, B.2.2, September 1992).
             return int.from_bytes(head[at + 7 : at + 9], "big"), int.from_bytes(head[at + 5 : at + 7], "big")
         else:
             at += 2 + max(2, int.from_bytes(head[at + 2 : at + 4], "big"))

@@ -161,6 +161,7 @@ def _formed(wanted: Format, request: Request, talk: Conversation) -> str:
     given = extraction.whole()
     if given is not None:
         return encoded(given)
+    # A wish may leave no value that fits, and so may an optional property. Each attempt drops one of them.
     for maker in (Maker(document, wish, full=True), Maker(document, wish), Maker(document)):
         made = maker.make()
         if made is not NOTHING:

@@ -93,6 +93,7 @@ def is_type(value: Json, name: Json) -> bool:
 def whole(value: int | float, step: int | float) -> bool:
     """Whether the value is a multiple of the step."""
     try:
+        # In binary fractions 0.3 is no multiple of 0.1.
         return step == 0 or Decimal(str(value)) % Decimal(str(step)) == 0
     except InvalidOperation:  # infinities, and quotients beyond the precision
         return False

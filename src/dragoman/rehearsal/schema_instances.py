@@ -27,6 +27,8 @@ _LONG = 100_000
 _HUGE = 2**62
 _WORD = "rehearsal"
 
+# Reserved for examples: example.com (RFC 2606, June 1999), 192.0.2.1 (RFC 5737, January 2010) and 2001:db8::1 (RFC
+# 3849, July 2004).
 _FORMATS = {
     "date": "2026-01-01",
     "date-time": "2026-01-01T00:00:00Z",
@@ -129,6 +131,7 @@ class Maker:
                 rest = _merged(rest, self._resolved(one))
             yield from self._candidates(rest, depth + 1, name)
             return
+        # null comes last: every other value shows more.
         plain = [one for one in inner if not (isinstance(one, dict) and one.get("type") == "null")]
         for one in (*plain, *[one for one in inner if one not in plain]):
             if one is not False:

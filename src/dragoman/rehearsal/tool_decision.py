@@ -66,6 +66,7 @@ def plan(request: Request, talk: Conversation) -> list[Planned]:
     if not tools:
         return []
     found = [one for one in _asked_for(tools, talk.words) if not _was_made(one, talk.made)]
+    # A call that has failed would fail again.
     if any(result.is_error for result in talk.results) or _FORBIDDEN.search(talk.words):
         found = []
     if not found and is_forced(request.choice):

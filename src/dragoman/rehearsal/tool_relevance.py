@@ -20,6 +20,7 @@ _FILLERS = "the a an of to for tool function my your and or with in on by from a
 _EMPTY = frozenset(_FILLERS.split())
 _WORD = re.compile(r"[^\W\d_]+")
 _ASKS = re.compile(r"\?|\b(?:what|which|who|how|please|now)\b", re.IGNORECASE)
+# More than all single words together.
 _WHOLE_NAME = 100
 
 
@@ -40,6 +41,7 @@ def words_in(text: str, covered: str | None = None) -> Words:
 
 def _stem(word: str) -> str:
     word = word.lower()
+    # Rough stems are enough, because both sides are cut in the same way.
     for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)] + instead

@@ -20,6 +20,7 @@ Place = tuple[Path, Object]
 
 OPENAI_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 MANY_TOOLS = 128
+# Pairs, characters of a key, characters of a value (openai 3.49.0, 2026-11).
 _PAIRS, _KEY, _VALUE = 16, 64, 512
 
 
@@ -281,6 +282,7 @@ def strict_subset(schema: Any, at: Path) -> Iterator[Breach]:
         size.count(node)
         yield from _strict_object(here, node)
         yield from _strict_words(here, node)
+        # One breach for each branch is enough: everything below is too deep, too.
         if level == _LEVELS + 1:
             yield Breach(here, f"nested deeper than {_LEVELS} levels", severity="warning")
         todo += _inner(here, node, level)
@@ -328,6 +330,7 @@ def _strict_words(at: Path, node: Object) -> Iterator[Breach]:
 def _inner(at: Path, node: Object, level: int) -> Iterator[tuple[Path, Object, int]]:
     for place, schema in subschemas(at, node):
         if isinstance(schema, dict):
+            # A union or a definition adds no level of nesting.
             yield place, schema, level + (place[len(at)] in _DEEPER)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# Type checkers cannot follow `__getattr__`, so they read these imports.
 if TYPE_CHECKING:
     from ..canon.request import Settings
     from ..facts.windows_and_prices import WindowAndPrices

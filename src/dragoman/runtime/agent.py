@@ -161,6 +161,7 @@ class Agent:
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
         self._workspace = tuple([Path(one).resolve() for one in folders])
         self._tools, self._mcp = None if tools is None else as_tools(tools), mcp or {}
+        # MCP servers may work in the folder, too.
         self._works = self._tools is None or works_in_folder(self._tools) or bool(self._mcp)
         self.policy = policy if isinstance(policy, Policy) else Policy(policy)
         self._approve, self._defer, self._system = approve, defer, system
@@ -249,11 +250,14 @@ class Agent:
                 try:
                     return msgspec.structs.replace(reply, value=read_output(reply.text, output))
                 except OutputError as error:
+                    # An answer that was cut or refused would not fit the second time either.
                     if tries == _TRIES - 1 or reply.reason != "stop":
                         raise
+                    # The media stand in the conversation already.
                     prompt, media = f"This answer cannot be used: {error.why}. Answer with the JSON alone.", ()
             raise AssertionError("unreachable")
         finally:
+            # The format belongs to this question only.
             self._format = None
 
     async def _answer(self, prompt: str | Iterable[Part], media: tuple[Media, ...]) -> Reply[Any]:
@@ -269,11 +273,13 @@ class Agent:
                 elif isinstance(event, Finished):
                     end = event
                 elif isinstance(event, ToolCallRequest):
+                    # The text before a call only announces the call.
                     pieces.clear()
         return Reply("".join(pieces), end.finish_reason, end.usage, tuple(losses), end.detail, cost=end.cost)
 
     async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[RunEvent, None]:
         """Ask, and yield the events of the run as they happen."""
+        # A model without tools for the folder does not need to know the folder.
         if not self.session.turns and self._works:
             self.session.turns = appended((), *await self._opening())
             if self.instructions:
@@ -286,16 +292,19 @@ class Agent:
 
     async def _opening(self) -> tuple[Turn, Turn]:
         """The first turns: the folder, the project's instructions, and its files where they are wanted."""
+        # In a thread: the search for files would stop the event loop.
         found = await asyncio.to_thread(found_instructions, self._workspace) if self._reads_instructions else ()
         self.instructions = tuple([one.path for one in found])
         files: tuple[Text | Media, ...] = ()
         if self._full_context:
+            # The tool leaves out ignored files, binary files and media.
             content = (await ReadManyFiles().run({"paths": ["**/*"]}, ToolEnvironment(self._workspace))).content
             files = (Text(content),) if isinstance(content, str) else () if isinstance(content, ToolResult) else content
         return system_prompt.opening(self._workspace, date.today(), as_text(found), files)
 
     async def resume(self) -> AsyncGenerator[RunEvent, None]:
         """Continue the run that was interrupted, paused, or waits for approvals."""
+        # Without `async with`, each question opens its own connections and closes them again.
         own = self._loop is None
         if own:
             await self.__aenter__()
@@ -344,6 +353,7 @@ class Agent:
         """Begin a new conversation with the same model, tools and permissions. The one before stays in the store."""
         before = self.session
         self.session = Session(id=secrets.token_hex(8), model=before.model, system=before.system)
+        # The next question reads the files again.
         self.instructions = ()
 
     def pause(self) -> None:
@@ -352,6 +362,7 @@ class Agent:
             self._loop.pause()
 
     async def __aenter__(self) -> Agent:
+        # If one step fails, the stack closes everything that the earlier steps opened.
         async with AsyncExitStack() as stack:
             config = config_folder(self._environment)
             own = system_prompt.own_system(self._environment) if self._works else ""
@@ -361,6 +372,7 @@ class Agent:
             stack.callback(net.client.close)
             search = endpoint_of(self._search, self._environment) if self._search is not None else None
             tools = builtin_tools(search=search) if self._tools is None else self._tools
+            # Before the toolbox, which compiles the schemas: a sandbox adds a parameter to a schema.
             await self._confine(tools)
             self.toolbox = Toolbox(tools)
             stack.push_async_callback(self.toolbox.close)
@@ -372,6 +384,7 @@ class Agent:
                 servers = Servers(self._mcp, self._workspace, requests, Logins(self._environment))
                 self.servers = await stack.enter_async_context(servers)
                 self.servers.join(self.toolbox)
+            # A command could send a secret away, so only harmless variables are passed.
             passed = self.policy.passed(self._environment)
             around = ToolEnvironment(self._workspace, passed, config=config, memory=self._memory, edited=self._edited)
             self._loop = Loop(
@@ -390,6 +403,7 @@ class Agent:
                 hosted=self._hosted,
                 diffs=self._diffs,
             )
+            # All is open, so the end of this block must not close anything. `close` does that later.
             self._stack = stack.pop_all()
         return self
 
@@ -424,6 +438,7 @@ class Agent:
 
     async def close(self) -> None:
         """Close connections and MCP servers, and end the processes that tools started."""
+        # The fields are emptied first: a second call of `close` must find nothing to close.
         stack, self._stack, self._loop = self._stack, None, None
         if stack is not None:
             await stack.aclose()
@@ -436,6 +451,7 @@ class Agent:
         """The same agent with an empty conversation, which is not kept."""
         other = copy(self)
         other.session = Session(id=secrets.token_hex(8), model=self.model)
+        # Nobody can resume the inner conversation later, so none of its calls may wait for an approval.
         other._defer, other._save, other._journal, other._format = False, unsaved, None, None
         other.toolbox, other.servers, other._stack, other._loop = Toolbox(), None, None, None
         return other
@@ -456,6 +472,7 @@ class _AgentTool(Tool):
         """Ask the agent in a new conversation. Its tokens count for the agent that called."""
         reply = await self._agent._fresh().asked(str(arguments["prompt"]))
         around.spend(reply.usage, reply.cost)
+        # A refusal is an answer, too.
         if reply.reason not in ("stop", "refusal"):
             raise ToolError("execution_failed", f"{self.name} ended with {reply.reason}: {reply.detail}".rstrip(": "))
         return Outcome(reply.text, reply.text)
@@ -467,8 +484,11 @@ def _run(work: Coroutine[Any, Any, Reply[Any]], opened: bool) -> Reply[Any]:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
+    # The open connections belong to the running event loop. A loop in another thread cannot use them.
     if opened:
+        # Python warns about a coroutine that is neither awaited nor closed.
         work.close()
         raise ConfigError("agent", "ask", problem="under `async with` the agent is asked by `await agent.asked(...)`")
     with ThreadPoolExecutor(1) as pool:
+        # The caller's context variables hold in the thread, too.
         return pool.submit(contextvars.copy_context().run, asyncio.run, work).result()

@@ -95,6 +95,7 @@ class CallRunner:
         """The calls in groups. The calls of one group run at the same time."""
         group: list[ToolCall] = []
         for call in calls:
+            # Such a call runs alone and in its place: the calls after it may depend on its effect.
             if not self._harmless(call):
                 if group:
                     yield group
@@ -124,6 +125,7 @@ class CallRunner:
             plan = found
         approval = session.approvals.get(call.id)
         if plan.verdict.word == "ask" and plan.asked is not None and approval is None:
+            # An editor shows edits only, so other calls need `approve`.
             if services.approve is not None or (services.diffs is not None and plan.asked.diff is not None):
                 approval = await self._word(plan.asked)
             elif services.defer:

@@ -43,11 +43,13 @@ def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
         wanted = read_invocation([Word(text, True, False) for text in entry])
         found = read_invocation(invocation)
         same = found.operands[: len(wanted.operands)] == wanted.operands
+        # The entry `git` must not cover `git push`.
         named = len(wanted.operands) >= min(found.named, len(found.operands))
         return same and named and all(_named(one, wanted.unlisted) for one in found.unlisted)
     texts = [UNKNOWN if word.dynamic else word.text for word in invocation]
     if texts == list(entry):
         return True
+    # `python3.12` is an interpreter, too.
     if any(option_words(entry[1:])) or program.text.rpartition("/")[2].rstrip("0123456789.") in INTERPRETERS:
         return False
     return texts[: len(entry)] == list(entry) and not any(option_words(texts[len(entry) :]))

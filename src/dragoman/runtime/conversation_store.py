@@ -57,6 +57,7 @@ class ConversationStore:
             labels = {"title": self._title, "model": session.model, "folder": self._folder}
             self._store.put(Entry(KIND, session.id, session.to_json(), labels, updated=self._seen))
         except ConfigError as error:
+            # One message is enough. A full disk must not end the conversation.
             if not self._failed:
                 self._report(f"the conversation could not be stored: {error}")
             self._failed = True

@@ -59,10 +59,12 @@ def _cycles(node: Any, root: Mapping[str, Any], path: set[int], done: set[int]) 
 
 def _found(reference: str, root: Mapping[str, Any]) -> Any:
     """The schema that a reference names; None for a reference to nothing here."""
+    # Nothing is fetched for the sake of a message.
     if not reference.startswith("#"):
         return None
     found: Any = root
     for step in reference[1:].split("/")[1:]:
+        # ~1 before ~0, because ~01 stands for ~1 (RFC 6901, 4, April 2013).
         step = step.replace("~1", "/").replace("~0", "~")
         found = found.get(step) if isinstance(found, Mapping) else None
     return found

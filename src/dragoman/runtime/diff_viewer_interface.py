@@ -41,6 +41,7 @@ async def approval_of(viewer: DiffViewer, confirmation: Confirmation, approve: A
     answer = asyncio.ensure_future(approve(confirmation))
     try:
         await asyncio.wait((shown, answer), return_when=asyncio.FIRST_COMPLETED)
+        # If both have answered, the editor's answer counts: it may hold changes.
         if answer.done() and (not shown.done() or shown.exception() is not None):
             return answer.result()
         if shown.exception() is not None:  # the editor is gone: the person is asked here alone

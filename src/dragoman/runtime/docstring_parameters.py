@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 _GOOGLE = re.compile(r"^(Args|Arguments|Parameters|Params):\s*$")
 _UNDERLINE = re.compile(r"^-{3,}\s*$")
+# A type may stand before the name: `:param int x:`.
 _SPHINX = re.compile(r"^:param\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)$")
 _SECTION = re.compile(
     r"^(Returns?|Raises|Yields?|Examples?|Notes?|See Also|Attributes|:returns?:.*|:raises?.*|:rtype:.*)"
@@ -44,6 +45,7 @@ def _entries(lines: list[str], name: re.Pattern[str]) -> Iterator[tuple[str, str
     for line in lines:
         indent = len(line) - len(line.lstrip())
         matched = name.match(line.strip())
+        # A blank line may stand between two parameters.
         if not line.strip():
             continue
         if found and indent > outer:

@@ -43,6 +43,7 @@ class EditJournal:
     def record(self, session: Session, edit: FileEdit) -> None:
         """Keep an edit that was made. ConfigError where it cannot be kept."""
         labels = {"session": session.id, "prompt": str(session.prompts)}
+        # Names of equal length sort by time.
         name = f"{session.id}/{time.time_ns():020}"
         self._store.put(Entry(KIND, name, msgspec.msgpack.encode(edit), labels))
 
@@ -60,6 +61,7 @@ def undo(store: Store, session: Session, workspace: Sequence[Path]) -> Undone:
         _take_back(edits, workspace)
     except ToolError as error:
         raise ConfigError("undo", session.id, problem=f"{error.message} Nothing was taken back.") from error
+    # Dropped only now: if the files cannot be written, the entries must still be there.
     for entry in last:
         store.drop(KIND, entry.id)
     paths = tuple(dict.fromkeys([edit.path for edit in edits]))
@@ -68,6 +70,7 @@ def undo(store: Store, session: Session, workspace: Sequence[Path]) -> Undone:
 
 def forget_edits(store: Store, session_id: str) -> None:
     """Drop all edits of a conversation: an edit holds the content of a file."""
+    # `find` gives a limited number of entries, so one search may not be enough.
     while entries := store.find(KIND, {"session": session_id}, _MOST):
         for entry in entries:
             store.drop(KIND, entry.id)

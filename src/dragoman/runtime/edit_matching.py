@@ -21,6 +21,7 @@ _SIGNS = frozenset("()[]{}:<>=,;")
 def exact(text: str, old: str, new: str, end: str) -> Found:
     """The exact text, but any line end matches any other. `end` is the most frequent line end of the text."""
     pattern = r"\r?\n".join([re.escape(line) for line in _lines(old)])
+    # A function gives the new text: in a text, `\1` would stand for a group.
     return re.subn(pattern, lambda found: _ended(_lines(new), _end(found[0], end)), text)
 
 

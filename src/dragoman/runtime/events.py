@@ -37,6 +37,7 @@ Reason = Literal[
 approval and fault the run can be resumed."""
 
 
+# ToolCallRequest is written as `tool_call_request`.
 class _Told(Struct, frozen=True, tag_field="type", tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()):
     pass
 

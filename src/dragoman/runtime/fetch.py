@@ -31,6 +31,7 @@ MAX_REDIRECTS = 5
 SECONDS = 20.0
 CONNECT = 5.0
 """Seconds for the connection to one of several addresses."""
+# The other statuses of 3xx name no new address to follow (RFC 9110, 15.4, June 2022).
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
@@ -56,7 +57,9 @@ def is_public(address: str) -> bool:
     return bool(found.is_global and not special)
 
 
+# The prefix of addresses that embed an IPv4 address (RFC 6052, 2.1, October 2010).
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# RFC 6890 (April 2013), RFC 7526 (May 2015) and RFC 3879 (September 2004), in this order.
 _SPECIAL = tuple([ipaddress.ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10")])
 """Special networks that some versions of Python report as public."""
 
@@ -149,12 +152,14 @@ async def _connected(
                 return await _opened(address, port, context, host)
         except OSError:  # a timeout is an OSError too
             continue
+    # The last address may use all the time that is left.
     return await _opened(addresses[-1], port, context, host)
 
 
 async def _opened(
     address: str, port: int, context: ssl.SSLContext | None, host: str
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    # The certificate must be for the name, because the connection goes to an address.
     return await asyncio.open_connection(address, port, ssl=context, server_hostname=host if context else None)
 
 
@@ -175,6 +180,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
     if "@" in parts.netloc or any(char <= " " or char == "\x7f" for char in url):
         raise FetchError(f"{url} holds a user's name, or signs that no address has")
     try:
+        # A name in other letters goes over the network in ASCII (RFC 5890, August 2010).
         host = parts.hostname.encode("idna").decode() if not parts.hostname.isascii() else parts.hostname
     except UnicodeError as error:
         raise FetchError(f"{url} is no address: {error}") from error
@@ -182,6 +188,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
 
 
 def _request(parts: SplitResult, headers: Mapping[str, str], body: bytes | None) -> bytes:
+    # The percent sign stays, so that an escaped address is not escaped again.
     target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=string.punctuation)
     netloc = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
     lines = [
@@ -194,6 +201,7 @@ def _request(parts: SplitResult, headers: Mapping[str, str], body: bytes | None)
     if body is not None:
         given |= {"content-type": "application/json", "content-length": str(len(body))}
     lines += [f"{name}: {value}" for name, value in given.items()]
+    # A line end inside a value would begin another header.
     head = "".join([line.replace("\r", "").replace("\n", "") + "\r\n" for line in lines] + ["\r\n"]).encode()
     return head + (body or b"")
 
@@ -216,6 +224,7 @@ class _Answer:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserCallbackError as error:
+            # The parser wraps every exception of a callback in its own.
             if isinstance(error.__context__, FetchError):
                 raise error.__context__ from None
             raise
@@ -228,6 +237,7 @@ class _Answer:
 
     def on_headers_complete(self) -> None:
         self.status = self._parser.get_status_code()
+        # An interim answer comes before the final one (RFC 9110, 15.2, June 2022).
         if self.status < 200:
             self.headers.clear()
             return
@@ -265,5 +275,6 @@ class _Answer:
 
     def page(self, url: str) -> Page:
         mime, _, rest = self.headers.get("content-type", "").partition(";")
+        # The value of a parameter may stand in quotes (RFC 9110, 5.6.6, June 2022).
         charset = rest.partition("charset=")[2].partition(";")[0].strip(" \"'")
         return Page(url, self.status, mime.strip().lower(), bytes(self._body), charset)

@@ -50,6 +50,7 @@ def mime_of(where: Place) -> str:
     """The media type of a file by its name. "": the file is read as text."""
     name = where.steps[-1] if where.steps else ""
     mime = guess_mime(name) or _MORE.get(name.rpartition(".")[2].lower(), "")
+    # SVG is text, and a model reads its source.
     if mime == "application/pdf" or (mime.partition("/")[0] in ("image", "audio", "video") and "svg" not in mime):
         return mime
     return ""
@@ -60,6 +61,7 @@ def read(where: Place, start: int = 0, count: int | None = None) -> Lines | Medi
     data, _ = workspace_file_access.read(where, text_file.MAX_SIZE)
     mime = mime_of(where)
     found = text_file.decoded(data)
+    # A name can be wrong, so text is returned as text. A PDF may be text throughout, so its name decides.
     if data and mime and (found is None or mime == "application/pdf"):
         return Media(kind_of(mime), mime, base64.b64encode(data).decode())
     if found is None:

@@ -38,6 +38,7 @@ def checked(arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None
     if not path.startswith("/"):
         return f"File path must be absolute: {path}"
     where = workspace_file_access.place(path, around.workspace)
+    # A new file may have a name that the ignore files hide.
     return None if workspace_file_access.status(where) is None else ignore_options.withheld(where)
 
 

@@ -25,6 +25,7 @@ Reason = Literal["", "git", "own"]
 
 GIT = ".gitignore"
 OWN = (".geminiignore", ".dragomanignore")
+# The walk is recursive, and Python's stack is not deep.
 MAX_DEPTH = 200
 MAX_IGNORE = 1_000_000
 
@@ -48,6 +49,7 @@ class Ignores(Struct, frozen=True):
         """Why a path is ignored, if no folder above it is ignored."""
         if self.git and path.name == ".git":
             return "git"
+        # Each kind has its own verdict: a "!" in .gitignore must not show a file that .dragomanignore hides.
         verdict: dict[str, bool] = {}
         for base, lines, by in self.patterns:
             if base not in path.parents:
@@ -76,6 +78,7 @@ def ignores(where: Place, git: bool = True, own: bool = True) -> Ignores:
     """The rules for the folder at a place, without the folder's own ignore files."""
     found = Ignores(git, own)
     root = where.root
+    # As in git, the ignore files above the workspace hold too, up to the top of the repository.
     top = next((above for above in (root, *root.parents) if (above / ".git").exists()), root)
     if git:
         lines = _read(top / ".git", "info/exclude", None)
@@ -101,6 +104,7 @@ def reason(where: Place, known: Ignores, depth: int = 0) -> Reason:
 
 def _read(folder: Path, name: str, handle: int | None) -> tuple[gitignore.Pattern, ...]:
     try:
+        # O_NONBLOCK: a pipe with this name must not stop the walk.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.open(name if handle is not None else folder / name, flags, dir_fd=handle)
     except OSError:
@@ -109,6 +113,7 @@ def _read(folder: Path, name: str, handle: int | None) -> tuple[gitignore.Patter
         if not stat.S_ISREG(os.fstat(file).st_mode):
             return ()
         with os.fdopen(file, "rb", closefd=False) as opened:
+            # git skips a byte order mark at the beginning of an ignore file.
             return gitignore.read(opened.read(MAX_IGNORE).decode("utf-8-sig", "replace").split("\n"))
     finally:
         os.close(file)
@@ -160,6 +165,7 @@ def _below(
         elif not entry.is_folder:
             yield entry
         elif depth < MAX_DEPTH:
+            # O_NOFOLLOW: a link may have replaced the folder since the folder was listed.
             flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
             try:
                 below = os.open(entry.path.name, flags, dir_fd=handle)
@@ -175,6 +181,7 @@ def _entries(path: Path, handle: int, found: Ignores, workspace: Sequence[Path],
     """Files, links to files, and folders. With `every` also links to folders, broken links, links out of the workspace,
     and pipes."""
     out: list[Entry] = []
+    # The open folder is listed, because its path may lead elsewhere by now.
     with os.scandir(handle) as items:
         for item in sorted(items, key=lambda item: item.name):
             here = path / item.name

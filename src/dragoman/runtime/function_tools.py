@@ -41,6 +41,7 @@ def as_tools(given: Iterable[Tool | Callable[..., Any]]) -> tuple[Tool, ...]:
 
 
 def _as_tool(given: Any) -> Tool:
+    # Tool is a protocol, so a program's own class need not inherit from it.
     if hasattr(given, "schema"):
         made: Tool = given
         return made
@@ -102,6 +103,7 @@ class FunctionTool(Generic[P, R]):
         if inspect.iscoroutinefunction(function):
             return outcome_of(await function(**given), self.name)
         value = await asyncio.to_thread(function, **given)
+        # A plain function may return an awaitable, for example a partial of an asynchronous function.
         return outcome_of(await value if inspect.isawaitable(value) else value, self.name)
 
     def _converted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,6 +179,7 @@ def _signature(function: Callable[..., Any], name: str) -> tuple[str, type[msgsp
             fields.append((parameter.name, kind))
         else:
             fields.append((parameter.name, kind, _default(parameter.default)))
+    # An unknown argument is a mistake of the model, which gets the reason.
     return environment, msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
 
 
@@ -220,8 +223,10 @@ def type_schema(kind: Any, what: str) -> dict[str, Any]:
         own = reference.removeprefix("#/$defs/")
         repeated = msgspec.json.encode([value for key, value in definitions.items() if key != own])
         schema = dict(definitions[own])
+        # A type that refers to itself keeps its definition.
         if reference.encode() not in repeated and reference.encode() not in msgspec.json.encode(schema):
             del definitions[own]
+    # msgspec writes the name of the Struct as the title, and the tool has that name already.
     schema.pop("title", None)
     whole = {**schema, "$defs": definitions} if definitions else schema
     _name_types_of_choices(whole)
@@ -237,6 +242,7 @@ def _name_types_of_choices(schema: Any) -> None:
             if len(kinds) == 1 and None not in kinds:
                 schema["type"] = kinds.pop()
         for name, value in schema.items():
+            # Under these keys stand values, not schemas.
             if name not in ("enum", "const", "default", "examples"):
                 _name_types_of_choices(value)
     elif isinstance(schema, list):

@@ -26,8 +26,10 @@ def response_parts(results: tuple[Part, ...], name: str) -> list[dict[str, Any]]
 
     found = tuple([part for part in results if isinstance(part, ToolResult)])
     calls = tuple([ToolCall(result.call_id, name, "{}") for result in found])
+    # A history needs a prompt and the calls before the results.
     request = Request((Turn("user", (Text("-"),)), Turn("assistant", calls), Turn("tool", found)))
     contents = json_text.decode(exported(request, GEMINI, _MODEL)[0])["contents"]
+    # The first two contents are the prompt and the calls.
     return [part for content in contents[2:] for part in content["parts"]]
 
 

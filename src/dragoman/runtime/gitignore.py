@@ -27,6 +27,7 @@ def read(lines: Iterable[str]) -> tuple[Pattern, ...]:
     """The patterns of an ignore file. Lines without a pattern are skipped, as in git."""
     out: list[Pattern] = []
     for given in lines:
+        # Blanks at the end count only after a backslash (gitignore(5)).
         line = re.sub(r"(?<!\\) +$", "", given.removesuffix("\r"))
         if not line or line.startswith("#"):
             continue

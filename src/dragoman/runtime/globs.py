@@ -10,6 +10,7 @@ import re
 from ..codec.cache_memory_budget import lookup_cache
 from .tool_interface import ToolError
 
+# Each pair of braces multiplies the number of patterns.
 MAX_ALTERNATIVES = 1000
 
 _CLASSES = {
@@ -51,6 +52,7 @@ def translated(pattern: str) -> str:
     for step in pattern.split("/"):
         if step != "**":
             runs[-1].append(_step(step))
+        # `**/**` means the same as `**`.
         elif len(runs) == 1 or runs[-1]:
             runs.append([])
     first, *rest = ["/".join(run) for run in runs]
@@ -98,6 +100,7 @@ def _one_of(step: str, start: int) -> tuple[str, int]:
         char = step[i]
         named = _NAMED.match(step, i)
         if char == "]" and out:
+            # A set such as `[!a]` must not match the slash between two steps.
             return f"(?!/)[{'^' if step[start] in '!^' else ''}{''.join(out)}]", i + 1
         if named is not None:
             out.append(_CLASSES[named[1]])

@@ -136,6 +136,7 @@ class _Reader:
                 self._operand(word)
             elif not word.dynamic and word.text == "--" and table.ends and not table.commands and not expects:
                 ended = True
+            # The first word of `tar xf` is a bundle of options without a dash.
             elif i == 0 and table.bundle and not _may_be_option(word):
                 expects = self._short(f"-{word.text}") if not word.dynamic else self._unknown()
             elif _may_be_option(word) and not (expects and _NUMBER_VALUE.fullmatch(word.text)):
@@ -272,6 +273,7 @@ def _awk_is_harmless(script: str) -> bool:
     )
 
 
+# `@` begins @load, @include and indirect calls of gawk. A backslash before a line end could divide a harmful word.
 _AWK_HARMFUL = re.compile(r"[|>@]|\\[\r\n]|system|getline|\bfunc")
 _AWK_CALL = re.compile(r"([A-Za-z_][\w:]*)\s*\(")
 _AWK_CALLED = frozenset(

@@ -54,6 +54,7 @@ def cut(turns: Turns, share: float) -> Cut | None:
             if before >= wanted:
                 break
         before += sizes[number]
+    # One turn alone is not worth a summary.
     return Cut(turns[:place], turns[place:]) if place > 1 else None
 
 

@@ -17,6 +17,7 @@ from .tool_interface import Page
 MAX_HTML = 2_000_000
 """Characters of HTML that are read. They hold far more words than a tool returns."""
 
+# The content of these elements is no text of the page.
 _SILENT = frozenset({"noscript", "template", "svg", "iframe", "object", "canvas"})
 _BLOCKS = frozenset(
     {"p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "ul", "ol", "table", "tr", "pre",
@@ -25,10 +26,12 @@ _BLOCKS = frozenset(
 _HEADINGS = {f"h{n}": "#" * n + " " for n in range(1, 7)}
 
 
+# Possessive quantifiers (`*+`) give no character back, so that no page makes a search quadratic.
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*+)((?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|))*+)>")
 _HREF = re.compile(r"(?:^|\s)href\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))", re.IGNORECASE)
 _RAW = {tag: re.compile(rf"</{tag}\b[^>]*+>", re.IGNORECASE) for tag in ("script", "style", "title", "textarea")}
 """Elements whose content is plain text, not markup."""
+# `unescape` reads the digits as one number, and Python refuses numbers with too many digits.
 _HUGE = re.compile(r"&#(?:\d{9}|[xX][0-9a-fA-F]{8})[0-9a-fA-F]*+;?")
 """Digits above which a character reference names no character."""
 
@@ -67,6 +70,7 @@ class _Words:
             return _after(text, "-->", at + 2)
         if text.startswith(("<!", "<?", "</"), at):
             return _after(text, ">", at)
+        # A "<" before a letter is a tag that does not end. Any other "<" is text.
         if text[at + 1 : at + 2].isascii() and text[at + 1 : at + 2].isalpha():
             return len(text)
         self._add_text("<")
@@ -111,6 +115,7 @@ class _Words:
                 self.out[start:] = [f"[{words}]({_joined(self._url, href)})"]
         elif tag in _BLOCKS or tag in _HEADINGS:
             self.out.append("\n\n" if tag != "tr" else "\n")
+            # A page may end more elements than it begins.
             self._pre -= tag == "pre" and self._pre > 0
 
     def _add_text(self, data: str) -> None:
@@ -153,4 +158,5 @@ def read(page: Page) -> tuple[str, str] | None:
         return from_html(text[:MAX_HTML], page.url)
     textual = page.mime.startswith("text/") or page.mime.rpartition("+")[2] in ("json", "xml")
     plain = page.mime in ("", "application/json", "application/xml", "application/javascript", "application/yaml")
+    # A zero byte shows that the type is wrong and the data is binary.
     return ("", text) if (textual or plain) and b"\0" not in page.body[:4096] else None

@@ -54,8 +54,10 @@ def search(path: bytes, wanted: re.Pattern[str]) -> None:
         with opened(path) as file:
             head = file.peek(8192)[:8192]
             wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            # UTF-16 text has zero bytes too.
             if b"\0" in head and not wide:
                 return
+            # Only "\n" ends a line, as in ripgrep: both searches must give the same numbers.
             text = io.TextIOWrapper(file, "utf-16" if wide else "utf-8-sig", "replace", newline="\n")
             for number, line in enumerate(text, 1):
                 if wanted.search(line.rstrip("\r\n")):
@@ -76,6 +78,7 @@ def opened(path: bytes) -> io.BufferedReader:
             there = os.open(step, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
             os.close(here)
             here = there
+        # O_NONBLOCK: the open of a pipe would wait for a writer.
         handle = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here)
     finally:
         os.close(here)

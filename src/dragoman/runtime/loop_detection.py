@@ -22,6 +22,7 @@ def same_calls(turns: Iterable[Turn], most: int = CALLS) -> ToolCall | None:
     found: ToolCall | None = None
     count = 0
     for turn in reversed(tuple(turns)):
+        # New words of the user may ask for the same call again.
         if turn.role == "user":
             break
         if turn.role != "assistant":

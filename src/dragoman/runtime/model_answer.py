@@ -75,6 +75,7 @@ class Answer:
                     self.fault = event
                     return
                 gathered.append(event)
+                # Only the first of several answers belongs to the conversation.
                 if isinstance(event, PartStart) and not event.answer:
                     kinds[event.index] = event.part
                     self._numbers.append(event.index)
@@ -95,6 +96,7 @@ class Answer:
                         self._cut.add(event.index)
                     for thought in thoughts("".join(pieces.pop(event.index, []))):
                         yield thought
+        # A search without a result ends with the answer.
         for id, query in searches.items():
             yield WebSearchEnd(id, query)
         folded = fold(gathered)

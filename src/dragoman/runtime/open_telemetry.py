@@ -55,8 +55,10 @@ class OpenTelemetry:
         span = self._tracer.start_span(
             _name(event),
             context=self._trace.set_span_in_context(run),
+            # By the conventions a tool runs inside this process, and a model outside.
             kind=self._trace.SpanKind.INTERNAL if isinstance(event, ToolCallEvent) else self._trace.SpanKind.CLIENT,
             attributes={**plain, **_conventional(event)},
+            # The span is made at its end, so its beginning is computed.
             start_time=end - event.duration_ms * 10**6,
         )
         if not isinstance(event, ApiResponseEvent) and event.error is not None:
@@ -87,6 +89,7 @@ def _conventional(event: Noted) -> dict[str, str | int]:
     provider, _, model = event.model.partition("/")
     found: dict[str, str | int] = {_OPERATION: "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
     if isinstance(event, ApiResponseEvent):
+        # In the conventions the output tokens include thinking; in our event they do not.
         found |= _usage(event.input_token_count, event.output_token_count + event.thoughts_token_count)
         found["gen_ai.usage.cache_read.input_tokens"] = event.cached_content_token_count
     elif not isinstance(event, ApiRequestEvent | AgentRunEvent):
@@ -95,6 +98,7 @@ def _conventional(event: Noted) -> dict[str, str | int]:
 
 
 def _conversation(event: Noted) -> dict[str, str]:
+    # The id of a prompt begins with the id of its session.
     return {_CONVERSATION: event.prompt_id.partition("#")[0]}
 
 

@@ -76,6 +76,7 @@ class Policy(Struct):
             return Verdict("refuse", f"denied by the policy ({found})")
         if confirmation is None or confirmation.trusted or self._allowed(name, confirmation):
             return Verdict("run")
+        # Even in the mode `all`, a denied program must not run because the command hides its name.
         hiding = confirmation.hidden and any(entry.startswith(f"{SHELL}(") for entry in self.deny)
         if self.mode == "all" and hiding:
             return Verdict("ask", "it is unknown whether the command runs a program that is denied")
@@ -112,6 +113,7 @@ class Policy(Struct):
         return ""
 
     def _allowed(self, name: str, confirmation: Confirmation) -> bool:
+        # An edit of a file that decides what may run is asked about each time.
         if confirmation.hidden and confirmation.diff is not None:
             return False
         if confirmation.network and NETWORK not in self.allow:
@@ -153,8 +155,10 @@ def _runs(confirmation: Confirmation, words: tuple[str, ...]) -> bool:
     """Whether a command runs a denied program. An entry of several words matches if one invocation has all words in
     order."""
     if len(words) <= 1:
+        # A denied `rm` also denies `/usr/bin/rm`.
         return any(word in (root, PurePosixPath(root).name) for word in words for root in confirmation.roots)
     for invocation in read_command(confirmation.command).invocations:
+        # One iterator for all words, so that the words are found in their order.
         texts = iter([word.text for word in invocation])
         if all(any(word in (text, PurePosixPath(text).name) for text in texts) for word in words):
             return True
@@ -166,4 +170,5 @@ def _names(confirmation: Confirmation) -> frozenset[str]:
 
 
 def _harmless(name: str, value: str) -> bool:
+    # NODE_AUTH_TOKEN begins like a harmless name, and the address of a proxy may hold a password.
     return bool(PLAIN.fullmatch(name)) and not _SECRET.search(name) and not _WITH_PASSWORD.search(value)

@@ -53,6 +53,7 @@ def _table() -> list[_Row]:
                 # The name of a program stands in parentheses and may itself
                 # contain them, so the last one counts (proc(5)).
                 fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
+                # Z: ended, and not collected by its parent yet; X: dead (proc(5)).
                 if fields[0] not in (b"Z", b"X"):
                     rows.append(_Row(int(name), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19])))
     return rows
@@ -213,6 +214,7 @@ async def started(
         )
     )
     try:
+        # Without `shield`, a cancellation would lose the process that starts at this moment.
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         process = await starting
@@ -251,6 +253,7 @@ async def run(
         os.close(err.read_end)
         raise
     finally:
+        # Only the command may hold these ends: a pipe ends when its last writer has closed it.
         os.close(out.write_end)
         os.close(err.write_end)
     for stream in (out, err):
@@ -269,6 +272,7 @@ async def run(
             await process.wait()
         for stream in list(open_ones.values()):
             listen(stream)  # output of the last moment
+        # Background processes may go on writing. A full pipe would stop them.
         for stream in open_ones.values():
             stream.discarding = True
         if not ended:

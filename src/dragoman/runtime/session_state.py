@@ -99,6 +99,7 @@ class Session(Struct, kw_only=True):
     def close_step(self, otherwise: str = NOT_RUN) -> None:
         """Make a turn of the step's results. A call without a result gets an error result with the reason."""
         started = frozenset(self.started)
+        # The model must know that a call which has begun may have changed something.
         self.turns = answered(self.turns, self.results, lambda call: INTERRUPTED if call.id in started else otherwise)
         self.plans, self.approvals, self.started, self.results = {}, {}, [], {}
         self.step = "ask"

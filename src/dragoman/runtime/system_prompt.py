@@ -17,6 +17,7 @@ from .text_file import shown
 
 ENTRIES = 200
 """Entries of the folder that the first turn lists."""
+# Large folders with files that no person has written.
 _UNTOLD = frozenset({"node_modules", "__pycache__", "dist", "build", "target", "venv"})
 
 SYSTEM = """You are an assistant who works in a folder on the user's machine, by means of tools.

@@ -182,6 +182,7 @@ class Lines:
     def __init__(self, file: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._file = file
         self._now = now
+        # A wrong path is found at the start, not at the first event.
         try:
             file.open("ab").close()
         except OSError as error:
@@ -189,6 +190,7 @@ class Lines:
 
     def note(self, event: Noted) -> None:
         fields = {"event.timestamp": self._now().isoformat(), **fields_of(event)}
+        # Opened for each event, so that the file can be moved away in between.
         with self._file.open("ab") as out:
             out.write(msgspec.json.encode(fields) + b"\n")
 

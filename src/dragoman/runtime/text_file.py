@@ -51,6 +51,7 @@ class TextFile(Struct, frozen=True):
 
     def encoded(self, text: str) -> bytes:
         """Another text in the encoding of this file."""
+        # UTF-16 and UTF-32 files may hold half characters, which must stay as they are.
         errors = "surrogateescape" if self.encoding == "utf-8" else "surrogatepass"
         return self.mark + text.encode(self.encoding, errors)
 
@@ -83,6 +84,7 @@ def is_binary(data: bytes) -> bool:
     head = data[:4096]
     if b"\0" in head:
         return True
+    # Tabs, line ends, form feeds and escapes are usual in texts.
     odd = sum(byte < 9 or (13 < byte < 32 and byte != 27) for byte in head)
     return odd * 10 > len(head) * 3
 
@@ -118,6 +120,7 @@ def _lines(text: str) -> list[str]:
 
 def _span(start: int, end: int) -> str:
     """A line range in the head of a hunk."""
+    # An empty range has the number of the line before it.
     return f"{start + (end > start)},{end - start}"
 
 

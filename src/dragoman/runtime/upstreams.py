@@ -120,6 +120,7 @@ class UpstreamModel:
 
     async def known(self) -> WindowAndPrices:
         """The model's window and prices. The upstream is asked for the window where only it knows."""
+        # The upstream is asked once, even if no answer comes.
         form, self._window = self._window, None
         if form is not None and self._known.context is None:
             payload = json_text.encode(form.asked(self._model))
@@ -152,6 +153,7 @@ class UpstreamModel:
         form, name = self._dialect.endpoints().agent.window, self._dialect.name
         window = (await self.known()).context
         given = (request.extra or {}).get(name, {})
+        # A window in the request itself wins.
         if form is None or window is None or form.field in given:
             return request
         extra = {**(request.extra or {}), name: {**given, form.field: json_text.raw(window)}}
@@ -180,6 +182,7 @@ class UpstreamModel:
         except ConfigError as error:
             yield Fault("auth", f"{self.name} cannot be asked: {error}", 401)
         finally:
+            # Also if the answer breaks off: the losses so far are reported.
             back.settle(self._dialect.noise)
             lost(back.losses.all())
 
@@ -200,6 +203,7 @@ class UpstreamModel:
                     body = await answer.read(LARGEST)
         except (TimeoutError, TransportError):
             return  # whether the upstream is there shows when it is asked
+        # Any other status shows nothing about the key: a host may have no list of models.
         if answer.status in (401, 403):
             where = f"the key in {upstream.key_env}" if upstream.key_env else "the key"
             problem = f"the upstream refuses {where} (status {answer.status}). Set a valid key, and start again"
@@ -250,6 +254,7 @@ class UpstreamModel:
 
     async def _fault(self, answer: Answer) -> Fault:
         body = await answer.read(LARGEST)
+        # Redirects are not followed, because they could carry the key to another host.
         if answer.status < 400:
             place = answer.header("location") or "nowhere"
             return Fault("upstream_bad", f"{self.name} answers with a redirect to {place}", 502)
@@ -276,6 +281,7 @@ class _Home:
         self._renamed = context.renamed
         self._ids = DistinctIds()
         known = context.host
+        # Such a host wants its thoughts back, although they have no seal.
         self._wanted = Seal(origin.dialect, "", "", origin.model, origin.host) if known and known.echo else None
 
     def brought(self, event: Event, back: Context) -> Event:
@@ -294,6 +300,7 @@ class _Home:
             return event if part is event.part else PartStart(event.index, part, event.answer)
         if isinstance(event, PartDelta) and event.seal is not None:
             return msgspec.structs.replace(event, seal=self._labelled(event.seal))
+        # The session keeps no fields that only one dialect has.
         if isinstance(event, PartEnd) and event.extra is not None:
             return PartEnd(event.index, None, event.cut)
         return event
@@ -363,6 +370,7 @@ class Upstreams:
         where, slash, model = name.partition("/")
         if where == REHEARSAL:
             return RehearsalModel(name if slash else f"{REHEARSAL}/rules")
+        # A model's own name may contain a slash, so the part before must be an upstream.
         if slash and where in self._upstreams and model:
             return self._model(where, self._upstreams[where], model)
         for own, upstream in self._upstreams.items():

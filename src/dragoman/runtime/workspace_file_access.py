@@ -80,6 +80,7 @@ def inside(given: str | Path, workspace: Sequence[Path]) -> bool:
 def failed(path: object, error: OSError) -> ToolError:
     """An error of the operating system as a ToolError."""
     kind = _KINDS.get(error.errno or 0, "file_failed")
+    # These two are the errors of O_NOFOLLOW and O_DIRECTORY.
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return ToolError(kind, f"{path}: something on the way is no folder, or became a link meanwhile")
     return ToolError(kind, f"{path}: {error.strerror or error}")
@@ -92,6 +93,7 @@ def folder(where: Place, *, make: bool = False, depth: int | None = None) -> Ite
     steps = where.steps if depth is None else where.steps[:depth]
     here = -1
     try:
+        # The user chose the root, so links to the root are followed.
         here = os.open(where.root, _FOLDER & ~os.O_NOFOLLOW)
         for step in steps:
             if make:
@@ -155,6 +157,7 @@ def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
         if was is not None and not os.access(name, os.W_OK, dir_fd=above, effective_ids=_EFFECTIVE):
             raise ToolError("permission_denied", f"{where.path} may not be written to.")
         passing = f".dragoman-{os.urandom(8).hex()}.part"
+        # The umask of the process decides the mode of a new file.
         handle = os.open(passing, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666, dir_fd=above)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -165,7 +168,9 @@ def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
                             os.fchown(handle, was.st_uid, was.st_gid)
                     os.fchmod(handle, stat.S_IMODE(was.st_mode))  # mode last: a change of the owner clears mode bits
                 file.flush()
+                # The bytes must reach the disk before the rename: a crash would leave an empty file.
                 os.fsync(handle)
+            # The old file is compared last, so that little time is left for a change by others.
             if not _same(was, _look(name, above)):
                 raise ToolError("file_changed", f"{where.path} has been changed meanwhile; nothing was written.")
             os.rename(passing, name, src_dir_fd=above, dst_dir_fd=above)

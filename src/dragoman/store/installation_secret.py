@@ -30,6 +30,7 @@ def installation_secret(environment: Mapping[str, str], warn: Callable[[str], No
             return _read(file)
         except FileNotFoundError:
             _create(file)
+            # Read again, because another process may have made the file first.
             return _read(file)
     except OSError as error:
         why = error.strerror or type(error).__name__
@@ -50,6 +51,7 @@ def _read(file: Path) -> bytes:
             raise _untrusted(
                 file, f"the file has mode {stat.S_IMODE(found.st_mode):o}, so other users may know the secret"
             )
+        # One byte more shows that the file is too long.
         secret = os.read(handle, SIZE + 1)
     finally:
         os.close(handle)

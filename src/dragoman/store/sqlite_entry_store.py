@@ -50,11 +50,13 @@ class SqliteStore:
         self._file, self._now = file, now
         with self._used():
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # SQLite itself would make the file with the usual mode, which lets others read it.
             handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
             try:  # The file holds the user's lasting permissions, so nobody else may change it.
                 require_only_owner_writes(file, os.fstat(handle), folder=False)
             finally:
                 os.close(handle)
+            # `isolation_level=None`: each statement is committed at once, so that other processes read the entry.
             self._base = sqlite3.connect(file, timeout=WAIT, isolation_level=None, check_same_thread=False)
             self._prepare()
 
@@ -68,11 +70,14 @@ class SqliteStore:
 
     def _prepare(self) -> None:
         base = self._base
+        # With a write-ahead log, readers do not wait for a writer (SQLite documentation, WAL).
         base.execute("PRAGMA journal_mode = WAL")
+        # The lock is taken before the version is read: only one of two processes may make the table.
         base.execute("BEGIN IMMEDIATE")
         try:
             version = base.execute("PRAGMA user_version").fetchone()[0]
             if version == 0:
+                # `executescript` would commit this transaction first.
                 for statement in _TABLE.split(";"):
                     base.execute(statement)
                 base.execute(f"PRAGMA user_version = {VERSION}")

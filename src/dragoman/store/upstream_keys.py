@@ -51,6 +51,7 @@ class UpstreamKeys:
         """Store a key, in place of an earlier one. ConfigError where that is not possible."""
         stored = self._read()
         keyring = usable_keyring()
+        # First the keyring: if it fails, the file must not claim that the key is there.
         if keyring is not None:
             try:
                 keyring.set_password(_SERVICE, variable, key)

@@ -104,6 +104,7 @@ def require_only_owner_writes(file: Path, found: os.stat_result, *, folder: bool
     above = Path(os.path.realpath(file)).parent
     for path, state in ((file, found), (above, os.stat(above)))[: 2 if folder else 1]:
         mode = stat.S_IMODE(state.st_mode)
+        # Root can change every file anyway.
         if state.st_uid not in (os.geteuid(), 0):
             raise _refused(path, "the file or folder belongs to another user", f"chown {os.geteuid()} {path}")
         # In a folder with the sticky bit other users cannot replace a file that is not theirs.
@@ -121,12 +122,14 @@ def write_own_file(file: Path, data: bytes) -> None:
     """Write a file that only the user can read and write. Other processes see the old file or the new one, never a
     part."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # In the same folder, because a rename works within one file system only.
     draft = file.with_name(f".{file.name}-{os.urandom(8).hex()}")
     try:
         handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "wb") as out:
             out.write(data)
             out.flush()
+            # The bytes must reach the disk before the rename: a crash would leave an empty file.
             os.fsync(handle)
         os.replace(draft, file)
     finally:

@@ -78,6 +78,7 @@ def detect_format(documents: Sequence[Mapping[str, Any]]) -> tuple[str, Kind, st
 
 
 def _detect_one(document: Mapping[str, Any]) -> tuple[str, Kind, str]:
+    # A fine-tuning set also looks like a request of its dialect, so the file formats are asked first.
     for name in names():
         reason = get(name).evidence(document)
         if reason:

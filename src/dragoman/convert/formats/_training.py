@@ -106,6 +106,7 @@ def training_dialect(
             request = change(request, context)
         return json_text.encode(only(base.write_request(request, context), allowed, context))
 
+    # `fast=None`: the shortcuts of the dialect would pass by this writer.
     return msgspec.structs.replace(
         base, name=form, kin=(name, *base.kin), origin=base.origin or name, write_request=write, fast=None
     )
@@ -123,6 +124,7 @@ def texts_only(request: Request, context: Context) -> Request:
             context.lose("turn.dropped", turn.at)
             continue
         joined = "\n\n".join(texts)
+        # User and assistant must take turns in such a file.
         if turns and turns[-1].role == role and role not in SYSTEM_ROLES:
             before = turns.pop().parts[0]
             assert isinstance(before, Text)

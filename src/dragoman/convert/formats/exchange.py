@@ -82,6 +82,7 @@ FORMAT = FileFormat(
     "Logs with a request and its answer (read only)",
     "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/batch-prediction-gemini",
     "2026-11-18",
+    # No line is written in this format, so the dialect has no meaning here.
     get("openai-chat"),
     read,
     _refuse,

@@ -157,6 +157,7 @@ def _call(call: ToolCall, context: Context) -> dict[str, Any]:
     arguments = json_text.object_raw(call.arguments)
     if arguments is None:
         context.lose("arguments.invalid", call.at)
+        # The arguments are an object here, so the broken text is kept under one key.
         arguments = json_text.raw({"__raw": call.arguments})
     return {"name": call.name, "arguments": arguments}
 

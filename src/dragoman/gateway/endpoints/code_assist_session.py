@@ -37,6 +37,7 @@ _TIER = {
     "isDefault": True,
     "hasOnboardedPreviously": True,
 }
+# The quota is never used up, so the time of its reset lies far away.
 _RESET = "2100-01-01T00:00:00Z"
 
 Answer = tuple[int, Headers, bytes]
@@ -47,6 +48,7 @@ async def session(services: Services, call: Call, request: IncomingRequest) -> A
     upstream = next((one for one in services.config.upstreams.values() if one.dialect == call.dialect), None)
     if upstream is not None:
         segments = unquote(request.path).split("/")[1:]
+        # An upstream resolves "..": with the gateway's key the client would reach any path.
         if any(segment in ("", ".", "..") for segment in segments):
             raise Refused(
                 Fault(

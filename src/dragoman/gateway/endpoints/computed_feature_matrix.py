@@ -111,6 +111,7 @@ def _row(request: Request, source: str) -> dict[str, Any] | None:
         body = get(source).write_request(_sealed(request, source), context)
     except DragomanError:
         return None
+    # An invented value, such as the id of a call, is no part of the feature.
     if {loss.effect for loss in context.losses.all()} - {"invented"}:
         return None
     return {target: _cell(body, source, target) for target in installed()}

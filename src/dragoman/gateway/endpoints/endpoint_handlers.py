@@ -83,6 +83,7 @@ class OtherRequests:
         fault to send."""
 
     async def _models(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+        # `running`: the gateway itself loads no models.
         found = await self.listing.all(services, request.headers, call.dialect) if call.verb == "models" else []
         out = listed(call.dialect, found, call.rest)
         if "client_version" in parse_qs(request.query):
@@ -163,6 +164,7 @@ async def _socket(services: Services, call: Call, request: IncomingRequest) -> A
     """Refuse a web socket at once. The client then uses HTTP."""
     if "upgrade" not in request.headers:
         return nothing(services.table, request)
+    # A 426 must name a protocol in `upgrade` (RFC 9110, 15.5.22, June 2022).
     fault = Fault("invalid_request", "responses are served over HTTP here, not over a web socket", 426)
     _, headers, body = fault_reply(call.dialect, fault)
     return 426, [*headers, ("upgrade", "HTTP/1.1"), ("connection", "upgrade")], body

@@ -44,6 +44,7 @@ OWN = (
     Claim(("POST",), "/dragoman/translate", Call("page", "", rest="translate")),
 )
 """The endpoints of the gateway itself."""
+# Some clients add /v1 to a base address that ends with /v1 already.
 _DOUBLED = ("/v1/v1/", "/v1/v1beta/", "/v1/v1internal")
 
 
@@ -85,6 +86,7 @@ class EndpointTable:
         }
         """Addresses that several dialects claim. A header or a query parameter shows which dialect the client uses."""
         families = [claim for _, claim in claims if claim.read is not None]
+        # The longer of two paths is the more exact claim.
         self._families = sorted(_signs_first(families), key=lambda claim: -len(claim.path))
         self._near = sorted([(start, name) for name, one in served.items() for start in one.near], key=_longer)
         self._signs = [(header, name) for name in sorted(served) for header in served[name].headers]

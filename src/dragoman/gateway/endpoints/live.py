@@ -35,6 +35,7 @@ PEERS = 1.0
 _HEADERS = [
     ("content-type", "text/event-stream"),
     ("cache-control", "no-cache, no-transform"),
+    # nginx holds an answer back unless the answer has this header.
     ("x-accel-buffering", "no"),
 ]
 
@@ -76,6 +77,7 @@ async def watch(
         reply.end()
     finally:
         exchanges.watchers.remove(watcher)
+        # Ended exchanges leave this list only while someone watches.
         if not exchanges.watchers:
             exchanges.running.clear()
 

@@ -77,9 +77,11 @@ class Listing:
     ) -> tuple[Model, ...]:
         if upstream.dialect == REHEARSAL:
             return ()
+        # An upstream may list other models for another key.
         own = (
             upstream_headers_and_key.client_key(headers) if upstream_headers_and_key.auth(upstream) == "client" else ""
         )
+        # The digest stands for the key, so that no key is kept.
         place = (name, hashlib.sha256(own.encode()).hexdigest() if own else "")
         until, known = self._kept.get(place, (0.0, ()))
         if until > services.now():
@@ -93,6 +95,7 @@ class Listing:
         found = _read(services, name, upstream, answer.body) if isinstance(answer, SideAnswer) and good else ()
         if not good and own_host(upstream):
             found = _from_profiles(services, name, upstream)
+        # Emptied as a whole, because lists by their last use would need more work than a new question.
         if len(self._kept) >= MOST:
             self._kept.clear()
         self._kept[place] = (services.now() + (FRESH if good else STALE), found)

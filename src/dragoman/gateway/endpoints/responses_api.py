@@ -156,6 +156,7 @@ def _new(name: str, fields: Mapping[str, Raw], key: str) -> tuple[Raw, ...]:
     known = asked(json_text.encode({"input": fields.get(key)}))
     if known.unreadable or not all(json_text.is_object(item) for item in known.items):
         raise Refused(Fault("invalid_request", f"{key} is not a list of items", 400, param=key))
+    # Copies, because each item is a view of the whole body.
     return tuple([with_id(item, f"x_{os.urandom(16).hex()}").copy() for item in known.items])
 
 
@@ -209,6 +210,7 @@ def _askable(config: Config, request: IncomingRequest) -> Upstream | None:
 def _path(call: Call) -> str:
     """The part of the path behind `responses/` or `conversations/`, quoted for the upstream's address."""
     names = call.rest.split("/")
+    # An upstream resolves "..", which would lead to another path.
     if any(name in ("", ".", "..") for name in names):
         raise Refused(Fault("not_found", "an id in the path is empty, or is . or ..", 404))
     return "/".join([quote(name, safe="") for name in names])

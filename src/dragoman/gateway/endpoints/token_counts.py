@@ -103,6 +103,7 @@ async def _asked(
     tokens = _tokens(answer, endpoints(upstream.dialect).counts.total)
     if tokens is None:
         return None
+    # Within one dialect the answer passes with all its details.
     if upstream.dialect == call.dialect:
         return 200, [("content-type", "application/json")], answer.body
     return 200, [("content-type", "application/json")], json_text.encode(endpoints(call.dialect).counts.written(tokens))

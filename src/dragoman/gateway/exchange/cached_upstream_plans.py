@@ -193,6 +193,7 @@ class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
         if not found_plan.google:
             with suppress(ConfigError, TransportError):  # The request itself makes it again, and reports the error.
                 found = found_plan.post(asked)
+        # A plan that is too long for this memory must not stay in the other one either.
         if head is not None and found is not None and kind in self:
             if len(self.known) >= MAX_KNOWN:
                 self.known.clear()

@@ -264,9 +264,12 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
     """Do the work, write the outcome, and exit. The child uses neither the gateway's event loop nor its connections."""
     status = 1
     try:
+        # The child ends soon, and a collection would copy the memory that it shares with the gateway.
         gc.disable()
         os.nice(NICE)
+        # A signal to the child must not write into the pipe of the gateway's event loop.
         signal.set_wakeup_fd(-1)
+        # The handlers of the gateway must not run in the child.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         # A connection that the gateway closes must not stay open because a child inherited it.
@@ -284,6 +287,7 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
         os.write(writing, b"".join(_NO_MEMORY))
         status = 0
     finally:
+        # `_exit` runs none of the gateway's clean-up.
         os._exit(status)
 
 
@@ -301,6 +305,7 @@ def _outcome(work: Callable[[], Any]) -> list[bytes]:
 
 
 def _rebuilt(kind: type[Exception], args: tuple[Any, ...], fields: dict[str, Any]) -> Exception:
+    # The constructors of these errors take other arguments than `args` holds.
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(fields)
@@ -315,6 +320,7 @@ def _bound(memory: int) -> None:
         return  # Not Linux: only the limit on the size of documents applies.
     import resource
 
+    # The limit counts the whole address space, and the gateway's own part is in it.
     most = pages * resource.getpagesize() + memory
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard == resource.RLIM_INFINITY or most < hard:

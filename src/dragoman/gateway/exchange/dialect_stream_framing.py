@@ -33,6 +33,7 @@ class array_frames:
     def feed(self, frames: bytes) -> bytes:
         """The members for some whole frames."""
         out: list[bytes] = []
+        # An upstream ends its lines with \n or \r\n.
         for frame in frames.split(b"\n\n" if b"\r\n\r\n" not in frames else b"\r\n\r\n"):
             data = frame.strip().removeprefix(b"data:").strip()
             if data:

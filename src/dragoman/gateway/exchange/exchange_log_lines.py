@@ -257,6 +257,7 @@ def agent_name(user_agent: str) -> str:
 def harmless(words: str, most: int) -> str:
     """A foreign text for a terminal: one line, limited, without control characters and without characters that change
     how others look."""
+    # Cut first, because a foreign text may have megabytes.
     words = words if len(words) <= most else f"{words[:most]}..."
     if words.isprintable():
         return words

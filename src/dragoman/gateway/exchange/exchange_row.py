@@ -121,6 +121,7 @@ def _first_words(events: Iterable[Event]) -> str:
                 calls.append(event.part)
         elif isinstance(event, PartDelta) and event.index in shown:
             texts += event.text
+            # More words than the row will show.
             if len(texts) > 8 * WORDS:
                 break
         elif isinstance(event, Fault):

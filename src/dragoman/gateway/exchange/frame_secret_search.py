@@ -51,6 +51,7 @@ class SecretSearch:
         count, events = frames.count, 0
         for mark in self._marks:
             events += count(mark)
+        # A usual event has a fixed number of lines. `\u00` may spell a character of a secret.
         return count(b"\n") != self._line_ends * events or contains(frames, b"\\u00") or has_error(frames)
 
 

@@ -45,6 +45,7 @@ class LineWriter:
             self._size += size
             self._changed.notify()
         if self._thread is None:
+            # A daemon: a write that blocks must not keep the process alive.
             self._thread = threading.Thread(target=self._work, name="exchange log", daemon=True)
             self._thread.start()
 

@@ -184,6 +184,7 @@ class Exchange:
         """Bytes that the exchange holds."""
         asked, sent, answered, delivered = self.request.body, self.sent, self.answered, self.delivered
         size = 2000 + len(asked)
+        # The same bytes may stand in two fields, and count once.
         if sent is not asked:
             size += len(sent)
         if answered is not None:
@@ -335,6 +336,7 @@ def _listed(found: tuple[tuple[str, ...], ...]) -> str:
     for words, count in counts.items():
         word = ";".join(words)
         entry = f"{word};n={count}" if count > 1 else word
+        # Room is left for the number of the others.
         if len(out) + len(entry) > MAX_HEADER - 20:
             return f"{out}, more;n={left}"
         out = f"{out}, {entry}" if out else entry

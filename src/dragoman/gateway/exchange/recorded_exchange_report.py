@@ -33,6 +33,7 @@ _END_OR_USAGE = re.compile(
 them."""
 MAX_BODY = 256 * 1024
 """Characters of a body that are shown."""
+# Keys as OpenAI, Anthropic, Google, GitHub and Slack write them: texts may hold keys that no setting names.
 _SECRETS = re.compile(
     r"(?i)\b(sk-[a-z0-9_-]{4}|AIza[0-9a-z_-]{4}|ya29\.[0-9a-z_-]{4}|gh[opsu]_[0-9a-z]{4}|xox[abp]-[0-9a-z]{4})"
     r"[a-z0-9._-]{4,}|\b(bearer\s+)[a-z0-9._~+/-]{8,}=*|([?&](?:api_?)?key=)[^&\s\"']+"
@@ -192,6 +193,7 @@ def _whole_usage(body: bytes, dialect: str) -> dict[str, Any]:
 def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[str, Any]:
     """Usage from the beginning and the end of a stream of that size. The middle may be missing."""
     reader = get(dialect).reader(Context(dialect, dialect))
+    # The frames on both sides of the gap are not complete.
     if tail:
         head, tail = (
             b"".join(frames(head)[:-1]),
@@ -209,6 +211,7 @@ def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[s
             words += len(event.text)
     if not finished:
         found["partial"] = True
+        # The size stands for the part that is not kept. Four characters count as a token.
         tokens = words * size // max(1, len(head)) // 4
         if found.get("output") is None or found["output"] < tokens:
             found["output"], found["estimated"] = tokens, True
@@ -256,6 +259,7 @@ def _hidden(exchange: Exchange, secrets: Iterable[str]) -> Redactor:
 def secrets_of(exchange: Exchange) -> set[str]:
     """The keys that the client sent. No report may repeat them."""
     found = {value for name, value in exchange.request.headers.items() if name in _SECRET_HEADERS}
+    # A key may be repeated without its scheme.
     found |= {value.partition(" ")[2] for value in found}
     found |= query_secrets(exchange.request.query)
     return found

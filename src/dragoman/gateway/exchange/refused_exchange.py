@@ -38,6 +38,7 @@ def nested() -> Fault:
 
 def not_json(body: bytes) -> Fault | None:
     """The fault for a request body that is no JSON object, with the line and column of the mistake; None for others."""
+    # Checked first: compressed bytes would be reported as broken JSON.
     if body.startswith(_COMPRESSED):
         why = "The request body is compressed. Send it as plain JSON, without content-encoding."
         return Fault("invalid_request", why, 400, "invalid_json")
@@ -74,6 +75,7 @@ def untranslated(error: WireError | LossError | RepairError) -> Fault:
 
 def named(path: str) -> str:
     """A place in the form that faults use: `messages[0].content` for the pointer `/messages/0/content`."""
+    # The escapes of a JSON pointer (RFC 6901, 4, April 2013).
     steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
     return "".join([f"[{step}]" if step.isdigit() else f".{step}" for step in steps]).lstrip(".")
 
@@ -113,4 +115,5 @@ def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]],
 
 def unknown_path(path: str) -> dict[str, Any]:
     """The body of an answer to an unknown path of the gateway itself."""
+    # One message for both cases: a client must not learn which ids exist.
     return {"error": {"message": f"nothing is kept at {path}, or it belongs to another client", "type": "not_found"}}

@@ -368,6 +368,7 @@ class ResponseKeeping(ReplyWrapper):
         if self._name and _NAMED in data:
             data = self._renamed(data)
         if not self._final:
+            # The end of a frame may stand across two pieces.
             seen = max(0, len(self._frame) - 1)
             self._frame += data.replace(b"\r\n", b"\n")
             end = self._frame.rfind(b"\n\n", seen)

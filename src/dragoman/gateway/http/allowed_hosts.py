@@ -47,6 +47,7 @@ class AllowedHosts:
         found = self._verdict(host)
         if len(self._verdicts) >= MAX_REMEMBERED:
             self._verdicts.clear()
+        # Strangers can send long values, and the memory is for usual ones.
         if len(host) <= 300:
             self._verdicts[host] = found
         return found

@@ -37,6 +37,7 @@ def from_page(headers: Mapping[str, str], listen: Listen, names: AllowedHosts) -
     # The gateway's own page has the gateway's host in its Origin.
     if not origin or origin.partition("://")[2] == headers.get("host"):
         return None
+    # A sandboxed page sends `null`. A comma joins two Origin headers, and no browser sends two.
     web = origin.lower().startswith(("http:", "https:")) or origin == "null" or "," in origin
     if web and not _may_ask(origin, listen, names):
         why = (
@@ -45,6 +46,7 @@ def from_page(headers: Mapping[str, str], listen: Listen, names: AllowedHosts) -
         )
         return Fault("permission", why, 403)
     wanted = headers.get("access-control-request-headers", "")
+    # `vary`: a cache must not give this answer to a page of another origin.
     out = [("access-control-allow-origin", origin), ("vary", "origin"), ("access-control-expose-headers", _EXPOSED)]
     if "access-control-request-method" in headers:
         out += [("access-control-allow-methods", _ALLOWED), ("access-control-max-age", "600")]

@@ -83,12 +83,14 @@ class Reply:
         self.status = status
         self._open = True
         self._chunked = self.chunks
+        # Without chunks the end of the connection ends the body (RFC 9112, 6.3, June 2022).
         how = "transfer-encoding: chunked" if self._chunked else _CLOSE
         self._unsent = self._head(status, headers, how)
 
     def write(self, data: bytes) -> None:
         """Write a piece of the body."""
         transport = self._client.transport
+        # An empty chunk would end the body (RFC 9112, 7.1, June 2022).
         if data and transport is not None:
             if self._chunked:
                 data = b"%x\r\n%b\r\n" % (len(data), data)

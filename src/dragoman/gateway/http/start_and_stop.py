@@ -257,6 +257,7 @@ class _Supervisor:
                 signal.signal(number, self._note)
             os.set_blocking(self._wake, False)
             os.set_blocking(self._poke, False)
+            # A signal may come just before `select` begins to wait. The byte in the pipe ends that wait.
             signal.set_wakeup_fd(self._poke, warn_on_full_buffer=False)
             ready = [self._start(first=not number) for number in range(listen.processes)]
             if all(_listens(one) for one in ready):

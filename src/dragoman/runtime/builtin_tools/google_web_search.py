@@ -69,6 +69,7 @@ class GoogleWebSearch(Tool):
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         query = arguments["query"]
+        # A configured service goes first, because the user chose it.
         if self.endpoint is not None:
             text, sources = await _searched(self.endpoint, query)
         elif around.ask is not None and "web_search" in around.hosted:
@@ -84,9 +85,11 @@ class GoogleWebSearch(Tool):
 
 async def _searched(endpoint: Endpoint, query: str) -> tuple[str, list[Source]]:
     """The results of a search service: an excerpt of each page, with a number."""
+    # All signs are quoted: a query must not add parameters of its own.
     url, body = endpoint.url.replace("{query}", quote(query, safe="")), None
     if endpoint.posts:
         body = msgspec.json.encode({"query": query, "max_results": MAX_RESULTS})
+    # The user chose this address, so a private address is allowed here.
     page = await fetch(url, headers=endpoint.headers, body=body, public=lambda address: True)
     if page.status != 200:
         raise ToolError("web_search_failed", f"The search endpoint answered with status {page.status}.")

@@ -18,6 +18,7 @@ MAX_FILES = 1000
 MAX_CHARACTERS = 4_000_000
 END = "--- End of content ---"
 
+# A wildcard must not send the secrets in .env to the model.
 DEFAULT_EXCLUDES = (
     "node_modules/", ".git/", "bower_components/", ".vscode/", ".idea/", "dist/", "build/", "coverage/", "__pycache__/",
     ".venv/", "venv/", ".mypy_cache/", ".ruff_cache/", ".pytest_cache/", "*.pyc", "*.pyo", "*.class", "*.jar", "*.war",
@@ -122,6 +123,7 @@ async def _files(arguments: Mapping[str, Any], around: ToolEnvironment) -> tuple
                 found.setdefault(file.where.path, file)
             if not below:
                 missed.append(f"{given} (no file matches)")
+        # A file that is named alone obeys the ignore files, too.
         elif left_out := file_walk.reason(
             where, ignore_options.ignores(Place(where.root, ()), options).also(where.root, out)
         ):
@@ -144,6 +146,7 @@ async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], works
             continue
         where = workspace_file_access.place(folder, workspace)
         known = ignore_options.ignores(where, options).also(where.root, out)
+        # For links: their targets may lie in an ignored folder of the workspace.
         top = ignore_options.ignores(Place(where.root, ()), options).also(where.root, out)
         for entry in await file_walk.gathered(file_walk.files(where, known, workspace)):
             if wanted.fullmatch(entry.path.relative_to(where.path).as_posix()):
@@ -169,6 +172,7 @@ def _contents(files: list[_File]) -> tuple[list[Text | Media], list[str]]:
     skipped: list[str] = []
     size = 0
     for file in files:
+        # A wildcard such as `**/*` would send every image of the project to the model.
         if file_content.mime_of(file.where) and not file.named:
             skipped.append(f"{file.shown} (media that was not named)")
             continue

@@ -45,6 +45,7 @@ class Replace(Tool):
         return file_edit.confirmation(_planned(arguments, around))
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
+        # Planned again: the file may have changed since the person was asked.
         edit = _planned(arguments, around)
         path = arguments["file_path"]
         if edit.creates:

@@ -94,12 +94,14 @@ class RunShellCommand(Tool):
         """Run all further commands in a sandbox."""
         self.sandbox = sandbox
         self.description = type(self).description + _IN_SANDBOX
+        # A copy, because all objects share the schema of the class.
         known = type(self).schema
         self.schema = {**known, "properties": {**known["properties"], "network": _NETWORK}}
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         if not arguments["command"].strip():
             return "Command cannot be empty."
+        # The argument of a program ends at a zero byte.
         if "\0" in arguments["command"]:
             return "Command cannot hold a zero byte."
         where = workspace_file_access.place(arguments.get("directory") or ".", around.workspace)
@@ -137,6 +139,7 @@ class RunShellCommand(Tool):
         start = ProcessStart(self._shell.command(arguments["command"]), folder, environment, around.workspace)
         if self.sandbox is None:
             return start
+        # One folder for all commands, so that a command finds the files of the command before.
         if self._temporary is None:
             self._temporary = Path(tempfile.mkdtemp(prefix="dragoman-")).resolve()
         network = self._wants_network(arguments)
@@ -157,6 +160,7 @@ class RunShellCommand(Tool):
         except OSError as refused:
             message = f"The command was not started: {refused.strerror or refused}"
             raise ToolError("shell_execute_error", message) from refused
+        # Processes in the background may run until the session ends.
         if ended.left.processes:
             self._left.append(ended.left)
         error = ended.error.rstrip("\n")

@@ -94,6 +94,7 @@ def _failed(why: object) -> ToolError:
 
 def with_fact(text: str, fact: str, section: str = SECTION) -> str:
     """The text of a memory file with one more fact at the end of our section. A missing section is added."""
+    # The file keeps its line ends.
     end = "\r\n" if "\r\n" in text else "\n"
     line = f"- {_line(fact)}{end}"
     head = re.search(rf"^{re.escape(section)}[ \t]*\r?$\n?", text, re.MULTILINE)

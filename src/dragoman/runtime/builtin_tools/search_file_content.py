@@ -74,6 +74,7 @@ class SearchFileContent(Tool):
         matches: list[Match] = []
         for folder in folders:
             where = workspace_file_access.place(folder, around.workspace)
+            # One match more than the limit proves that the list is not complete.
             matches += await self._searched(where, pattern, include, limit + 1 - len(matches), around)
         head = f"for pattern '{pattern}' in path \"{given or '.'}\"" + (f' (filter: "{include}")' if include else "")
         if not matches:
@@ -97,14 +98,17 @@ class SearchFileContent(Tool):
         file_filter = _FileFilter(where, around.workspace)
         ripgrep = program_outside("rg", around.workspace) if self.ripgrep is None else self.ripgrep
         if ripgrep:
+            # `--regexp`: a pattern that begins with "-" is no option.
             command = [ripgrep, *_OPTIONS, *(("--glob", include) if include else ()), "--regexp", pattern, "."]
             return await _listen(command, where.path, b"", limit, file_filter, around)
         found = await _files(where, include, around.workspace)
         paths = b"".join([os.fsencode(path.relative_to(where.root)) + b"\0" for path in found])
+        # `-I`: a module of the workspace must not be imported in place of a standard module.
         command = [sys.executable, "-I", str(Path(line_search.__file__)), pattern]
         return await _listen(command, where.root, paths, limit, file_filter, around)
 
 
+# The result must depend on the workspace only, not on the user's settings of ripgrep and git.
 _OPTIONS = ("--json", "--no-config", "--ignore-case", "--hidden", "--no-require-git", "--no-ignore-dot",
             "--no-ignore-global", "--no-ignore-parent", "--no-messages", "--glob", "!.git")  # fmt: skip
 
@@ -154,10 +158,12 @@ async def _listen(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         limit=_PIECE,
+        # A session of its own, so that `processes.end` reaches every process of the search.
         start_new_session=True,
     )
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     matches: list[Match] = []
+    # Input and output run at the same time. A program whose output nobody reads stops reading its input.
     feeding = asyncio.ensure_future(_feed(process.stdin, given))
     complaining = asyncio.ensure_future(process.stderr.read(4096))
     try:
@@ -178,6 +184,7 @@ async def _listen(
         if process.returncode is None:
             await processes.end(process.pid)
         await process.wait()
+    # Exit code 1 means that no line matched.
     if code > 1 and not matches:
         raise ToolError("search_failed", f"Error during the search: {complaint or f'exit code {code}'}")
     return matches

@@ -105,6 +105,7 @@ class SmartEdit(Tool):
         except DragomanError:
             return None  # then the original failure is reported
         text = "".join([part.text for part in answer.parts if isinstance(part, Text)])
+        # Models put words or a code fence around the JSON.
         try:
             found = msgspec.json.decode(text[text.find("{") : text.rfind("}") + 1], type=Correction)
         except (msgspec.DecodeError, RecursionError, UnicodeError):

@@ -45,6 +45,7 @@ def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
     where = workspace_file_access.place(arguments["file_path"], around.workspace)
     was = text_file.read(where)
     content = arguments["content"]
+    # The file keeps its line ends, unless the model wrote such ends itself.
     if was.end == "\r\n" and "\r" not in content:
         content = content.replace("\n", "\r\n")
     return Edit(where, was, content)

@@ -118,6 +118,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
     given: dict[str, Any] = {_SAME.get(str(key), str(key)): each for key, each in value.items()}
     known = set(ServerConfig.__struct_encode_fields__) - {"unknown"}
     settings: dict[str, Any] = {key: each for key, each in given.items() if key in known}
+    # The variables of a disabled server need not be set.
     if environ is not None and not settings.get("disabled"):
         settings = {key: _filled(each, environ, f"{where}: {key}") for key, each in settings.items()}
     try:
@@ -126,6 +127,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
         raise BadConfig(where, str(error).replace("`$.", "`")) from None
     kind = given.get("type", "stdio" if found.command else "http")
     if kind == "sse":
+        # MCP 2025-03-26 replaced the transport SSE by streamable HTTP.
         raise BadConfig(where, "the old SSE transport is not supported; give the address for streamable HTTP")
     if kind != "stdio" and kind not in _HTTP:
         raise BadConfig(where, f"type is stdio or http, not {kind!r}")
@@ -133,6 +135,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
         raise BadConfig(where, "a server has a command or a url, one of them")
     if bool(found.command) != (kind == "stdio"):
         raise BadConfig(where, f"type {kind} needs {'command' if kind == 'stdio' else 'url'}")
+    # Without an environment the address still holds the names of its variables.
     if found.url and not variables(found.url) and not _ADDRESS.fullmatch(found.url):
         raise BadConfig(where, "url is no address; one looks like https://host/path")
     if found.sampling_tokens < 0:
@@ -162,6 +165,7 @@ def _filled(value: Any, environ: Mapping[str, str], where: str) -> Any:
 def _variable(environ: Mapping[str, str], where: str) -> Callable[[re.Match[str]], str]:
     def fill(found: re.Match[str]) -> str:
         name, otherwise = found[1] or found[3], found[2]
+        # An empty variable counts as missing, as with `:-` in a shell.
         value = environ.get(name) or otherwise
         if value is None:
             raise BadConfig(where, f"the variable {name} is not set")

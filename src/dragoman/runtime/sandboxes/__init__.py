@@ -52,6 +52,7 @@ def choose(wanted: str) -> Choice:
 def _first() -> Choice:
     failures: list[str] = []
     for one in sandboxes():
+        # sandbox-exec is a part of macOS, and the others need Linux.
         if (sys.platform == "darwin") == (one.name == SandboxExec.name):
             failure = _probed(one.name)
             if not failure:

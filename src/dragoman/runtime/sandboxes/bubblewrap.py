@@ -39,9 +39,11 @@ class Bubblewrap(Sandbox):
             raise FileNotFoundError("the program bwrap is not installed (package bubblewrap)")
         words = [program, *_ALWAYS]
         environment = start.environment
+        # The /tmp of the machine has files and sockets of other programs.
         if start.temporary is not None:
             words += ["--bind", str(start.temporary), "/tmp"]
             environment = {**environment, "TMPDIR": "/tmp"}
+        # After /tmp: a workspace inside /tmp must stay visible.
         for folder in writable_folders(replace(start, temporary=None)):
             words += ["--bind", folder, folder]
         words += [] if start.network else ["--unshare-net"]

@@ -66,6 +66,7 @@ def _failure(sandbox: Sandbox, stack: ExitStack) -> str:
     udp.bind(("127.0.0.1", 0))
     inside = workspace / "written"
     ports = [str(one.getsockname()[1]) for one in (tcp, udp)]
+    # `-I -S`: the person's own Python settings must not change the probe.
     command = (sys.executable, "-I", "-S", "-c", _ATTEMPTS, str(inside), *ports, *map(str, outside))
     start = sandbox(ProcessStart(command, workspace, {"PATH": os.defpath}, (workspace,), temporary))
     done = subprocess.run(

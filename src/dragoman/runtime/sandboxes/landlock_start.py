@@ -62,6 +62,7 @@ def main(words: list[str]) -> NoReturn:
         _fail("there is no command")
     try:
         libc = ctypes.CDLL(None, use_errno=True)
+        # The kernel demands this of a process without privileges, for both rules.
         _done(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
         _restrict_files(libc, folders, network=network)
         if not network:
@@ -86,6 +87,7 @@ def _restrict_files(libc: ctypes.CDLL, folders: list[str], *, network: bool) -> 
     if version >= 5:
         handled |= _IOCTL_DEV
         device |= _IOCTL_DEV
+    # An abstract socket has no file, so the rules about files do not cover such sockets.
     scoped = _SCOPE_ABSTRACT_SOCKET if version >= 6 and not network else 0
     attributes = struct.pack("=QQQ", handled, 0, scoped)[: 24 if version >= 6 else 8]
     size = ctypes.c_size_t(len(attributes))
@@ -125,6 +127,7 @@ def network_filter(machine: str) -> bytes:
     refused. The rings of io_uring are refused too, because seccomp does not see what they do."""
     number, socket, connect, send = _MACHINES[machine]
     steps: list[tuple[int, int, str, str]] = [  # operation, value, where to go if true, and if false ("": next)
+        # The numbers of the calls depend on the machine: a 32-bit call must not pass as another call.
         (_LOAD, 4, "", ""),  # the machine of the call
         (_EQUAL, number, "", "kill"),
         (_LOAD, 0, "", ""),  # the number of the call
@@ -135,6 +138,7 @@ def network_filter(machine: str) -> bytes:
         (_EQUAL, send, "address", "allow"),
     ]
     places = {"family": len(steps)}
+    # Offsets in struct seccomp_data: 16 is the first argument; 48 and 52 are the halves of the fifth.
     steps += [(_LOAD, 16, "", ""), (_EQUAL, _UNIX, "allow", "refuse")]
     places["address"] = len(steps)
     steps += [(_LOAD, 48, "", ""), (_EQUAL, 0, "", "refuse"), (_LOAD, 52, "", ""), (_EQUAL, 0, "allow", "refuse")]
