@@ -70,6 +70,35 @@ def test_a_retry_after_a_fault_is_the_same_request() -> None:
     run(doing())
 
 
+def test_names_and_arguments_of_calls_find_their_way_back_each_time() -> None:
+    custom = {"type": "custom", "name": "apply_patch", "description": "Patches.", "format": {"type": "text"}}
+    parameters = {"type": "object", "properties": {}}
+    function = {"type": "function", "name": "a.name/that is renamed", "parameters": parameters, "strict": False}
+    body = {"model": "m", "input": "hi", "store": False, "tools": [custom, function]}
+
+    async def step(request: IncomingRequest, reply: Reply) -> None:
+        patch, other = [tool["name"] for tool in json.loads(request.body)["tools"]]
+        content = [
+            {"type": "tool_use", "id": "toolu_1", "name": patch, "input": {"input": "*** Begin Patch"}},
+            {"type": "tool_use", "id": "toolu_2", "name": other, "input": {}},
+        ]
+        answer = json.loads(payloads.response("anthropic")) | {"content": content, "stop_reason": "tool_use"}
+        reply.send(200, [("content-type", "application/json")], json.dumps(answer).encode())
+
+    async def doing() -> None:
+        async with between(Behind(step, dialect="anthropic")) as front:
+            for _ in range(4):
+                told = await front.ask(path_of("openai-responses"), json.dumps(body).encode())
+                calls = [item for item in json.loads(told.body)["output"] if "name" in item]
+                assert [(call["type"], call["name"]) for call in calls] == [
+                    ("custom_tool_call", "apply_patch"),
+                    ("function_call", "a.name/that is renamed"),
+                ]
+                assert calls[0]["input"] == "*** Begin Patch"
+
+    run(doing())
+
+
 def test_each_route_has_its_own_translation() -> None:
     async def doing() -> None:
         async def ask(front: Front, model: str) -> str:
