@@ -231,7 +231,7 @@ class RequestWriter:
         self.resumable = self._unmarked = True
         self._request = request
         self._blocks = BlockWriter(context)
-        self._history = History(self._blocks)
+        self._history = History(self._blocks, context)
         self.messages = self._history.messages
         self._out: dict[str, Any] = {}
         self._words: list[str] = []  # sentences in the system prompt that replace settings
