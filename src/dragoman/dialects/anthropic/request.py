@@ -175,7 +175,10 @@ def _continues(thread: Raw) -> bool:
 
 def _read_user(parts: list[Part], at: Path, extra: Extra | None, turns: list[Turn]) -> None:
     """Read a user message: results become a separate tool turn, in the order of the wire."""
-    if ToolResult not in map(type, parts):
+    for part in parts:
+        if type(part) is ToolResult:
+            break
+    else:
         turns.append(Turn("user", tuple(parts), "", extra, at))
         return
     results, begin = type(parts[0]) is ToolResult, 0
