@@ -7,6 +7,7 @@ as in a JSON pointer). So a field inside an object that the canon does not have 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -26,7 +27,7 @@ _object = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class Fields(tuple[str, ...]):
-    """Names of the fields of a wire Struct, read all at once."""
+    """Names of the fields of a Struct, read all at once."""
 
     values: Callable[[Struct], tuple[Any, ...]]
 
@@ -36,13 +37,28 @@ class Fields(tuple[str, ...]):
         made.values = attrgetter(*names) if len(names) > 1 else lambda wire: (getattr(wire, names[0]),)
         return made
 
+    @cached_property
+    def any_sent(self) -> Callable[[Struct], object]:
+        """Whether one of the fields is true. Mostly none is, so this comes before a look at each."""
+        return _either(self, "")
+
+    @cached_property
+    def any_set(self) -> Callable[[Struct], object]:
+        """Whether one of the fields is not None."""
+        return _either(self, " is not None")
+
+
+def _either(names: Fields, condition: str) -> Callable[[Struct], object]:
+    # A written-out expression takes a fifth of the time of attrgetter and `any` (ten fields: 0.09 and 0.46 us).
+    found: Callable[[Struct], object] = eval("lambda value: " + " or ".join([f"value.{x}{condition}" for x in names]))
+    return found
+
 
 def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
     """The raw fields among `names` that the source sent."""
-    values = names.values(wire) if type(names) is Fields else [getattr(wire, name) for name in names]
-    if not any(values):
+    if type(names) is Fields and not names.any_sent(wire):
         return None
-    return {name: value for name, value in zip(names, values, strict=True) if value}
+    return {name: value for name in names if (value := getattr(wire, name))} or None
 
 
 def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | None = None) -> Extra | None:
@@ -100,11 +116,12 @@ CACHE_OPTIONS = "prompt_cache_options"
 
 def misplaced(context: Context, at: Path, wire: Struct, names: tuple[str, ...], extra: Extra | None) -> Extra | None:
     """`extra` with the sent fields among `names`: the dialect has these fields, but not in this kind of object."""
-    values = names.values(wire) if type(names) is Fields else [getattr(wire, name) for name in names]
-    if not any(values):
+    if type(names) is Fields and not names.any_sent(wire):
         return extra
     # Fields of the Struct are encoded again: they were decoded before it was known that they are misplaced.
-    found = {name: Raw(_encode(value)) for name, value in zip(names, values, strict=True) if value}
+    found = {name: Raw(_encode(value)) for name in names if (value := getattr(wire, name))}
+    if not found:
+        return extra
     context.keep(at, found)
     return {context.source: {**(extra or {}).get(context.source, {}), **found}}
 

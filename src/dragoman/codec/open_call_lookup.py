@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
+from msgspec import Struct
+
 from ..canon.parts import ToolCall
 
 T = TypeVar("T")
@@ -54,19 +56,16 @@ class OpenCalls(Generic[T]):
         return len(self._calls)
 
 
-class UnansweredCalls:
+class UnansweredCalls(Struct, eq=False):
     """The open calls of one step, for wires that may omit call ids: found by id, else by name and order.
 
     Results usually come in the order of the calls; then no index is made.
     """
 
-    __slots__ = ("_calls", "_index", "_without_id")
-
-    def __init__(self, without_id: Callable[[ToolCall], bool]) -> None:
-        """`without_id`: whether a call came without an id, so that its id was computed here."""
-        self._without_id = without_id
-        self._calls: deque[ToolCall] | None = None  # most requests have no call
-        self._index: OpenCalls[ToolCall] | None = None
+    _without_id: Callable[[ToolCall], bool]
+    """Whether a call came without an id, so that its id was computed here."""
+    _calls: deque[ToolCall] | None = None  # most requests have no call
+    _index: OpenCalls[ToolCall] | None = None
 
     def add(self, call: ToolCall) -> None:
         """Add an open call after all others."""

@@ -92,9 +92,10 @@ _UNKNOWN_FIELD = "Object contains unknown field"
 
 _object = msgspec.json.Decoder(dict[str, Raw]).decode
 _array = msgspec.json.Decoder(list[Raw]).decode
+_value = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _NULL = Raw(b"null")
-_CONTAINERS = (b"{", b"[")
+_OBJECT, _ARRAY = b"{["
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
@@ -232,8 +233,8 @@ def _strip(
     """`body` without the fields that a type of this shape does not know; `body` itself if nothing has to change.
     `anew`: every object is written anew.
     """
-    first = bytes(memoryview(body)[:1])
-    if first == b"{":
+    first = memoryview(body)[0] if body else 0
+    if first == _OBJECT:
         if shape.struct is not None:
             return _strip_struct(body, shape.struct, path, unknown, spelled, anew)
         if shape.values is not None:
@@ -245,7 +246,7 @@ def _strip(
                     members[key] = Raw(left)
                     changed = True
             return _encode(members) if changed else body
-    elif first == b"[" and shape.items is not None:
+    elif first == _ARRAY and shape.items is not None:
         items = _array(body)
         changed = anew
         for i, item in enumerate(items):
@@ -277,7 +278,8 @@ def _strip_struct(
         changed = True
     for name, value in members.items():
         # The type of a field is looked up only where its value can hold an object: a lookup costs microseconds.
-        if bytes(memoryview(value)[:1]) in _CONTAINERS:
+        first = memoryview(value)[0]
+        if first in (_OBJECT, _ARRAY):
             left = _strip(value, _inside(struct, name), (*path, name), unknown, spelled, anew)
             if left is not value:
                 members[name] = Raw(left)
@@ -335,7 +337,7 @@ def _cut_along(
 def _plain_string(raw: Raw | None) -> str | None:
     if raw is None:
         return None
-    value = msgspec.json.decode(raw)
+    value = _value(raw)
     return value if isinstance(value, str) else None
 
 

@@ -219,28 +219,21 @@ class Asked(NamedTuple):
     """The digest of these turns. It never changes: a longer conversation takes a copy."""
 
 
-class ConversationDigest:
+class ConversationDigest(msgspec.Struct, eq=False):
     """The turns of a request, as the client sent them, and the digest of the first turns.
 
     The digest of all turns is computed only if an answer has seals to keep.
     """
 
-    __slots__ = ("_conversation", "_done", "_turns", "asked", "mark")
-
-    def __init__(self, turns: tuple[Turn, ...], mark: int = -1, asked: Asked | None = None) -> None:
-        """`mark`: the number of turns that `asked` shall cover. `asked`: the earlier search for the first turns."""
-        self._turns = turns
-        self.mark = mark
-        self.asked = asked
-        self._done = 0
-        self._conversation: Conversation | None = None
-
-    @property
-    def turns(self) -> tuple[Turn, ...]:
-        """All turns as the client sent them. Later stages change the history, but the client will send the original
-        again.
-        """
-        return self._turns
+    turns: tuple[Turn, ...]
+    """All turns as the client sent them. Later stages change the history, but the client will send the original again.
+    """
+    mark: int = -1
+    """The number of turns that `asked` shall cover."""
+    asked: Asked | None = None
+    """The earlier search for the first turns."""
+    _done: int = 0
+    _conversation: Conversation | None = None
 
     def reached(self, conversation: Conversation, done: int) -> None:
         """Store the digest of the first `done` turns. The caller no longer changes `conversation`."""
@@ -249,13 +242,13 @@ class ConversationDigest:
     def conversation(self) -> Conversation:
         """The digest of all turns. The result is a copy, so an answer can be added."""
         found = Conversation() if self._conversation is None else self._conversation.copy()
-        for turn in self._turns[self._done :]:
+        for turn in self.turns[self._done :]:
             found.add(turn)
         return found
 
     def __reduce__(self) -> tuple[type[ConversationDigest], tuple[tuple[Turn, ...]]]:
         """A copy computes its digest anew: a running hash cannot be pickled."""
-        return ConversationDigest, (self._turns,)
+        return ConversationDigest, (self.turns,)
 
 
 def _new_hash(words: bytes) -> _Hash:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
 import jsonschema_rs
+import msgspec
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from dragoman.codec import schema as module
 from dragoman.codec.schema import Change, adapt, document_writer, from_openapi
-from dragoman.codec.schema.already_fits import clean
+from dragoman.codec.schema.already_fits import _decoders, clean
 from dragoman.codec.schema.document_writer import build_document
 from dragoman.codec.schema.keywords import REFS
 from dragoman.codec.schema.number_preserving_json import decode
@@ -195,6 +197,23 @@ def test_output_is_legal_settled_repeatable_and_accounted_for(name: str, schema:
                 job = Job(Document(decode(document), (*REFS, "ref") if subset.upper else REFS), subset)
                 assert build_document(job) == decode(document)
                 assert not job.changes
+
+
+@pytest.mark.parametrize("name", [name for name, subset in SUBSETS.items() if subset.keywords is None])
+@given(ANY)
+@example({"type": "object", "properties": {"a": {"type": "string", "description": "d"}}, "required": ["a"]})
+@_SETTINGS
+def test_the_quick_look_at_common_keywords_admits_no_more(name: str, schema: Any) -> None:
+    *common, whole = [_admits(decode, _bytes(schema)) for decode in _decoders(SUBSETS[name])]
+    assert whole or not any(common)
+
+
+def _admits(decode: Callable[[bytes], Any], text: bytes) -> bool:
+    try:
+        decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
 
 
 def _narrows(change: Change) -> bool:

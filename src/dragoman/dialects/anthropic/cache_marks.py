@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 from ...canon.parts import Path
 from ...codec.dialect_extras import NULL
 from ...context import Context
@@ -15,15 +17,12 @@ MOST = 4
 _TTLS = {"": "", "5m": "5m", "1h": "1h", "30m": "5m", "12h": "1h", "24h": "1h"}
 
 
-class Marks:
+class Marks(Struct, eq=False):
     """The marks so far, in the order of the prompt: tools, system, messages."""
 
-    __slots__ = ("_context", "marked")
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self.marked: list[tuple[dict[str, Any], Path]] = []
-        """The marked blocks and tools, with their places."""
+    _context: Context
+    marked: list[tuple[dict[str, Any], Path]] = []
+    """The marked blocks and tools, with their places."""
 
     def put(self, out: dict[str, Any], ttl: str, at: Path) -> None:
         """Mark a block or a tool."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec import json_text
@@ -46,38 +48,22 @@ def _blocks(content: str | list[Any]) -> list[Any]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-class History:
+class History(Struct, eq=False):
     """The messages so far, and the calls in them that wait for results."""
 
-    __slots__ = (
-        "_answered",
-        "_at",
-        "_context",
-        "_final",
-        "_marks",
-        "_open",
-        "_role",
-        "_twins",
-        "_used",
-        "messages",
-        "prefill",
-        "writer",
-    )
-
-    def __init__(self, writer: BlockWriter) -> None:
-        self.writer = writer
-        self.prefill = True
-        """The settings of the request allow a history that ends with the assistant."""
-        self.messages: list[Any] = []
-        self._context: Context = writer.context
-        self._role = ""
-        self._at: Path = ()
-        self._open: dict[str, str] = {}  # open calls of this step: id in the source -> id as sent
-        self._twins: OpenCalls[tuple[str, str]] | None = None  # further open calls whose id is already in `_open`
-        self._answered: dict[str, None] = {}
-        self._used: set[str] = set()
-        self._marks = 0  # marks before the first turn
-        self._final = True  # no written turn depends on a later turn
+    writer: BlockWriter
+    _context: Context
+    prefill: bool = True
+    """The settings of the request allow a history that ends with the assistant."""
+    messages: list[Any] = []
+    _role: str = ""
+    _at: Path = ()
+    _open: dict[str, str] = {}  # open calls of this step: id in the source -> id as sent
+    _twins: OpenCalls[tuple[str, str]] | None = None  # further open calls whose id is already in `_open`
+    _answered: dict[str, None] = {}
+    _used: set[str] = set()
+    _marks: int = 0  # marks before the first turn
+    _final: bool = True  # no written turn depends on a later turn
 
     def system(self, turns: tuple[Turn, ...]) -> list[Any]:
         """The leading system turns as blocks of the system prompt."""

@@ -175,7 +175,10 @@ def _continues(thread: Raw) -> bool:
 
 def _read_user(parts: list[Part], at: Path, extra: Extra | None, turns: list[Turn]) -> None:
     """Read a user message: results become a separate tool turn, in the order of the wire."""
-    if ToolResult not in map(type, parts):
+    for part in parts:
+        if type(part) is ToolResult:
+            break
+    else:
         turns.append(Turn("user", tuple(parts), "", extra, at))
         return
     results, begin = type(parts[0]) is ToolResult, 0
@@ -231,7 +234,7 @@ class RequestWriter:
         self.resumable = self._unmarked = True
         self._request = request
         self._blocks = BlockWriter(context)
-        self._history = History(self._blocks)
+        self._history = History(self._blocks, context)
         self.messages = self._history.messages
         self._out: dict[str, Any] = {}
         self._words: list[str] = []  # sentences in the system prompt that replace settings

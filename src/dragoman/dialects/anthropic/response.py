@@ -277,7 +277,7 @@ _UNCOUNTED = {"cache_creation": None, "server_tool_use": None, "service_tier": N
 
 def write_results(response: Response, results: Request, context: Context) -> bytes:
     """The messages to append: the assistant's message, then one user message with all results."""
-    history = History(BlockWriter(context))
+    history = History(BlockWriter(context), context)
     turns = (Turn("assistant", response.parts), *results.turns)
     for i, turn in enumerate(turns):
         history.turn(turn, turns, i)

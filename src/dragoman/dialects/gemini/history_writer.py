@@ -7,6 +7,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+from msgspec import Struct
+
 from ...canon.parts import Opaque, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec.open_call_lookup import OpenCalls
@@ -78,21 +80,18 @@ def begins_with_model(contents: list[Any]) -> bool:
     return type(first) is dict and first.get("role") == "model"
 
 
-class History:
+class History(Struct, eq=False):
     """The contents so far, and the calls that wait for results."""
 
-    __slots__ = ("_answered", "_at", "_context", "_open", "_role", "_waiting", "contents", "mine")
-
-    def __init__(self, context: Context, *, mine: bool) -> None:
-        """`mine`: the history is of this dialect."""
-        self.contents: list[Any] = []
-        self.mine = mine
-        self._context = context
-        self._role = ""
-        self._at: Path = ()
-        self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its path
-        self._open: OpenCalls[Any] | None = None  # open calls, after a result out of order
-        self._answered: set[str] = set()
+    _context: Context
+    mine: bool
+    """The history is of this dialect."""
+    contents: list[Any] = []
+    _role: str = ""
+    _at: Path = ()
+    _waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its path
+    _open: OpenCalls[Any] | None = None  # open calls, after a result out of order
+    _answered: set[str] = set()
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
         """The contents except the last one, which may grow, and the state of the writer, which holds the last one."""

@@ -100,10 +100,11 @@ class RequestReader:
             return
         parts = read_parts(content, at, ids, unknown)
         extra = gather(context, at, unknown) if unknown else None
-        if ToolResult not in map(type, parts):
-            turns.append(Turn("user", tuple(parts), "", extra, at))
-        else:
-            _split_results(parts, turns, extra, at)
+        for part in parts:
+            if type(part) is ToolResult:
+                _split_results(parts, turns, extra, at)
+                return
+        turns.append(Turn("user", tuple(parts), "", extra, at))
 
     def close(self) -> tuple[Turn, ...]:
         """All turns."""

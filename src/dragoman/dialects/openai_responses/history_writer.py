@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
 from ...canon.request import Request
 from ...canon.turns import Turn
@@ -90,22 +92,21 @@ def some_input(turns: tuple[Turn, ...], first: str | None, context: Context) -> 
     return [{"type": "message", "role": "user", "content": NO_INPUT}]
 
 
-class Calls:
+class Calls(Struct, eq=False):
     """The calls and results so far. The server demands one output for each call, of its kind, with its own id (400 "No
     tool output found for function call", reported by users, 2026).
     """
 
-    __slots__ = ("_begin", "_last", "_past", "_results", "again", "answered", "kinds", "turns")
-
-    def __init__(self, turns: tuple[Turn, ...]) -> None:
-        self.turns = turns
-        self.kinds: dict[str, str] = {}  # call id -> type of its output item
-        self.again: dict[str, str] = {}  # ids that hosts reuse in every step -> the ids sent instead
-        self.answered: set[str] = set()
-        self._begin = 0  # the first turn that is not restored
-        self._past: frozenset[str] = frozenset()  # the calls answered by restored turns
-        self._results: set[str] | None = None
-        self._last: dict[str, ToolResult] | None = None  # call id -> its last result
+    turns: tuple[Turn, ...]
+    kinds: dict[str, str] = {}
+    """Call id -> type of its output item."""
+    again: dict[str, str] = {}
+    """Ids that hosts reuse in every step -> the ids sent instead."""
+    answered: set[str] = set()
+    _begin: int = 0  # the first turn that is not restored
+    _past: frozenset[str] = frozenset()  # the calls answered by restored turns
+    _results: set[str] | None = None
+    _last: dict[str, ToolResult] | None = None  # call id -> its last result
 
     @property
     def results(self) -> set[str]:
