@@ -72,6 +72,8 @@ class Prefix(Struct, frozen=True, gc=False, eq=False):
     """The unique number of this prefix."""
     before: int
     """The number of the prefix that this prefix extends; 0 for none."""
+    size: int = 0
+    """The approximate size: the text, the turns, and the messages that targets had written when the prefix was made."""
 
     def keep(self, model: str, written: WrittenPrefix) -> None:
         """Remember the messages that a target wrote."""
@@ -125,21 +127,17 @@ class PrefixMemory:
         at = _place(len(text))
         key = (pair, text[at : at + PIECE])
         known = self._prefixes.get(key) or []
-        made = Prefix(text, count, turns, facts, losses, written, search, next(_numbers), before.number)
+        size = 2 * len(text) + _OBJECTS * len(turns) + sum([len(one.messages) for one in written.values()])
+        made = Prefix(text, count, turns, facts, losses, written, search, next(_numbers), before.number, size)
         alike = [made]
         if before in known:
             alike.append(before)
         alike += [one for one in known if one is not before and one.number != before.before and one.text != text]
         del alike[MAX_ALIKE:]
-        while (size := sum(map(_size, alike))) > largest() and alike:
-            alike.pop()
-        self._prefixes.put(key, alike, size)
-
-
-def _size(prefix: Prefix) -> int:
-    """The approximate size of a prefix: its text, its turns, and the messages that targets wrote."""
-    written = sum([len(one.messages) for one in prefix.written.values()])
-    return 2 * len(prefix.text) + _OBJECTS * len(prefix.turns) + written
+        most, total = largest(), sum([one.size for one in alike])
+        while total > most:
+            total -= alike.pop().size
+        self._prefixes.put(key, alike, total)
 
 
 def _place(size: int) -> int:
