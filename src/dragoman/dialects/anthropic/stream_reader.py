@@ -128,7 +128,7 @@ class StreamReader(FrameReader):
     """Takes wire events and returns canon events."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME), keeps_count=True)
+        super().__init__(Splitter(wire.NAME))
         self._context = context
         self._live: _Block | None = None
         self._waiting: list[_Block] = []

@@ -112,7 +112,7 @@ class StreamReader(FrameReader):
     """Takes chunks and returns events."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(sse_splitter.Splitter(wire.NAME), keeps_count=True)
+        super().__init__(sse_splitter.Splitter(wire.NAME))
         self._context = context
         self._head = b""
         self._odd = b""  # a body that is no chunk, in place of the first one

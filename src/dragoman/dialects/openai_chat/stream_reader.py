@@ -62,7 +62,7 @@ class StreamReader(FrameReader):
     _root_fields = staticmethod(ROOT_FIELDS.values)
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME), keeps_count=True)
+        super().__init__(Splitter(wire.NAME))
         self._context = context
         self._decode = self._strict if context.target in wire.KIN else self._strict_for_others
         self._answers: dict[int, Answer] = {}
