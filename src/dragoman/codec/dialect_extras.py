@@ -7,6 +7,7 @@ as in a JSON pointer). So a field inside an object that the canon does not have 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import compress
 from operator import attrgetter
 from typing import Any
 
@@ -42,7 +43,7 @@ def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
     values = names.values(wire) if type(names) is Fields else [getattr(wire, name) for name in names]
     if not any(values):
         return None
-    return {name: value for name, value in zip(names, values, strict=True) if value}
+    return dict(compress(zip(names, values, strict=True), values))
 
 
 def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | None = None) -> Extra | None:
@@ -53,7 +54,7 @@ def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | 
     """
     # A name with a slash is a path. It is reported at the path of the field, not of the object that carries it.
     if more:
-        if any("/" in name for name in more):
+        if "/" in "".join(more):
             for name, value in more.items():
                 *below, last = name.split("/")
                 context.keep((*at, *below), {last: value})
