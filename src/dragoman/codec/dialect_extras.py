@@ -69,7 +69,7 @@ def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | 
     """
     # A name with a slash is a path. It is reported at the path of the field, not of the object that carries it.
     if more:
-        if any("/" in name for name in more):
+        if "/" in "".join(more):
             for name, value in more.items():
                 *below, last = name.split("/")
                 context.keep((*at, *below), {last: value})

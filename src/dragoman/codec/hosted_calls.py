@@ -374,12 +374,12 @@ class HostedEvents:
         self._taken: set[int] = set()
         self._next = _FIRST
 
-    def feed(self, event: Event) -> list[Event]:
-        """The events to write for this event."""
+    def take(self, event: Event) -> list[Event] | None:
+        """The events to write for this event. None: the event unchanged."""
         if type(event) is PartStart:
             part = event.part
             if not (type(part) is HostedCall or type(part) is HostedResult) or part.dialect in self._own:
-                return [event]
+                return None
             self._taken.add(event.index)
             uses = self._answers.get(event.answer)
             if uses is None:
@@ -392,7 +392,7 @@ class HostedEvents:
         if type(event) is Finish and event.answer in self._answers:
             # Calls without a result are written at the end, when no result can come any more.
             return [*self._events(self._answers.pop(event.answer).rest(), event.answer), event]
-        return [event]
+        return None
 
     def _events(self, parts: Iterable[Part], answer: int) -> list[Event]:
         out: list[Event] = []

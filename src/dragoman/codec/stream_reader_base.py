@@ -91,15 +91,13 @@ class FrameReader:
     Attributes begin with two underscores, because subclasses have attributes with similar names.
     """
 
-    def __init__(self, frames: Splitter, *, keeps_count: bool) -> None:
+    def __init__(self, frames: Splitter) -> None:
         self._frames = frames
         self.one: Callable[[bytes], Frame | None] = frames.one
         """The frame that a chunk is, if it is one, whole and in its usual form."""
         self.__matcher: FrameMatcher | None = None
-        self.__counts = keeps_count
         self.__texts: list[str] = []
         self.__last = b""
-        self.__blank = b"\n\n"  # between frames
         self.__repeated = b"", ""  # the frame that may be repeated, and its text
         self.__lanes = 0  # made since a frame took one
         self.going_on = -1
@@ -113,10 +111,11 @@ class FrameReader:
 
     def feed(self, chunk: bytes) -> list[Event]:
         """The events of a chunk."""
+        events: list[Event] = []
         frame = self.one(chunk)
         if frame is not None:
-            return self.take(chunk, frame)
-        events: list[Event] = []
+            self.take(chunk, frame, events)
+            return events
         # Networks cut streams at any byte. The rest of a frame is
         # read alone, so that the frames after it can take the lane.
         if not self._frames.between:
@@ -128,30 +127,26 @@ class FrameReader:
                 if chunk:
                     self.__read_bytes(chunk, events)
                 return events
-        # One kind of line end is used in a whole stream, so the last separator is tried first.
-        pieces = chunk.split(self.__blank)
+        blank = b"\n\n"
+        pieces = chunk.split(blank)
         if len(pieces) == 1:
-            self.__blank = b"\r\n\r\n" if b"\r\n\r\n" in chunk else b"\n\n"
-            pieces = chunk.split(self.__blank)
+            blank = b"\r\n\r\n"
+            pieces = chunk.split(blank)
         rest = pieces.pop()
         for piece in pieces:
-            whole = piece + self.__blank
+            whole = piece + blank
             for frame in self._frames.feed(whole):
-                self.__read(whole, frame, events)
+                self.take(whole, frame, events)
         if rest:
             self.__read_bytes(rest, events)
         return events
 
-    def take(self, chunk: bytes, frame: Frame) -> list[Event]:
-        """The events of such a chunk."""
-        events: list[Event] = []
-        self.__read(chunk, frame, events)
-        return events
-
-    def __read(self, whole: bytes, frame: Frame, events: list[Event]) -> None:
+    def take(self, whole: bytes, frame: Frame, events: list[Event]) -> None:
+        """Append the events of a chunk that is one whole frame."""
         if self.going_on >= 0:
             self.settle()
-        if self._frame(*frame, events):
+        name, data = frame
+        if self._frame(name, data, events):
             delta = self.held or events[-1]
             if self.__matcher is not None and type(delta) is PartDelta:
                 # The lane needs the frame as it came: it compares the bytes around the text.
@@ -183,8 +178,7 @@ class FrameReader:
     def add_texts(self, texts: list[str], last: bytes) -> None:
         """Take note of texts that were read elsewhere. `last`: the frame of the last text."""
         self.__last = last
-        if self.__counts:
-            self.__texts += texts
+        self.__texts += texts
 
     def settle(self) -> None:
         """Another frame comes: catch up with the frames that were only compared."""

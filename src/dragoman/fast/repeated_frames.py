@@ -54,11 +54,56 @@ def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
     return frozenset([noise * size + rest for size in range(_PADDING)])
 
 
-def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCleaning | None = None) -> Lane:
+def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCleaning | None) -> Lane:
     """The matching function of a shape. It is a closure and not a method, because its names and slices are bound once
     for hundreds of frames. It compares slices, which for bytes is faster than startswith and endswith. The decoder
     checks that the rest is one string.
     """
+    arguments = shape.head.rstrip(b" ").endswith(_ARGUMENTS)
+    if arguments or cleaning is not None or shape.second or shape.tail:
+        return _full_lane(shape, texts, template, cleaning, arguments)
+    return _text_lane(shape, texts, template)
+
+
+def _text_lane(shape: Shape, texts: list[str], template: Template) -> Lane:
+    """For texts and thoughts in frames without a number: most frames of most dialects, which need few checks."""
+    head, quote, after = shape.head, shape.quote, shape.after
+    rest, noise, figures = shape.rest, shape.noise, shape.figures
+    known = _padded(noise, rest) if len(noise) == 1 and len(rest) <= _PADDING else None
+    size = len(head)
+    opening, words = slice(size), slice(size, None)
+    before, behind, between, count = template.before, template.after, template.between, template.number
+    add_text = texts.append
+
+    def lane(frame: bytes) -> bytes | None:
+        nonlocal count
+        if frame[opening] != head:
+            return None
+        literal, _, end = frame[words].rpartition(after)
+        if known is not None:
+            if end not in known:
+                return None
+        elif (end.translate(None, figures) if figures else end.lstrip(noise)) != rest:
+            return None
+        try:
+            text = _string(literal + quote if quote else literal)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        if not text:
+            return None
+        add_text(text)
+        if between:
+            count += 1
+            return b"".join((before, encode(count - 1), between, encode(text), behind))
+        return before + encode(text) + behind if before else b""
+
+    return lane
+
+
+def _full_lane(
+    shape: Shape, texts: list[str], template: Template, cleaning: EscapeCleaning | None, arguments: bool
+) -> Lane:
+    """For frames with a number, and for the arguments of calls."""
     head, second, quote, after = shape.head, shape.second, shape.quote, shape.after
     rest, noise, figures, tail = shape.rest, shape.noise, shape.figures, shape.tail
     known = _padded(noise, rest) if len(noise) == 1 and len(rest) <= _PADDING else None
@@ -68,7 +113,6 @@ def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCl
     steady = counted = ending = opening
     if tail:
         steady, counted, ending = slice(len(rest)), slice(len(rest), -len(tail)), slice(-len(tail), None)
-    arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
     before, behind, between, count = template.before, template.after, template.between, template.number
     add_text = texts.append
     mender, index, changed = None, 0, {}

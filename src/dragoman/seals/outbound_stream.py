@@ -33,8 +33,8 @@ class _Open(Struct):
     """The calls and the characters of the answer before the part."""
     chars: int
     pieces: list[str] = []
-    citations: list[Citation] = []
-    tokens: list[Token] = []
+    citations: tuple[Citation, ...] = ()
+    tokens: tuple[Token, ...] = ()
 
 
 def _opened(part: Part, answer: int, seals: AnswerSeals, withheld: bool = False) -> _Open:
@@ -54,29 +54,25 @@ class SealStream:
         self._model = ""
         self._added = 0
 
-    def passes(self, event: Event) -> bool:
-        """Whether an event passes unchanged, and alone. The parts of it that are needed later are noted. `put` takes
-        the other events.
-        """
+    def take(self, event: Event) -> list[Event] | None:
+        """What the client gets for an event. None: the event unchanged, and nothing else."""
         if type(event) is PartDelta:
-            if event.seal is not None:
-                return False
+            # Few parts are open here: only parts whose text or seal is needed later.
             opened = self._open.get(event.index)
-            if opened is None:
-                return True
-            if opened.withheld:
-                return False
-            # The text is needed later: for its length, and for the digest of the vault.
-            opened.pieces.append(event.text)
-            if event.citations:
-                opened.citations += event.citations
-            return True
+            return None if opened is None else self._delta(event, opened)
+        if type(event) is PartStart:
+            return self._call(event, event.part) if type(event.part) is ToolCall else self._start(event)
         if type(event) is PartEnd:
-            return event.index not in self._open
+            opened = self._open.pop(event.index, None)
+            return None if opened is None else self._end(event, opened)
+        if type(event) is Finish:
+            return self._finish(event)
         if type(event) is Start:
             self._model = event.model
-            return True
-        return False
+        elif type(event) is Fault and self._ended:
+            # An answer that failed still ends its open thought, so that the client's stream stays well formed.
+            return [*[one for answer in list(self._ended) for one in self._released(answer)], event]
+        return None
 
     def holds(self, index: int) -> bool:
         """Whether deltas of that part are held back."""
@@ -93,31 +89,12 @@ class SealStream:
         """The events as the client gets them."""
         out: list[Event] = []
         for event in events:
-            self.put(event, out)
+            changed = self.take(event)
+            if changed is None:
+                out.append(event)
+            else:
+                out += changed
         return out
-
-    def put(self, event: Event, out: list[Event]) -> None:
-        """Append to `out` what the client gets for an event."""
-        if type(event) is PartDelta:
-            self._delta(event, out)
-        elif type(event) is PartStart:
-            self._start(event, out)
-        elif type(event) is PartEnd:
-            self._end(event, out)
-        elif type(event) is Finish:
-            self._release(event.answer, out)
-            for last in self._of(event.answer).finish():
-                # Parts that only hold seals come after all content, before the end.
-                self._put_in(last, event.answer, out)
-            out.append(event)
-        else:
-            if type(event) is Start:
-                self._model = event.model
-            elif type(event) is Fault:
-                # An answer that failed still ends its open thought, so that the client's stream stays well formed.
-                for answer in list(self._ended):
-                    self._release(answer, out)
-            out.append(event)
 
     def _of(self, answer: int) -> AnswerSeals:
         seals = self._answers.get(answer)
@@ -125,112 +102,115 @@ class SealStream:
             seals = self._answers[answer] = AnswerSeals(self._plan, self._context, self._model)
         return seals
 
-    def _put_in(self, part: Part, answer: int, out: list[Event]) -> None:
-        """Add a part that holds only a seal."""
+    def _added_part(self, part: Part, answer: int) -> list[Event]:
+        """The events of a part that holds only a seal."""
         index = _FIRST + self._added
         self._added += 1
-        out += (PartStart(index, part, answer), PartEnd(index))
+        return [PartStart(index, part, answer), PartEnd(index)]
 
-    def _release(self, answer: int, out: list[Event], records: list[Record] | None = None) -> None:
-        """Write the held end of the last thought. Records go into its slot, or into a new thought."""
+    def _released(self, answer: int, records: list[Record] | None = None) -> list[Event]:
+        """The held end of the last thought. Records go into its slot, or into a new thought."""
         ended = self._ended.pop(answer, None)
         if ended is not None:
             end, kind = ended
             seal = packed_seals.bundle(records) if records else self._of(answer).shown(kind, 0, 0)
-            out += (PartDelta(end.index, "", seal), end)
-        elif records:
-            self._put_in(Reasoning(seal=packed_seals.bundle(records)), answer, out)
+            return [PartDelta(end.index, "", seal), end]
+        return self._added_part(Reasoning(seal=packed_seals.bundle(records)), answer) if records else []
 
-    def _start(self, event: PartStart, out: list[Event]) -> None:
-        part, answer, plan = event.part, event.answer, self._plan
+    def _finish(self, event: Finish) -> list[Event] | None:
+        answer = event.answer
+        out = self._released(answer) if self._ended else []
+        seals = self._answers.get(answer)
+        if seals is not None:
+            for last in seals.finish():
+                # Parts that only hold seals come after all content, before the end.
+                out += self._added_part(last, answer)
+        return [*out, event] if out else None
+
+    def _call(self, event: PartStart, part: ToolCall) -> list[Event] | None:
+        answer = event.answer
         seals = self._of(answer)
-        if type(part) is ToolCall:
-            records, call = seals.call(part)
-            self._release(answer, out, records)
-            if plan.vault is not None:  # a vault key may need the arguments
-                self._open[event.index] = opened = _opened(part, answer, seals)
-                # The list is shared: pieces of arguments that come later reach the vault, too.
-                opened.pieces = seals.pieces()
-            out.append(event if call is part else PartStart(event.index, call, answer))
-            return
-        if type(part) is Text:
-            withheld = part.seal is not None and plan.way != "left"
-            if withheld or (plan.counts and not part.refusal):
-                self._open[event.index] = _opened(part, answer, seals, withheld)
-            if withheld:
-                return
-        elif part.seal is not None and isinstance(part, Opaque) and plan.way != "left":
-            records, unsealed = seals.use(part)
-            # The thought before belongs to the model, so it must end before a new one carries the use.
-            self._release(answer, out)
-            self._release(answer, out, records)  # in a thought of their own
-            out.append(PartStart(event.index, unsealed, answer))
-            return
-        elif part.seal is not None and type(part) is not Reasoning and plan.way != "left":
-            event = PartStart(event.index, seals.without_seal(part), answer)
-        elif type(part) is Reasoning and plan.way != "left":
-            self._open[event.index] = _opened(part, answer, seals)
-            if part.seal is not None:
-                event = PartStart(event.index, msgspec.structs.replace(part, seal=None), answer)
-        self._release(answer, out)
-        out.append(event)
+        records, call = seals.call(part)
+        out = self._released(answer, records) if records or self._ended else []
+        if self._plan.vault is not None:  # a vault key may need the arguments
+            self._open[event.index] = opened = _opened(part, answer, seals)
+            # The list is shared: pieces of arguments that come later reach the vault, too.
+            opened.pieces = seals.pieces()
+        if call is not part:
+            return [*out, PartStart(event.index, call, answer)]
+        return [*out, event] if out else None
 
-    def _delta(self, event: PartDelta, out: list[Event]) -> None:
-        opened = self._open.get(event.index)
-        if opened is None:
-            out.append(event)
-            return
+    def _start(self, event: PartStart) -> list[Event] | None:
+        """The beginning of any part but a call."""
+        part, answer, plan = event.part, event.answer, self._plan
+        shown = event
+        if plan.way == "left":
+            if type(part) is Text and plan.counts and not part.refusal:
+                self._open[event.index] = _opened(part, answer, self._of(answer))
+        elif type(part) is Text:
+            withheld = part.seal is not None
+            if withheld or (plan.counts and not part.refusal):
+                self._open[event.index] = _opened(part, answer, self._of(answer), withheld)
+            if withheld:
+                return []
+        elif type(part) is Reasoning:
+            self._open[event.index] = _opened(part, answer, self._of(answer))
+            if part.seal is not None:
+                shown = PartStart(event.index, msgspec.structs.replace(part, seal=None), answer)
+        elif part.seal is not None and isinstance(part, Opaque):
+            records, unsealed = self._of(answer).use(part)
+            # The thought before belongs to the model, so it must end before a new one carries the use.
+            out = self._released(answer) + self._released(answer, records)  # in a thought of their own
+            return [*out, PartStart(event.index, unsealed, answer)]
+        elif part.seal is not None:
+            shown = PartStart(event.index, self._of(answer).without_seal(part), answer)
+        if self._ended:
+            return [*self._released(answer), shown]
+        return None if shown is event else [shown]
+
+    def _delta(self, event: PartDelta, opened: _Open) -> list[Event] | None:
         if event.text:
             opened.pieces.append(event.text)
-        if opened.withheld:
+        if event.citations:
             opened.citations += event.citations
+        if opened.withheld:
             opened.tokens += event.tokens
             # A later delta may bring the seal; the last one counts.
             opened.seal = event.seal or opened.seal
-            return
-        if event.citations:
-            opened.citations += event.citations
+            return []
         if event.seal is not None and type(opened.part) is Reasoning:
             opened.seal = event.seal
-            if not event.text:
-                return
-            event = PartDelta(event.index, event.text)
-        out.append(event)
+            return [PartDelta(event.index, event.text)] if event.text else []
+        return None
 
-    def _end(self, event: PartEnd, out: list[Event]) -> None:
-        opened = self._open.pop(event.index, None)
-        if opened is None:
-            out.append(event)
-            return
-        seals = self._of(opened.answer)
+    def _end(self, event: PartEnd, opened: _Open) -> list[Event] | None:
         part = opened.part
+        if type(part) is ToolCall:
+            return None
         text = "".join(opened.pieces)
         if opened.withheld and type(part) is Text:
-            self._text(event, opened, msgspec.structs.replace(part, text=part.text + text, seal=opened.seal), out)
-        elif type(part) is ToolCall:
-            out.append(event)
-        elif type(part) is not Reasoning:
+            return self._text(event, opened, msgspec.structs.replace(part, text=part.text + text, seal=opened.seal))
+        seals = self._of(opened.answer)
+        if type(part) is not Reasoning:
             if opened.citations:
-                seals.cited(text, tuple(opened.citations))
+                seals.cited(text, opened.citations)
             seals.add_text(text)
-            out.append(event)
         elif self._plan.strips:
             seals.wait(part, opened.seal, text)
-            out.append(event)
         elif opened.seal is not None and opened.seal.data:
-            out += (PartDelta(event.index, "", seals.shown(opened.seal, opened.calls, opened.chars)), event)
+            return [PartDelta(event.index, "", seals.shown(opened.seal, opened.calls, opened.chars)), event]
         elif text:
             # The next part may still use the slot of this thought.
             self._ended[opened.answer] = event, opened.seal
-        else:
-            out.append(event)
+            return []
+        return None
 
-    def _text(self, event: PartEnd, opened: _Open, text: Text, out: list[Event]) -> None:
-        """Write a text that was held, and before it the records that its seal became."""
+    def _text(self, event: PartEnd, opened: _Open, text: Text) -> list[Event]:
+        """The events of a text that was held, and before it the records that its seal became."""
         records, shown = self._of(opened.answer).text(text)
-        self._release(opened.answer, out, records)
+        out = self._released(opened.answer, records)
         if shown is None:
-            return
+            return out
         out.append(PartStart(event.index, msgspec.structs.replace(shown, text="", citations=()), opened.answer))
         if shown.text:
             out.append(PartDelta(event.index, shown.text))
@@ -238,5 +218,6 @@ class SealStream:
         if citations:
             out.append(PartDelta(event.index, "", None, citations))
         if opened.tokens:
-            out.append(PartDelta(event.index, "", None, (), tuple(opened.tokens)))
+            out.append(PartDelta(event.index, "", None, (), opened.tokens))
         out.append(event)
+        return out

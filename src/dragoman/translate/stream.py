@@ -160,14 +160,23 @@ class StreamTranslator:
         if self._lane is not None:
             self._leave_lane()
         framed = self._framed
-        events = self._reader.feed(chunk) if frame is None or framed is None else framed.take(chunk, frame)
+        if frame is None or framed is None:
+            events = self._reader.feed(chunk)
+        else:
+            events = []
+            framed.take(chunk, frame, events)
         halves = self._halves
         if halves.active:
             events = halves.joined(events, self._context)
         elif not events and (framed is None or framed.held is None):
             return b""
-        written = self._written
-        out = written(events[0]) if len(events) == 1 else b"".join([written(event) for event in events])
+        if len(events) == 1:
+            out = self._written(events[0])
+        else:
+            pieces: list[bytes] = []
+            for event in events:
+                pieces.append(self._written(event))
+            out = b"".join(pieces)
         # A half character, or a cut escape, needs the events of the next frame.
         if framed is not None and framed.going_on >= 0 and not halves.active and not self._escapes.holding:
             self._enter_lane(framed)
@@ -248,26 +257,33 @@ class StreamTranslator:
                 if sound is None:
                     return b""
                 event = sound
-            if self._restorer is None:
-                if self._seals is None or self._seals.passes(event):
-                    return self._send(event)
-        elif type(event) is PartStart:
-            event = self._part_start(event)
-        elif type(event) is PartEnd and event.index in self._escapes.calls:
-            rest = self._escapes.end(event.index)
-            if rest:
-                # The held text belongs to the part, so it is written before the end.
-                return self._written(PartDelta(event.index, rest)) + self._written(event)
-        if self._hosted is None and self._restorer is None and type(event) is not Fault:
-            seals = self._seals
-            if seals is None or seals.passes(event):
-                return self._send(event)
-            events: list[Event] = []
-            seals.put(event, events)
-            return self._send(events[0]) if len(events) == 1 else b"".join([self._send(event) for event in events])
-        return self._all_written(
-            [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)
-        )
+        else:
+            if type(event) is PartStart:
+                event = self._part_start(event)
+            elif type(event) is PartEnd:
+                if event.index in self._escapes.calls:
+                    rest = self._escapes.end(event.index)
+                    if rest:
+                        # The held text belongs to the part, so it is written before the end.
+                        return self._written(PartDelta(event.index, rest)) + self._written(event)
+            elif type(event) is Fault:
+                return self._fault_written(event)
+            made = self._hosted.take(event) if self._hosted is not None else None
+            if made is not None:
+                return self._all_written(made)
+        if self._restorer is not None:
+            return self._all_written([event])
+        placed = self._seals.take(event) if self._seals is not None else None
+        return self._send(event) if placed is None else b"".join([self._send(one) for one in placed])
+
+    def _fault_written(self, fault: Fault) -> bytes:
+        events = [fault] if self._seals is None else self._seals.feed([fault])
+        out = [self._send(event) for event in events]
+        self.fault = fault
+        # The path of a fault does not depend on the envelope of the frames before it.
+        for at in unsaid(fault, self._from.name, out[-1]):
+            self._context.losses.add("field.dropped", at, "", "info")
+        return b"".join(out)
 
     def _part_start(self, event: PartStart) -> PartStart:
         """The beginning of a part; a call gets an id that no other call has."""
@@ -295,13 +311,7 @@ class StreamTranslator:
             events = self._restorer.restore(events)
         if self._seals is not None:
             events = self._seals.feed(events)
-        out = [self._send(event) for event in events]
-        if events and type(events[-1]) is Fault:
-            self.fault = events[-1]
-            # The path of a fault does not depend on the envelope of the frames before it.
-            for at in unsaid(events[-1], self._from.name, out[-1]):
-                self._context.losses.add("field.dropped", at, "", "info")
-        return b"".join(out)
+        return b"".join([self._send(event) for event in events])
 
 
 def _place(loss: Loss) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import pytest
 from msgspec import Raw
 
 import dragoman
-from dragoman.canon.events import Finish, PartDelta, PartEnd, PartStart
+from dragoman.canon.events import Event, Finish, PartDelta, PartEnd, PartStart
 from dragoman.canon.parts import HostedCall, HostedResult, Opaque, Part, Text
 from dragoman.canon.response import Stop
 from dragoman.canon.turns import Turn
@@ -105,7 +105,7 @@ def test_a_turn_of_which_nothing_is_left_is_dropped() -> None:
 
 def test_events_of_a_stream() -> None:
     stage = HostedEvents(_write, frozenset({"here"}), Context("there", "here"))
-    events = [
+    events: list[Event] = [
         PartStart(0, _call(0)),
         PartEnd(0),
         PartStart(1, Text("")),
@@ -117,7 +117,10 @@ def test_events_of_a_stream() -> None:
         PartEnd(3),
         Finish(Stop("stop")),
     ]
-    out = [one for event in events for one in stage.feed(event)]
+    out: list[Event] = []
+    for event in events:
+        made = stage.take(event)
+        out += [event] if made is None else made
     parts = [event.part.text for event in out if isinstance(event, PartStart) and isinstance(event.part, Text)]
     assert parts == ["", "c0+c0", "c3+"]
     begun = [event.index for event in out if isinstance(event, PartStart)]

@@ -19,7 +19,7 @@ class Reader(FrameReader):
     """Every frame is a piece of part 3; notes which frames were really read."""
 
     def __init__(self, repeated: RepeatedFrame) -> None:
-        super().__init__(Splitter("test"), keeps_count=True)
+        super().__init__(Splitter("test"))
         self.match(repeated)
         self.read: list[bytes] = []
         self.caught: list[str] = []

@@ -261,13 +261,7 @@ def _streamed(parts: tuple[Part, ...], plan: Plan, *, late: bool) -> list[Event]
             events.append(PartDelta(index, "", seal))
         events.append(PartEnd(index))
     events.append(Finish(Stop("stop")))
-    out: list[Event] = []
-    for event in events:
-        if isinstance(event, PartDelta) and event.seal is None and convoy.passes(event):
-            out.append(event)
-        else:
-            out += convoy.feed([event])
-    return out
+    return convoy.feed(events)
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])

@@ -70,9 +70,7 @@ def read_response(body: bytes, context: Context) -> Response:
     answer, unknown, context.spelled = admit_answer(body)
     parts = read_content(answer.content, ("content",), context, unknown, answer.model or "")
     usage = read_usage(answer.usage, ("usage",), context, unknown) if answer.usage is not None else None
-    stop = None
-    if answer.stop_sequence is None and (answer.stop_details is wire.NONE or answer.stop_details == NULL):
-        stop = _PLAIN_STOPS.get(answer.stop_reason or "")
+    stop = plain_stop(answer.stop_reason, answer.stop_sequence, answer.stop_details)
     if stop is None or (stop.reason == "stop" and parts and type(parts[-1]) is not Text):
         called = any(type(part) is ToolCall for part in parts)
         stop = read_stop(answer.stop_reason, answer.stop_sequence, answer.stop_details, called, context)
@@ -86,6 +84,13 @@ def read_response(body: bytes, context: Context) -> Response:
 
 _SEQUENCE = ("stop_sequence",)
 _PLAIN_STOPS = {"end_turn": Stop("stop"), "tool_use": Stop("tool_calls"), "max_tokens": Stop("length")}
+
+
+def plain_stop(word: str | None, sequence: str | None, details: Raw) -> Stop | None:
+    """The stop of an answer with a usual word and nothing else. None for any other."""
+    if sequence is None and (details is wire.NONE or details == NULL):
+        return _PLAIN_STOPS.get(word or "")
+    return None
 
 
 def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool, context: Context) -> Stop:

@@ -6,6 +6,8 @@ server interleaves them, the later block is held back. Blocks of hosted tools ar
 
 from __future__ import annotations
 
+from itertools import compress
+from operator import is_not
 from typing import Any
 
 import msgspec
@@ -30,10 +32,12 @@ from .compaction import compaction_delta, with_delta
 from .faults import fault_from
 from .hosted_calls import read_hosted
 from .message_reader import WRAPPED, read_block, read_citations, unwrapped
-from .response import explanation, read_counts, read_response, read_stop, read_usage
+from .response import explanation, plain_stop, read_counts, read_response, read_stop, read_usage
 from .wire_by_block_type import read_event, sort_out_block
 
 _FIGURES = Fields(*wire.Usage.__struct_fields__)
+_UNSENT = _FIGURES.values(wire.Usage())
+"""The values of figures that an event does not have."""
 _OPENING = "input_json_delta?"
 _WRAPPED = "input_json_delta!"
 """In place of a delta's type: a call whose arguments may be wrapped text, and one whose arguments are."""
@@ -128,7 +132,7 @@ class StreamReader(FrameReader):
     """Takes wire events and returns canon events."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME), keeps_count=True)
+        super().__init__(Splitter(wire.NAME))
         self._context = context
         self._live: _Block | None = None
         self._waiting: list[_Block] = []
@@ -252,8 +256,9 @@ class StreamReader(FrameReader):
         # Clients must ignore unknown event types (docs "Streaming messages", 2026-10).
         elif kind != "ping":
             self._context.lose("event.dropped", (), kind)
-        for at, fields in unknown.items():
-            self._note(at, fields)
+        if unknown:
+            for at, fields in unknown.items():
+                self._note(at, fields)
 
     def _start(self, message: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
         self._started = True
@@ -262,7 +267,8 @@ class StreamReader(FrameReader):
         if message.usage is not None:
             self._usage = message.usage
             self._first_usage = usage = read_usage(message.usage, ("message", "usage"), self._context, unknown)
-        extra = gather(self._context, ("message",), unknown, carried(message, wire.ANSWER_EXTRAS))
+        more = carried(message, wire.ANSWER_EXTRAS)
+        extra = gather(self._context, ("message",), unknown, more) if unknown or more else None
         events.append(Start(message.id or "", self._model, None, usage, extra))
         # Content is empty in message_start (docs "Streaming messages", 2026-10); blocks in it are read as complete.
         for number, block in enumerate(message.content):
@@ -271,11 +277,11 @@ class StreamReader(FrameReader):
 
     def _block(self, number: int | None) -> _Block | None:
         """The open block with that number; the latest if the server gives none."""
-        blocks = [self._live, *self._waiting] if self._live is not None else self._waiting
-        for block in reversed(blocks):
-            if block is not None and not block.over and (number is None or block.number == number):
+        for block in reversed(self._waiting):
+            if not block.over and (number is None or block.number == number):
                 return block
-        return None
+        live = self._live
+        return live if live is not None and not live.over and (number is None or live.number == number) else None
 
     def _begin(self, number: int | None, block: wire.Block, unknown: Unknown, events: list[Event]) -> _Block:
         if self._live is not None and self._live.implied:
@@ -293,7 +299,8 @@ class StreamReader(FrameReader):
         delta = ""
         if type(part) is Text:
             text, citations, delta = part.text, part.citations, "text_delta"
-            part = Text("", extra=part.extra, at=part.at)
+            if text or citations or part.cache is not None:
+                part = Text("", extra=part.extra, at=part.at)
         elif type(part) is ToolCall:
             # content_block_start of a call has `input: {}`; the arguments follow as deltas (docs "Streaming messages",
             # 2026-10).
@@ -302,21 +309,23 @@ class StreamReader(FrameReader):
             text, part = part.arguments, msgspec.structs.replace(part, arguments="")
         elif type(part) is Reasoning and block.type == "thinking":
             text, delta = part.text, "thinking_delta"
-            part = Reasoning("", extra=part.extra, at=part.at)
+            if text or part.seal is not None:
+                part = Reasoning("", extra=part.extra, at=part.at)
         opened = _Block(index if number is None else number, index, part, delta)
         # Blocks do not overlap (docs "Streaming messages", 2026-10). An overlapping block of another host waits.
         if self._live is None:
             self._live = opened
         else:
             self._waiting.append(opened)
+            events = opened.waiting
         opened.signature = block.signature or ""
         if delta:
-            self._pass_on(opened, PartStart(index, part), events)
+            events.append(PartStart(index, part))
         opened.citations = citations
         if type(part) is ToolCall:
             opened.initial = text
         elif text:
-            self._pass_on(opened, PartDelta(index, text), events)
+            events.append(PartDelta(index, text))
         return opened
 
     def _pass_on(self, block: _Block, event: Event, events: list[Event]) -> None:
@@ -377,23 +386,24 @@ class StreamReader(FrameReader):
 
     def _end(self, block: _Block, events: list[Event]) -> None:
         index, part = block.index, block.part
+        out = events if block is self._live else block.waiting
         if not block.delta:
             whole = self._whole(block)
             words = whole.text if type(whole) is Reasoning else ""
-            self._pass_on(block, PartStart(index, msgspec.structs.replace(whole, text="") if words else whole), events)
+            out.append(PartStart(index, msgspec.structs.replace(whole, text="") if words else whole))
             if words:
-                self._pass_on(block, PartDelta(index, words), events)
+                out.append(PartDelta(index, words))
         elif type(part) is ToolCall and not block.text_passed:
             # A call without arguments has no delta; its arguments are {} (docs "Streaming messages", 2026-10).
             arguments = unwrapped("".join(block.pieces) or block.initial or "{}")
             if arguments:
-                self._pass_on(block, PartDelta(index, arguments), events)
+                out.append(PartDelta(index, arguments))
         elif type(part) is Reasoning and block.signature:
             seal = origin(block.signature, wire.NAME, "", self._model)
-            self._pass_on(block, PartDelta(index, "", seal), events)
+            out.append(PartDelta(index, "", seal))
         elif block.citations:
-            self._pass_on(block, PartDelta(index, "", None, block.citations), events)
-        self._pass_on(block, PartEnd(index), events)
+            out.append(PartDelta(index, "", None, block.citations))
+        out.append(PartEnd(index))
         block.over = True
         while self._live is not None and self._live.over:
             self._live = self._waiting.pop(0) if self._waiting else None
@@ -423,9 +433,10 @@ class StreamReader(FrameReader):
                 self._details = delta.stop_details
             if delta.container and delta.container != NULL:
                 self._extra["container"] = delta.container
-        self._extra.update(carried(event, wire.EVENT_EXTRAS) or {})
-        for at in ((), ("delta",)):
-            self._extra.update(unknown.pop(at, {}))
+        self._extra.update(carried(event, wire.EVENT_EXTRAS) or ())
+        if unknown:
+            for at in ((), ("delta",)):
+                self._extra.update(unknown.pop(at, {}))
         if event.usage is None:
             return
         if self._usage is None:
@@ -434,8 +445,9 @@ class StreamReader(FrameReader):
             self._first_usage = None
         # Figures in message_delta are cumulative (docs "Streaming messages", 2026-10): they replace earlier ones;
         # absent ones stay.
-        for name, value in zip(_FIGURES, _FIGURES.values(event.usage), strict=True):
-            if value is not None and value is not wire.NONE and value != NULL:
+        values = _FIGURES.values(event.usage)
+        for name, value in compress(zip(_FIGURES, values, strict=True), map(is_not, values, _UNSENT)):
+            if value != NULL:
                 setattr(self._usage, name, value)
 
     def _finish(self, events: list[Event]) -> None:
@@ -445,11 +457,13 @@ class StreamReader(FrameReader):
         if not self._started:
             self._break("the upstream's stream ended without an answer", events)
             return
-        stop = read_stop(self._word, self._sequence, self._details, self._called, self._context)
-        refusal = explanation(self._word, self._details, self._context)
-        if refusal is not None:
-            empty = msgspec.structs.replace(refusal, text="")
-            events += (PartStart(self._next, empty), PartDelta(self._next, refusal.text), PartEnd(self._next))
+        stop = plain_stop(self._word, self._sequence, self._details)
+        if stop is None or (stop.reason == "stop" and self._called):
+            stop = read_stop(self._word, self._sequence, self._details, self._called, self._context)
+            refusal = explanation(self._word, self._details, self._context)
+            if refusal is not None:
+                empty = msgspec.structs.replace(refusal, text="")
+                events += (PartStart(self._next, empty), PartDelta(self._next, refusal.text), PartEnd(self._next))
         extra = self._context.keep((), self._extra) if self._extra else None
         events.append(Finish(stop, self._last_usage(), extra=extra))
 

@@ -28,6 +28,10 @@ from .response import counted, write_stop, write_usage
 from .tools import IDS
 
 _DELTA_END = b"}}\n\n"
+_STOP = b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+_OWN_TEXT, _TEXT = b'{"type":"text","text":""}', b'{"type":"text","text":"","citations":null}'
+_THOUGHT = b'{"type":"thinking","thinking":"","signature":""}'
+"""The empty blocks with which texts and thoughts begin. For other dialects a text has every field of its schema."""
 _UNSAID = {"stop_details": None, "container": None}
 """Fields that the schemas of a message and of its end require, and that no other dialect has."""
 
@@ -83,7 +87,8 @@ class StreamWriter:
         self._ended = True
         self._head = b""
         # A fault in a stream is an error event with the body of an error answer (docs "Errors", 2026-10).
-        return _framed("error", {**error_event(event), "request_id": event.request_id or None})
+        error = json_text.encode({**error_event(event), "request_id": event.request_id or None})
+        return b"event: error\ndata: %b\n\n" % error
 
     def template(self, index: int) -> Template | None:
         """The template for more text of the open block."""
@@ -118,7 +123,7 @@ class StreamWriter:
         restore(message, event.extra, wire.NAME)
         if not self._own:
             message |= _UNSAID
-        return _framed("message_start", {"message": message})
+        return b'event: message_start\ndata: {"type":"message_start","message":%b}\n\n' % json_text.encode(message)
 
     def _part_start(self, event: PartStart) -> bytes:
         # A message has one answer: there is no `n` (anthropic 2.8.0, 2026-11).
@@ -147,7 +152,7 @@ class StreamWriter:
         # Answers have no media blocks (anthropic 2.8.0, 2026-11).
         elif type(part) is Media:
             self._context.lose("media.dropped", part.at, part.mime or part.kind)
-            out += self._open("text", missing(part)) + self._close()
+            out += self._open(b"text", missing(part)) + self._close()
             self._part = None
         elif isinstance(part, Opaque):
             if part.dialect == wire.NAME:
@@ -171,7 +176,7 @@ class StreamWriter:
         block: dict[str, Any] = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
         if not self._own:
             block["caller"] = DIRECT
-        out = self._block_start(restore(block, call.extra, wire.NAME))
+        out = self._block_start(json_text.encode(restore(block, call.extra, wire.NAME)))
         if call.custom:
             context.lose("call.custom.wrapped", call.at)
             self._mode = "custom"
@@ -188,7 +193,7 @@ class StreamWriter:
             self._seal = event.seal or self._seal
             if not text:
                 return b""
-            return self._more(text) if self._head else self._open("thinking", text)
+            return self._more(text) if self._head else self._open(b"thinking", text)
         if event.seal is not None:
             self._context.lose("seal.dropped", part.at)
         if type(part) is ToolCall:
@@ -199,7 +204,7 @@ class StreamWriter:
         out = b""
         if text and not self._head:
             # First the block start, then citations that came before the first text, then the text.
-            out = self._open("text")
+            out = self._open(b"text")
         if self._head and self._cited:
             out += self._citations(part)
         return out + self._more(text) if text else out
@@ -207,7 +212,8 @@ class StreamWriter:
     def _citations(self, part: Text) -> bytes:
         blocks = self._blocks.citations(tuple(self._cited), part.at)
         self._cited = []
-        return b"".join([self._block_delta({"type": "citations_delta", "citation": block}) for block in blocks])
+        head = self._delta_head(b"citations_delta", b"citation")
+        return b"".join([head + json_text.encode(block) + _DELTA_END for block in blocks])
 
     def _arguments(self, text: str) -> bytes:
         """Write the first arguments of a call, and all arguments of a call that is held."""
@@ -267,10 +273,11 @@ class StreamWriter:
         signature, kind = self._blocks.signature(self._seal)
         # redacted_thinking has no deltas (docs "Streaming messages", 2026-10).
         if kind == "redacted" and not self._head:
-            return self._block_start(thought("", signature, kind)) + self._close()
-        out = b"" if self._head else self._open("thinking")
+            return self._block_start(json_text.encode(thought("", signature, kind))) + self._close()
+        out = b"" if self._head else self._open(b"thinking")
         # A thinking block ends with exactly one signature_delta (docs "Streaming messages", 2026-10).
-        return out + self._block_delta({"type": "signature_delta", "signature": signature}) + self._close()
+        signed = self._delta_head(b"signature_delta", b"signature") + json_text.encode(signature) + _DELTA_END
+        return out + signed + self._close()
 
     def _opaque(self, part: Opaque) -> bytes:
         """Write a block of hosted tools: calls with their input in a delta, all others whole."""
@@ -279,33 +286,29 @@ class StreamWriter:
         if part.kind in ("server_tool_use", "mcp_tool_use") and "input" in fields:
             arguments = json_text.text(fields["input"])
             fields["input"] = {}
-            out = self._block_start(fields)
+            out = self._block_start(json_text.encode(fields))
             return out + self._input(arguments) + self._close()
         if part.kind == "compaction":
             delta: dict[str, Any] = {"type": "compaction_delta"}
             for name in ("content", "encrypted_content"):
                 if name in fields:
                     delta[name] = fields.pop(name)
-            return self._block_start({**fields, "content": None}) + self._block_delta(delta) + self._close()
-        return self._block_start(fields) + self._close()
+            begun = self._block_start(json_text.encode({**fields, "content": None}))
+            more = b'"index":%d,"delta":%b' % (self._number, json_text.encode(delta))
+            return begun + _framed(b"content_block_delta", more) + self._close()
+        return self._block_start(json_text.encode(fields)) + self._close()
 
-    def _open(self, kind: str, text: str = "") -> bytes:
+    def _open(self, kind: bytes, text: str = "") -> bytes:
         """Begin a text or thinking block, with its first text."""
-        block: dict[str, Any] = {"type": "text", "text": ""} if kind == "text" else thought("", "", "")
-        if kind == "text" and not self._own:
-            block["citations"] = None
-        out = self._block_start(block)
-        self._head = self._delta_head(f"{kind}_delta".encode(), kind.encode())
+        out = self._block_start(_THOUGHT if kind == b"thinking" else _OWN_TEXT if self._own else _TEXT)
+        self._head = self._delta_head(kind + b"_delta", kind)
         return out + self._more(text) if text else out
 
     def _more(self, text: str) -> bytes:
         return self._head + json_text.encode(text) + _DELTA_END
 
-    def _block_start(self, block: dict[str, Any]) -> bytes:
-        return _framed("content_block_start", {"index": self._number, "content_block": block})
-
-    def _block_delta(self, delta: dict[str, Any]) -> bytes:
-        return _framed("content_block_delta", {"index": self._number, "delta": delta})
+    def _block_start(self, block: bytes) -> bytes:
+        return _framed(b"content_block_start", b'"index":%d,"content_block":%b' % (self._number, block))
 
     def _delta_head(self, kind: bytes, field: bytes) -> bytes:
         return (
@@ -319,7 +322,7 @@ class StreamWriter:
     def _close(self) -> bytes:
         number = self._number
         self._number += 1
-        return _framed("content_block_stop", {"index": number})
+        return _framed(b"content_block_stop", b'"index":%d' % number)
 
     def _finish(self, event: Finish) -> bytes:
         if not event.answer:
@@ -340,7 +343,7 @@ class StreamWriter:
             return out + self.send(Fault("upstream_bad", words, 502))
         out += self._close() if self._flawed else b""
         if words:
-            out += self._open("text", words) + self._close()
+            out += self._open(b"text", words) + self._close()
             self._head = b""
         self._ended = True
         figures = write_usage(counted(event.usage or self._usage, self._context), self._context)
@@ -358,11 +361,13 @@ class StreamWriter:
             ended = event.usage.tier if event.usage is not None else None
             if ended is not None and start_tier != ended:
                 self._context.lose("tier.dropped", ended.at, "it is known only after message_start, where its field is")
-        figures = {name: value for name, value in figures.items() if name in wire.DELTA_USAGE}
+        for name in figures.keys() - wire.DELTA_USAGE:
+            del figures[name]
         extra |= {"delta": delta, "usage": figures}
         # message_delta, then message_stop, end every stream (docs "Streaming messages", 2026-10).
-        return out + _framed("message_delta", extra) + _framed("message_stop", {})
+        return out + _framed(b"message_delta", json_text.encode(extra)[1:-1]) + _STOP
 
 
-def _framed(kind: str, fields: dict[str, Any]) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (kind.encode(), json_text.encode({"type": kind, **fields}))
+def _framed(kind: bytes, members: bytes) -> bytes:
+    """One event. `members`: its other members as JSON text, without the braces around them."""
+    return b'event: %b\ndata: {"type":"%b",%b}\n\n' % (kind, kind, members)

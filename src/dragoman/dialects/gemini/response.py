@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from operator import is_
 from typing import Any
 
 from msgspec import Raw
@@ -292,15 +293,21 @@ def read_usage(usage: wire.UsageMetadata, context: Context, unknown: Unknown) ->
 
 _SUMMANDS = Fields("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount")
 _COUNTS = Fields(*_SUMMANDS, "cachedContentTokenCount", *wire.USAGE_EXTRAS)
+_UNSENT = _COUNTS.values(wire.UsageMetadata())
+"""The values of counts that a chunk does not have."""
 
 
 def absent_counts(earlier: wire.UsageMetadata, later: wire.UsageMetadata) -> dict[str, Any]:
     """The counts of an earlier chunk of a stream that a later one does not have."""
     there, here = _COUNTS.values(earlier), _COUNTS.values(later)
+    absent = list(map(is_, here, _UNSENT))
+    # The chunks of a stream mostly have the same counts.
+    if absent == list(map(is_, there, _UNSENT)):
+        return {}
     return {
         name: value
-        for name, value, other in zip(_COUNTS, there, here, strict=True)
-        if value is not None and value is not wire.NONE and (other is None or other is wire.NONE)
+        for name, value, unsent, gone in zip(_COUNTS, there, _UNSENT, absent, strict=True)
+        if gone and value is not unsent
     }
 
 

@@ -111,8 +111,11 @@ def _no_frame(chunk: bytes) -> None:
 class StreamReader(FrameReader):
     """Takes chunks and returns events."""
 
+    _ids: Ids
+    """Made with the first chunk, whose id distinguishes the calls of this answer."""
+
     def __init__(self, context: Context) -> None:
-        super().__init__(sse_splitter.Splitter(wire.NAME), keeps_count=True)
+        super().__init__(sse_splitter.Splitter(wire.NAME))
         self._context = context
         self._head = b""
         self._odd = b""  # a body that is no chunk, in place of the first one
@@ -120,7 +123,6 @@ class StreamReader(FrameReader):
         self._array: json_array_splitter.Splitter | None = None
         self._answers: dict[int, _Answer] = {}
         self._first: _Answer | None = None
-        self._ids = Ids(context)
         self._next = 0
         self._id = self._model = ""
         self._started = False

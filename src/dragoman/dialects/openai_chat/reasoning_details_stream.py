@@ -79,15 +79,13 @@ class DetailStreamReader(StreamReader):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._details: dict[int, GrowingDetail] = {}
-        self._reads = self._reads_details or context.target != wire.NAME
 
-    def _read_delta(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
-        if delta.reasoning_details and self._reads:
+    def _take_details(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+        if self._reads_details or self._context.target != wire.NAME:
             if delta.reasoning and not self._field:
                 self._field = "reasoning"
             self._read_details(answer, delta, events)
             delta.reasoning_details = wire.NONE
-        super()._read_delta(answer, delta, events)
 
     def _read_details(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         values = listed(delta.reasoning_details)

@@ -60,9 +60,10 @@ class StreamReader(FrameReader):
     _dialect: ClassVar[str] = wire.NAME
     """The dialect of the stream. Readers of related dialects set Chat as the source while they read."""
     _root_fields = staticmethod(ROOT_FIELDS.values)
+    _executed: ExecutedTools | None = None  # set at the first field that OpenAI's chunk does not have
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME), keeps_count=True)
+        super().__init__(Splitter(wire.NAME))
         self._context = context
         self._decode = self._strict if context.target in wire.KIN else self._strict_for_others
         self._answers: dict[int, Answer] = {}
@@ -78,7 +79,6 @@ class StreamReader(FrameReader):
         self._noted: set[tuple[Path, str]] = set()
         self._field = ""  # the host's field for thinking
         self._search: Search | None = None  # the search that the host ran
-        self._executed = ExecutedTools(context)
         self._late: Search | None = None  # a search that is reported at the end of the answer
         self._words_cited: list[str] = []  # the text that may cite its pages
         self._skips_numbers = False  # the open text has annotations, or began before the search was known
@@ -144,15 +144,16 @@ class StreamReader(FrameReader):
             self._over = True
             events.append(self._fault({key: json_text.plain(value) for key, value in unknown.get((), {}).items()}))
             return False
-        if not self._started and (chunk.choices or chunk.id or chunk.usage is not None):
+        choices = chunk.choices or ()
+        if not self._started and (choices or chunk.id or chunk.usage is not None):
             self._start(chunk, events)
         elif not self._started or self._root_fields(chunk) != self._roots:
             # Azure's first chunk has only the filter results of the prompt; the next one has the id and the model.
             self._take_roots(chunk)
-        if chunk.usage is None and chunk.choices and chunk.choices[-1].usage is not None:
-            chunk.usage = chunk.choices[-1].usage
+        if choices and chunk.usage is None and choices[-1].usage is not None:
+            chunk.usage = choices[-1].usage
             if unknown:
-                unknown[("usage",)] = unknown.pop(("choices", len(chunk.choices) - 1, "usage"), {})
+                unknown[("usage",)] = unknown.pop(("choices", len(choices) - 1, "usage"), {})
         # Usage comes in a chunk of its own with empty choices (openai 3.49.0, 2026-11); some hosts send it earlier.
         if chunk.usage is not None:
             figures = self._figures(chunk, unknown or {})
@@ -166,9 +167,8 @@ class StreamReader(FrameReader):
             for at, fields in unknown.items():
                 self._note(at, fields)
         is_more_text = False
-        if chunk.choices:
-            for choice in chunk.choices:
-                is_more_text = self._choice(choice, events) and len(chunk.choices) == 1
+        for choice in choices:
+            is_more_text = self._choice(choice, events) and len(choices) == 1
         if not is_more_text or chunk.usage is not None or chunk.timings is not None or chunk.x_groq is not None:
             return False
         return not unknown or (not with_images and self._is_noted(unknown))
@@ -202,9 +202,10 @@ class StreamReader(FrameReader):
         """Images, and uses of tools that the host ran, that a delta brings."""
         if self._context.target == wire.NAME:
             return
+        executed = self._executed = self._executed or ExecutedTools(self._context)
         for i, choice in enumerate(chunk.choices or ()):
             at: Path = ("choices", i, "delta")
-            pieces: list[Media | Opaque] = [*self._executed.take(unknown, at, self._id, streamed=choice.index)]
+            pieces: list[Media | Opaque] = [*executed.take(unknown, at, self._id, streamed=choice.index)]
             for piece in (*pieces, *take_images(unknown, at)):
                 self._whole_piece(self._answer(choice.index), piece, events)
 
@@ -250,10 +251,11 @@ class StreamReader(FrameReader):
         # Each choice has one chunk with a finish_reason (openai 3.49.0, 2026-11).
         if choice.finish_reason:
             answer.word = choice.finish_reason
-        scores, choice.logprobs = choice.logprobs, None
+        scores = choice.logprobs
         filtered = choice.content_filter_results is not None or choice.content_filter_offsets is not None
         noted = filtered or scores is not None
         if noted or choice.stop_reason is not None:
+            choice.logprobs = None
             self._note_sent(("choices", choice.index), choice, _CHOICE_EXTRAS)
         delta = choice.delta
         if choice.message is not None:
@@ -326,6 +328,8 @@ class StreamReader(FrameReader):
 
     def _read_delta(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         """Read everything in a delta but its calls."""
+        if delta.reasoning_details:
+            self._take_details(answer, delta, events)
         thought = delta.reasoning_content or delta.reasoning
         if thought:
             if not self._field:
@@ -353,6 +357,9 @@ class StreamReader(FrameReader):
         if delta.annotations or delta.audio or delta.reasoning_details:
             self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
             self._cite(answer, delta, events)
+
+    def _take_details(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+        """Read the list `reasoning_details`, if it has a meaning for the target. Then it is taken out of the delta."""
 
     def _read_audio(self, answer: Answer, audio: Raw, events: list[Event]) -> None:
         """Read a piece of sound: its transcript, and a part for targets that can hold sound."""
@@ -597,7 +604,7 @@ class StreamReader(FrameReader):
             self._end(answer, events)
             if self._late is not None and not answer.number:
                 self._add_search(answer, self._late, events)
-            for part in self._executed.rest():
+            for part in self._executed.rest() if self._executed is not None else ():
                 self._one_piece(answer, part, events)
             stop = read_stop(answer.word, answer.seen, ("choices", answer.number), self._context)
             last = answer is answers[-1]
@@ -632,7 +639,5 @@ class StreamReader(FrameReader):
 
 
 _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_content"}
-
-
 EMPTY = frozenset({b"null", b"{}", b"[]", b'""'})
 """Values of fields that some hosts send before the real ones."""

@@ -493,16 +493,13 @@ _CHUNK_ADDITIONS = Fields("citations", "search_results", "p", "stream_options")
 _USAGE_ADDITIONS = Fields(*[name for name in HostUsage.__struct_fields__ if name not in Usage.__struct_fields__])
 
 
-def additions(chunk: HostChunk) -> Unknown:
-    """The additions of hosts in a chunk, as fields that OpenAI's chunk does not have."""
-    found: Unknown = {}
+def additions(chunk: HostChunk) -> Unknown | None:
+    """The additions of hosts in a chunk, as fields that OpenAI's chunk does not have. None: there are none."""
     in_chunk = carried(chunk, _CHUNK_ADDITIONS)
-    if in_chunk:
-        found[()] = in_chunk
     in_usage = carried(chunk.usage, _USAGE_ADDITIONS) if chunk.usage is not None else None
-    if in_usage:
-        found["usage",] = in_usage
-    return found
+    if not in_chunk:
+        return {("usage",): in_usage} if in_usage else None
+    return {(): in_chunk, ("usage",): in_usage} if in_usage else {(): in_chunk}
 
 
 def _is_known(value: ContentPart | ToolChoice) -> bool:

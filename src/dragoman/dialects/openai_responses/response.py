@@ -55,6 +55,7 @@ _ECHO_NOTHING = tuple(wire.ANSWER_ECHO.values())
 _SHORT = 120
 """No object without meaning is longer than this."""
 _echo_values = attrgetter(*_ECHO_NAMES)
+_wishes = attrgetter(*wire.ANSWER_WISHES)
 _AROUND_NAMES = (*wire.ANSWER_EXTRAS, *_ECHO_NAMES)
 _EMPTY_RAW = (wire.NONE, *EMPTY_VALUES)  # an absent field is found by identity, which is quicker than by its bytes
 _AROUND_NOTHING = (
@@ -187,15 +188,18 @@ def around(answer: wire.Answer, *, own: bool) -> tuple[dict[str, Raw], dict[str,
     if answer.error and answer.error != NULL:
         more["error"] = answer.error
     silent: dict[str, Raw] = {}
-    for name, value, nothing in zip(_ECHO_NAMES, _echo_values(answer), _ECHO_NOTHING, strict=True):
-        if value not in nothing:
-            more[name] = value if type(value) is Raw else json_text.raw(value)
-        elif own and value is not None and value != wire.NONE:
-            silent[name] = value if type(value) is Raw else json_text.raw(value)
-    for name in wire.ANSWER_WISHES:
-        raw: Raw = getattr(answer, name)
-        if raw:
-            (silent if len(raw) <= _SHORT and _is_silent(name, bytes(raw)) else more)[name] = raw
+    values = _echo_values(answer)
+    echoed = tuple(zip(_ECHO_NAMES, values, strict=True))
+    # Few of the fields have a meaning. The others are left out without a step for each.
+    for name, value in compress(echoed, map(not_, map(contains, _ECHO_NOTHING, values))):
+        more[name] = value if type(value) is Raw else json_text.raw(value)
+    if own:
+        for name, value in echoed:
+            if name not in more and value is not None and value != wire.NONE:
+                silent[name] = value if type(value) is Raw else json_text.raw(value)
+    wishes = _wishes(answer)
+    for name, raw in compress(zip(wire.ANSWER_WISHES, wishes, strict=True), wishes):
+        (silent if len(raw) <= _SHORT and _is_silent(name, bytes(raw)) else more)[name] = raw
     return more, silent
 
 

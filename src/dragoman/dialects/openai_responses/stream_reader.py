@@ -100,7 +100,7 @@ class StreamReader(FrameReader):
     """Takes wire events and returns canon events."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME), keeps_count=True)
+        super().__init__(Splitter(wire.NAME))
         self._context = context
         self._part_events = PartEvents(context)
         self._active: Item | None = None

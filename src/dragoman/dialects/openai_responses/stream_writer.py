@@ -58,6 +58,16 @@ _encode = json_text.encode
 _join = b"".join
 _DELTA = b',"delta":'
 _EMPTIED = ("arguments", "input", "content", "summary")
+_ARGUMENTS, _INPUT = b"response.function_call_arguments", b"response.custom_tool_call_input"
+_FIRST_SUMMARY = b',"summary_index":0'
+_SEARCH_STEPS = tuple([f"response.{SEARCH}.{step}".encode() for step in ("in_progress", "searching", "completed")])
+_OUTPUT_TEXT = (
+    b"response.output_text.delta",
+    b',"part":{"type":"output_text","text":"","annotations":[],"logprobs":[]}',
+    b',"logprobs":[]}\n\n',
+)
+"""How a text is written: the kind of its deltas, its empty part, and the bytes after the text of each delta."""
+_REFUSAL = b"response.refusal.delta", b',"part":{"type":"refusal","refusal":""}', b"}\n\n"
 
 _NOTHING_COUNTED = Raw(
     b'{"input_tokens":0,"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":0,'
@@ -136,11 +146,17 @@ class StreamWriter:
         """Nothing: the end is written with the last Finish."""
         return b""
 
-    def _event(self, kind: str, fields: dict[str, Any]) -> bytes:
-        body = {"type": kind, "sequence_number": self._number, **fields}
+    def _event(self, kind: bytes, members: bytes) -> bytes:
+        """One event. `members`: its other members as JSON text, without the braces around them."""
+        number = self._number
         # sequence_number rises by one over the whole stream (openai 3.49.0, 2026-11).
-        self._number += 1
-        return b"event: %b\ndata: %b\n\n" % (kind.encode(), _encode(body))
+        self._number = number + 1
+        return b'event: %b\ndata: {"type":"%b","sequence_number":%d,%b}\n\n' % (kind, kind, number, members)
+
+    def _added(self, item: dict[str, Any]) -> bytes:
+        """The beginning of the next item."""
+        members = b'"output_index":%d,"item":%b' % (len(self._items), _encode(item))
+        return self._event(b"response.output_item.added", members)
 
     def _start(self, event: Start) -> bytes:
         if self._started:
@@ -150,10 +166,9 @@ class StreamWriter:
         # The response id must not change during a stream: the SDK raises an error (openai 3.49.0).
         self._id = answer_ids.for_stream(event.id, event.model, event.created, answer_ids.RESPONSES, context)
         self._head = head(self._id, event.created, event.model, "in_progress", context)
-        response = Raw(filled({**self._head, "output": [], "usage": _NOTHING_COUNTED}, context.answers))
-        return self._event("response.created", {"response": response}) + self._event(
-            "response.in_progress", {"response": response}
-        )
+        response = filled({**self._head, "output": [], "usage": _NOTHING_COUNTED}, context.answers)
+        members = b'"response":%b' % response
+        return self._event(b"response.created", members) + self._event(b"response.in_progress", members)
 
     def _part_start(self, event: PartStart) -> bytes:
         # A response has one answer: there is no `n` (openai 3.49.0, 2026-11).
@@ -197,29 +212,28 @@ class StreamWriter:
     def _begin_text(self, part: Text) -> bytes:
         """Begin a text in a message item, when its first words come."""
         out = b""
-        place = len(self._items)
         if self._message is None:
-            self._message = answer_message(part, answer_id(self._id, place, "msg_"))
+            self._message = answer_message(part, answer_id(self._id, len(self._items), "msg_"))
             self._message_at = part.at[:2]
-            added = {**self._message, "status": "in_progress", "content": []}
-            out = self._event("response.output_item.added", {"output_index": place, "item": added})
-        kind = "refusal" if part.refusal else "output_text"
-        empty = {"type": "refusal", "refusal": ""}
-        if not part.refusal:
-            empty = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}  # type: ignore[dict-item]
-        where = self._where(len(self._message["content"]))
+            out = self._added({**self._message, "status": "in_progress", "content": []})
+        where = self._in_message()
+        kind, empty, after = _REFUSAL if part.refusal else _OUTPUT_TEXT
         # Each text has content_part.added before its deltas (openai 3.49.0, 2026-11).
-        out += self._event("response.content_part.added", {**where, "part": empty})
-        self._template(f"response.{kind}.delta", where, b"}\n\n" if part.refusal else b',"logprobs":[]}\n\n')
+        out += self._event(b"response.content_part.added", where + empty)
+        self._template(kind, where, after)
         return out
 
-    def _where(self, content_index: int) -> dict[str, Any]:
-        message = self._message or {}
-        return {"item_id": message["id"], "output_index": len(self._items), "content_index": content_index}
+    def _where(self, item_id: Any) -> bytes:
+        """The members that name the next item."""
+        return b'"item_id":%b,"output_index":%d' % (_encode(item_id), len(self._items))
 
-    def _template(self, kind: str, where: dict[str, Any], after: bytes) -> None:
-        fixed = _encode({"type": kind, **where})[:-1]
-        self._before = b'event: %b\ndata: %b,"sequence_number":' % (kind.encode(), fixed)
+    def _in_message(self) -> bytes:
+        """The members that name the next text of the open message."""
+        message = self._message or {}
+        return b'%b,"content_index":%d' % (self._where(message["id"]), len(message["content"]))
+
+    def _template(self, kind: bytes, where: bytes, after: bytes) -> None:
+        self._before = b'event: %b\ndata: {"type":"%b",%b,"sequence_number":' % (kind, kind, where)
         self._after = after
         self._text_begun = True
 
@@ -229,10 +243,9 @@ class StreamWriter:
         field = "input" if call.custom else "arguments"
         added = {**self._call, field: "", "status": "in_progress"}
         self._call[field] = None
-        where = {"item_id": self._call["id"], "output_index": len(self._items)}
-        kind = "custom_tool_call_input" if call.custom else "function_call_arguments"
-        out = self._event("response.output_item.added", {"output_index": len(self._items), "item": added})
-        self._template(f"response.{kind}.delta", where, b"}\n\n")
+        kind = _INPUT if call.custom else _ARGUMENTS
+        out = self._added(added)
+        self._template(kind + b".delta", self._where(self._call["id"]), b"}\n\n")
         self._text_begun = False
         self._withheld = ""
         self._seal = None  # already reported
@@ -241,13 +254,11 @@ class StreamWriter:
     def _begin_reasoning(self, part: Reasoning) -> bytes:
         """Begin the item, with one part of its summary for the thoughts."""
         name = own_fields(part.extra).get("id") or answer_id(self._id, len(self._items), MADE_HERE)
-        added: dict[str, Any] = {"id": name, "type": "reasoning", "summary": []}
-        where = {"item_id": name, "output_index": len(self._items), "summary_index": 0}
-        out = self._event("response.output_item.added", {"output_index": len(self._items), "item": added})
-        self._template("response.reasoning_summary_text.delta", where, b"}\n\n")
-        return out + self._event(
-            "response.reasoning_summary_part.added", {**where, "part": {"type": "summary_text", "text": ""}}
-        )
+        where = self._where(name) + _FIRST_SUMMARY
+        out = self._added({"id": name, "type": "reasoning", "summary": []})
+        self._template(b"response.reasoning_summary_text.delta", where, b"}\n\n")
+        empty = b',"part":{"type":"summary_text","text":""}'
+        return out + self._event(b"response.reasoning_summary_part.added", where + empty)
 
     def _first_delta(self, event: PartDelta) -> bytes:
         """Write any delta except plain text of an open part: first words, seals, citations."""
@@ -303,11 +314,13 @@ class StreamWriter:
 
     def _annotate(self, part: Text, cited: Citation, size: int, out: list[bytes]) -> None:
         """Add the events of a citation to `out`. A text may have thousands of citations."""
-        message = self._message or {"content": []}
         for note_ in write_citations((cited,), size, part.at, self._context):
-            where = self._where(len(message["content"]))
-            fields = {**where, "annotation_index": len(self._citations), "annotation": note_}
-            out.append(self._event("response.output_text.annotation.added", fields))
+            found = b'%b,"annotation_index":%d,"annotation":%b' % (
+                self._in_message(),
+                len(self._citations),
+                _encode(note_),
+            )
+            out.append(self._event(b"response.output_text.annotation.added", found))
             self._citations.append(cited)
 
     def _part_end(self, event: PartEnd) -> bytes:
@@ -346,17 +359,18 @@ class StreamWriter:
         self._seen.append(whole)
         message = self._message or {"content": []}
         written = answer_part(whole, self._context)
-        where = self._where(len(message["content"]))
+        where = self._in_message()
+        # The .done events repeat the whole value (openai 3.49.0, 2026-11).
         if part.refusal:
-            out += self._event("response.refusal.done", {**where, "refusal": text})
+            out += self._event(b"response.refusal.done", b'%b,"refusal":%b' % (where, _encode(text)))
         else:
-            fields = {**where, "text": text, "logprobs": scores or written.get("logprobs", [])}
-            # The .done events repeat the whole value (openai 3.49.0, 2026-11).
-            out += self._event("response.output_text.done", fields)
-        message["content"].append(written)
+            found = where, _encode(text), _encode(scores or written.get("logprobs", []))
+            out += self._event(b"response.output_text.done", b'%b,"text":%b,"logprobs":%b' % found)
+        whole_part = _encode(written)
+        message["content"].append(Raw(whole_part))  # later events repeat it
         if "item/status" in own_fields(event.extra):
             message["status"] = own_fields(event.extra)["item/status"]
-        return out + self._event("response.content_part.done", {**where, "part": written})
+        return out + self._event(b"response.content_part.done", b'%b,"part":%b' % (where, whole_part))
 
     def _end_reasoning(self, part: Reasoning, event: PartEnd) -> bytes:
         extra = {wire.NAME: {**own_fields(part.extra), **own_fields(event.extra)}}
@@ -370,13 +384,12 @@ class StreamWriter:
         whole = Reasoning(text, seal=self._seal, extra=extra, at=part.at)
         item = answer_reasoning(whole, answer_id(self._id, place, MADE_HERE))
         if self._text_begun:
-            where = {"item_id": item["id"], "output_index": place, "summary_index": 0}
-            out += self._event("response.reasoning_summary_text.done", {**where, "text": text})
-            summary = {"type": "summary_text", "text": text}
-            out += self._event("response.reasoning_summary_part.done", {**where, "part": summary})
+            where, thought = self._where(item["id"]) + _FIRST_SUMMARY, _encode(text)
+            out += self._event(b"response.reasoning_summary_text.done", b'%b,"text":%b' % (where, thought))
+            summary = b'%b,"part":{"type":"summary_text","text":%b}' % (where, thought)
+            out += self._event(b"response.reasoning_summary_part.done", summary)
         else:
-            added = {"id": item["id"], "type": "reasoning", "summary": []}
-            out += self._event("response.output_item.added", {"output_index": place, "item": added})
+            out += self._added({"id": item["id"], "type": "reasoning", "summary": []})
         self._seen.append(whole)
         return out + self._done(item)
 
@@ -404,10 +417,11 @@ class StreamWriter:
         if event.extra is not None:
             item |= {name: value for name, value in own_fields(event.extra).items() if name in ("status", "caller")}
         self._seen.append(call)
-        where = {"item_id": item["id"], "output_index": len(self._items)}
-        kind = "custom_tool_call_input" if call.custom else "function_call_arguments"
-        fields = {**where, field: text} if call.custom else {**where, "name": item["name"], field: text}
-        return out + self._event(f"response.{kind}.done", fields)
+        where = self._where(item["id"])
+        if call.custom:
+            return out + self._event(_INPUT + b".done", b'%b,"input":%b' % (where, _encode(text)))
+        found = where, _encode(item["name"]), _encode(text)
+        return out + self._event(_ARGUMENTS + b".done", b'%b,"name":%b,"arguments":%b' % found)
 
     def _close_call(self, cut: bool) -> bytes:
         item = self._call
@@ -428,21 +442,20 @@ class StreamWriter:
         return self._done(message)
 
     def _done(self, item: Any) -> bytes:
-        fields = {"output_index": len(self._items), "item": item}
-        self._items.append(item)
+        whole = _encode(item)
+        members = b'"output_index":%d,"item":%b' % (len(self._items), whole)
+        self._items.append(Raw(whole))  # the last event repeats it
         # Every output_item.added has its output_item.done (lint rule OAR-S02).
-        return self._event("response.output_item.done", fields)
+        return self._event(b"response.output_item.done", members)
 
     def _run(self, part: Opaque) -> bytes:
         """Write a program, shell commands, or an MCP call that the upstream ran."""
         self._index = -1
         fields = json_text.fields(part.value)
         place = len(self._items)
-        out = [
-            self._event("response.output_item.added", {"output_index": place, "item": opening_item(fields, part.kind)})
-        ]
+        out = [self._added(opening_item(fields, part.kind))]
         for name, members in stream_steps(fields, part.kind, {"item_id": fields.get("id"), "output_index": place}):
-            out.append(self._event(name, members))
+            out.append(self._event(name.encode(), _encode(members)[1:-1]))
         return b"".join([*out, self._done(part.value)])
 
     def _opaque(self, part: Opaque) -> bytes:
@@ -460,11 +473,11 @@ class StreamWriter:
         self._index = -1
         if part.kind == SEARCH:
             added["status"] = json_text.raw("in_progress")
-        out = self._event("response.output_item.added", {"output_index": len(self._items), "item": added})
+        out = self._added(added)
         if part.kind == SEARCH:
-            where = {"item_id": added.get("id"), "output_index": len(self._items)}
-            for step in ("in_progress", "searching", "completed"):
-                out += self._event(f"response.{SEARCH}.{step}", where)
+            where = self._where(added.get("id"))
+            for step in _SEARCH_STEPS:
+                out += self._event(step, where)
         return out + self._done(part.value)
 
     def _image(self, media: Media) -> bytes:
@@ -473,9 +486,10 @@ class StreamWriter:
         place = len(self._items)
         item = image_item(media, answer_id(self._id, place, "ig_"), self._context)
         opening = {"id": item["id"], "type": IMAGE, "status": "in_progress", "result": None}
-        out = self._event("response.output_item.added", {"output_index": place, "item": opening})
+        out = self._added(opening)
+        where = b'"output_index":%d,"item_id":%b' % (place, _encode(item["id"]))
         for state in IMAGE_EVENTS:
-            out += self._event(f"response.{IMAGE}.{state}", {"output_index": place, "item_id": item["id"]})
+            out += self._event(f"response.{IMAGE}.{state}".encode(), where)
         return out + self._done(item)
 
     def _finish(self, event: Finish) -> bytes:
@@ -506,7 +520,8 @@ class StreamWriter:
         # The terminal events of an answer are completed, incomplete and failed (openai 3.49.0, 2026-11).
         kind = status if status in ("completed", "incomplete", "failed") else "completed"
         response["status"] = kind
-        return out + self._event(f"response.{kind}", {"response": Raw(filled(response, self._context.answers))})
+        members = b'"response":%b' % filled(response, self._context.answers)
+        return out + self._event(f"response.{kind}".encode(), members)
 
     def _fault(self, fault: Fault) -> bytes:
         """Write a fault: a response that has begun fails; a fault before that is an `error` event."""
@@ -516,4 +531,4 @@ class StreamWriter:
             # Without response.created there is no response that could fail.
             return b"event: error\ndata: %b\n\n" % _encode(error_event(fault, self._number))
         response = {**self._head, "status": "failed", "error": response_error(fault), "output": self._items}
-        return self._event("response.failed", {"response": Raw(filled(response, self._context.answers))})
+        return self._event(b"response.failed", b'"response":%b' % filled(response, self._context.answers))
