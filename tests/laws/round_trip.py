@@ -15,7 +15,7 @@ from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.codec.call_ids import from_chat_client
 from dragoman.context import Context
 from dragoman.dialects import get
-from dragoman.dialects.openai_chat.thinking_switches import SWITCHES
+from dragoman.dialects.openai_chat.wire import SWITCHES
 from dragoman.seals.strategy import plan_for_answer, restore_in_request
 from tests.recorded.cases import CREATED, Case, context, events
 from tests.recorded.roundtrip import request_differences, response_differences
@@ -99,7 +99,9 @@ def _has_host_fields(dialect: str, body: bytes) -> bool:
     kept whole."""
     if b'"document_url"' in body or (dialect in ("openai-chat", "openrouter") and _has_marked_messages(body)):
         return True
-    return dialect == "openai-chat" and not SWITCHES.isdisjoint(msgspec.json.decode(body, type=dict[str, msgspec.Raw]))
+    return dialect == "openai-chat" and not frozenset(SWITCHES).isdisjoint(
+        msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    )
 
 
 def _has_marked_messages(body: bytes) -> bool:

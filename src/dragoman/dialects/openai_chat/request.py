@@ -45,6 +45,12 @@ _ROLES: dict[str, Role] = {
 def read_request(body: bytes, context: Context) -> Request:
     """Read a request into canon."""
     request, unknown, context.spelled = wire.REQUEST.admit(body)
+    if wire.SWITCHES.any_sent(request):
+        switches = carried(request, wire.SWITCHES) or {}
+        if len(switches) > 1 or () in unknown:
+            from .thinking_switches import in_order  # late: clients of some hosts only
+
+            unknown[()] = in_order(body, switches, unknown.get((), {}))
     marks = take_marks(unknown) if unknown and context.target != wire.NAME else None
     found = read(RequestReader(context, unknown), request, request.messages)
     return with_marks(found, marks, context) if marks else found
@@ -70,6 +76,9 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         legacy = named if isinstance(named, str) else wire.ToolChoice(function=named)
         choice = read_choice(legacy, context, "function_call")
     extras, settings, extra = read_extras(request), read_settings(request), None
+    # A single switch joins the unknown fields here, so that no message looks for its own among them.
+    if type(request) is wire.HostRequest and () not in unknown and wire.SWITCHES.any_sent(request):
+        unknown[()] = carried(request, wire.SWITCHES) or {}
     if extras or unknown:
         # `web_search_options` is a field of the request; other dialects declare search as a tool (openai 3.49.0,
         # 2026-11).
@@ -80,7 +89,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         shared = take_shared(extras, context) if extras else {}
         if unknown:
             shared |= take_options(unknown, context)
-            if context.target != wire.NAME and type(request) is wire.ChatRequest:
+            if context.target != wire.NAME and type(request) is wire.HostRequest:
                 from .thinking_switches import read_switches  # late: clients of some hosts only
 
                 settings = read_switches(settings, unknown)

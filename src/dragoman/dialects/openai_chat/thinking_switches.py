@@ -18,8 +18,9 @@ from ...canon.request import Settings
 from ...codec import json_text
 from ...codec.reasoning_effort import ORDER
 from ...codec.wire_decoding import Unknown
+from .wire import SWITCHES
 
-SWITCHES = frozenset({"thinking", "enable_thinking", "thinking_budget", "chat_template_kwargs", "reasoning"})
+_NAMES = frozenset(SWITCHES)
 _TYPES = {"enabled": True, "adaptive": True, "auto": True, "disabled": False}
 
 
@@ -73,11 +74,19 @@ class _Found:
         return True
 
 
+def in_order(body: bytes, switches: dict[str, Raw], unknown: dict[str, Raw]) -> dict[str, Raw]:
+    """Switches and unknown fields in the order of the document: of two switches that contradict each other the first
+    counts.
+    """
+    found = {**switches, **unknown}
+    return {name: found[name] for name in json_text.fields(body) if name in found}
+
+
 def read_switches(settings: Settings, unknown: Unknown) -> Settings:
     """The settings with the values of the switches. Fields that are understood are removed from `unknown`."""
     top = unknown.get((), {})
     found = _Found(settings.effort)
-    for name in [name for name in top if name in SWITCHES]:
+    for name in [name for name in top if name in _NAMES]:
         left = _read(name, top[name], found)
         if left is None or left:
             del top[name]

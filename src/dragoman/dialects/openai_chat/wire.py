@@ -342,6 +342,21 @@ REQUEST_EXTRAS = Fields(
 )
 
 
+class HostRequest(ChatRequest):
+    """The body of a request for any Chat host: with the switches for thinking, which OpenAI does not have
+    (`thinking_switches.py`).
+    """
+
+    thinking: Raw = NONE
+    enable_thinking: Raw = NONE
+    thinking_budget: Raw = NONE
+    chat_template_kwargs: Raw = NONE
+    reasoning: Raw = NONE
+
+
+SWITCHES = Fields("thinking", "enable_thinking", "thinking_budget", "chat_template_kwargs", "reasoning")
+
+
 class PromptDetails(Wire):
     """Details of the prompt tokens, which are included in `prompt_tokens`."""
 
@@ -517,7 +532,7 @@ def _simple_request(request: ChatRequest) -> bool:
     return True
 
 
-REQUEST = Admitter[ChatRequest](NAME, ChatRequest, simple=_simple_request)
+REQUEST = Admitter[HostRequest](NAME, HostRequest, simple=_simple_request)
 TOOLS = Admitter[list[ToolDef] | None](NAME, list[ToolDef] | None)
 
 

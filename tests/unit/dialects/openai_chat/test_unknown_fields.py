@@ -6,21 +6,23 @@ import pytest
 from msgspec import Raw
 
 from dragoman.codec.wire_decoding import Admitter
+from dragoman.context import Context
 from dragoman.dialects.openai_chat import wire
+from dragoman.dialects.openai_chat.request import read_request
 
-WHOLE = Admitter[wire.ChatRequest](wire.NAME, wire.ChatRequest)
+WHOLE = Admitter[wire.HostRequest](wire.NAME, wire.HostRequest)
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"messages":[{"role":"user","content":"a"}],"thinking":{"type":"disabled"},"tools":[{"type":"x","y":1}]}',
-        b'{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"reasoning":{"effort":"low"}}',
-        b'{"messages":[{"role":"user","content":[{"type":"new","text":"a"}]}],"thinking":1}',
-        b'{"messages":[{"role":"user","content":[{"type":"text","text":"a","strange":1}]}],"thinking":1}',
-        b'{"messages":[{"role":"user","content":"a"}],"tool_choice":{"type":"any"},"thinking":1}',
-        b'{"messages":[{"role":"user","content":"a"}],"tool_choice":{"type":"function","strange":2},"thinking":1}',
-        b'{"messages":[{"role":"assistant","content":"a","annotations":[{"type":"new"}]}],"thinking":1}',
+        b'{"messages":[{"role":"user","content":"a"}],"odd":{"type":"disabled"},"tools":[{"type":"x","y":1}]}',
+        b'{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"odd":{"effort":"low"}}',
+        b'{"messages":[{"role":"user","content":[{"type":"new","text":"a"}]}],"odd":1}',
+        b'{"messages":[{"role":"user","content":[{"type":"text","text":"a","strange":1}]}],"odd":1}',
+        b'{"messages":[{"role":"user","content":"a"}],"tool_choice":{"type":"any"},"odd":1}',
+        b'{"messages":[{"role":"user","content":"a"}],"tool_choice":{"type":"function","strange":2},"odd":1}',
+        b'{"messages":[{"role":"assistant","content":"a","annotations":[{"type":"new"}]}],"odd":1}',
         b'{"messages":[{"role":"assistant","content":"a","prefix":true}],"grammar":"","messages":[]}',
     ],
 )
@@ -31,7 +33,26 @@ def test_both_ways_agree(body: bytes) -> None:
 
 
 def test_an_unknown_part_beside_an_unknown_field_is_kept_whole() -> None:
-    body = b'{"messages":[{"role":"user","content":[{"type":"new","text":"a"}]}],"thinking":1}'
+    body = b'{"messages":[{"role":"user","content":[{"type":"new","text":"a"}]}],"odd":1}'
     content = wire.REQUEST.admit(body)[0].messages[0].content
     assert isinstance(content, list)
     assert content[0].strange == Raw(b'{"type":"new","text":"a"}')
+
+
+@pytest.mark.parametrize("beside", [b"", b'"odd":1,'])
+def test_of_two_switches_that_contradict_each_other_the_first_counts(beside: bytes) -> None:
+    on, off = b'"enable_thinking":true', b'"thinking":{"type":"disabled"}'
+    efforts = {}
+    for first, second in ((on, off), (off, on)):
+        body = b'{"model":"m","messages":[{"role":"user","content":"a"}],%b%b,%b}' % (beside, first, second)
+        read = wire.REQUEST.admit(body)[0]
+        assert (read.thinking, read.enable_thinking) == (Raw(b'{"type":"disabled"}'), Raw(b"true"))
+        efforts[first] = read_request(body, Context("openai-chat", "gemini")).settings.effort
+    assert efforts == {on: None, off: "none"}
+
+
+def test_a_switch_is_kept_within_the_dialect() -> None:
+    body = b'{"model":"m","messages":[{"role":"user","content":"a"}],"odd":1,"thinking":{"type":"disabled"},"top":2}'
+    found = read_request(body, Context("openai-chat", "openai-chat"))
+    assert found.extra == {"openai-chat": {"odd": Raw(b"1"), "thinking": Raw(b'{"type":"disabled"}'), "top": Raw(b"2")}}
+    assert found.extra is not None and [*found.extra["openai-chat"]] == ["odd", "thinking", "top"]
