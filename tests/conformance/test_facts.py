@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman import Loss
-from dragoman.conform.fact_checks import Document, Outcome, about_losses, judge
+from dragoman.conform.case_outcome_checks import Document, Outcome, about_losses, judge
 from dragoman.conform.json_paths import decode, dump, look
 from dragoman.errors import ConfigError
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from dragoman.conform import stream_folding
-from dragoman.conform.fact_checks import Outcome, judge
+from dragoman.conform.case_outcome_checks import Outcome, judge
 from dragoman.dialects import get
 from tests.e2e.asked import Doc, Mistake, Question, chat, gemini, messages, ollama, responses
 from tests.e2e.serving import served

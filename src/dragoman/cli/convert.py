@@ -20,7 +20,7 @@ from .terminal_output import fail, visible
 
 if TYPE_CHECKING:
     from ..canon.losses import Severity
-    from ..convert.record_and_file_format import Kind
+    from ..convert.file_format_record import Kind
 
 _NAMES = "A dialect or a file format."
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from ..dialects import endpoints, get, is_known
 from . import stream_folding
+from .case_outcome_checks import Document, Outcome
 from .client_history import client_of, continued
-from .fact_checks import Document, Outcome
 from .json_paths import decode, dump, look
 from .library_runner import Result, judged, stream_document
 from .scripted_upstream import Script, Upstream

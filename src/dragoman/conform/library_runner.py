@@ -19,8 +19,8 @@ from ..translate import (
     translate_tools,
 )
 from . import stream_folding
+from .case_outcome_checks import Document, Outcome, about_losses, judge
 from .client_history import continued, named
-from .fact_checks import Document, Outcome, about_losses, judge
 from .json_paths import decode, dump
 from .suite_reader import Case
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from ..canon.losses import Severity
 from ..errors import DragomanError, LossError, WireError
+from .file_format_record import Kind
 from .line import BOM, LineConverter
-from .record_and_file_format import Kind
 from .summary import Summary
 
 SHOWN = 16 * 1024

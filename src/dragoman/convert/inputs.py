@@ -23,10 +23,10 @@ from ..errors import ConfigError
 from . import object_store
 from . import stdin_stdout_and_pipes as pipes
 from .compressed import GZIP, ZSTD, MemberReader
+from .file_format_record import Kind
 from .formats import detect_format, get
 from .line import decoded
 from .object_store import is_address
-from .record_and_file_format import Kind
 from .stdin_stdout_and_pipes import STANDARD, Pipe
 from .zstd import frame_error
 

@@ -25,9 +25,9 @@ from ..translate import translate_fault, translate_response
 from ..translate.request import Options
 from ..translate.result import Translation
 from ..translate.with_fast_shortcuts import translate_with
+from .file_format_record import FileFormat, Kind, Record
 from .formats import get, get_target
 from .formats.exchange import conversation_reader, joined
-from .record_and_file_format import FileFormat, Kind, Record
 
 BOM = b"\xef\xbb\xbf"
 """A mark that some programs write before the first line (RFC 8259, section 8.1: readers may ignore it)."""

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import ConfigError
+from .file_format_record import Columns
 from .inputs import Input, Piece, open_input
 from .outputs import PARTIAL, lock, part_name
 from .parquet_columns import RowReader, row_of, schema_of
-from .record_and_file_format import Columns
 
 PART_CHUNKS = 64
 """A part file holds the lines of so many chunks."""

@@ -22,12 +22,12 @@ from . import checkpoint as saved
 from . import workers
 from .checkpoint import Checkpoint
 from .chunk import Result, Settings
+from .file_format_record import Kind
 from .formats import get_target
+from .input_to_chunks import End, Reading, chunks
 from .inputs import PARQUET, detect_input, find_inputs
 from .output_paths import Layout, remove
 from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of
-from .reading import End, Reading, chunks
-from .record_and_file_format import Kind
 from .stdin_stdout_and_pipes import StandardOutput
 from .summary import Summary
 from .workers import cores

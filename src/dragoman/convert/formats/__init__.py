@@ -13,7 +13,7 @@ from ...dialects import get as dialect_of
 from ...dialects import installed, is_known
 from ...errors import ConfigError
 from ...translate.detect import detect
-from ..record_and_file_format import FileFormat, Kind, Record
+from ..file_format_record import FileFormat, Kind, Record
 
 _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "stop_reason", "promptFeedback", "done_reason"})
 

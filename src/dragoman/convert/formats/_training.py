@@ -15,7 +15,7 @@ from ...codec import json_text
 from ...context import Context
 from ...dialect import Dialect
 from ...dialects import get
-from ..record_and_file_format import Column, Columns, FileFormat, Record
+from ..file_format_record import Column, Columns, FileFormat, Record
 
 _NONE = Settings()
 _PLACEHOLDER = "-"

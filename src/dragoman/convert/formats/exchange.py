@@ -20,7 +20,7 @@ from ...dialect import Dialect
 from ...dialects import get
 from ...errors import ConfigError, WireError
 from ...translate.detect import detect
-from ..record_and_file_format import FileFormat, Record, members, unread
+from ..file_format_record import FileFormat, Record, members, unread
 
 NAME = "exchange"
 _KNOWN = frozenset({"request", "response"})

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ...codec import json_text
 from ...dialects import get
 from ...errors import WireError
-from ..record_and_file_format import Ending, FileFormat, Record, members, text_of, unread
+from ..file_format_record import Ending, FileFormat, Record, members, text_of, unread
 
 NAME = "gemini-batch"
 DIALECT = get("gemini")

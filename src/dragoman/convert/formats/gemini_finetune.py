@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..record_and_file_format import Columns
+from ..file_format_record import Columns
 from ._training import training_dialect, training_format
 
 NAME = "gemini-finetune"

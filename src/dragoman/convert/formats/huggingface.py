@@ -17,7 +17,7 @@ from ...codec import json_text
 from ...context import Context
 from ...dialects import get
 from ...errors import WireError
-from ..record_and_file_format import conversation_dialect, members, text_of
+from ..file_format_record import conversation_dialect, members, text_of
 from ._training import chat_columns, only, strip, training_format
 
 NAME = "huggingface"

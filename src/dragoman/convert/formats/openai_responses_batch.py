@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..record_and_file_format import FileFormat
+from ..file_format_record import FileFormat
 from .openai_batch import RESPONSES, line_writer, read
 
 
