@@ -22,7 +22,7 @@ from ..runtime.edit_journal import undo
 from ..runtime.fit_request_to_upstream import exported
 from ..runtime.policy import Mode
 from ..store import Store
-from ..transport.model_window_and_prices import shown_cost
+from ..transport.window_and_price_lookup import shown_cost
 from .ask_output import tokens
 from .chat_mcp import run_mcp_command
 from .chat_output import ChatOutput

@@ -19,9 +19,9 @@ from ..facts import profiles
 from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
 from ..transport.http_client_interface import Client, Limits
-from ..transport.model_window_and_prices import window_and_prices
 from ..transport.proxy_and_client_choice import client
 from ..transport.upstream_config import REHEARSAL, Upstream, how_to_add, own_host
+from ..transport.window_and_price_lookup import window_and_prices
 from .completion import complete_upstreams
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment

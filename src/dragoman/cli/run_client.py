@@ -22,9 +22,9 @@ from ..facts.windows_and_prices import UNKNOWN
 from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
 from ..transport.http_client_interface import Limits
-from ..transport.model_window_and_prices import window_and_prices
 from ..transport.proxy_and_client_choice import client as http_client
 from ..transport.upstream_config import REHEARSAL, how_to_add
+from ..transport.window_and_price_lookup import window_and_prices
 from . import client_rows
 from .client_rows import ANY, ClientRow, Facts
 from .completion import complete_clients, complete_models

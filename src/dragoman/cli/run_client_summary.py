@@ -13,8 +13,8 @@ from ..gateway.exchange.exchange_cost import cost_of
 from ..gateway.exchange.exchange_log_lines import ExchangeLog
 from ..gateway.exchange.recent_exchanges import Exchange
 from ..gateway.exchange.recorded_exchange_report import clean, secrets_of, usage
-from ..transport.model_window_and_prices import shown_cost
 from ..transport.secret_redaction import Redactor
+from ..transport.window_and_price_lookup import shown_cost
 from .terminal_output import visible
 
 _MAX_REASON = 300

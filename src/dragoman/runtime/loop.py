@@ -22,8 +22,8 @@ from ..canon.tools import Choice, Tool
 from ..canon.turns import Turn
 from ..errors import FaultError
 from ..facts.windows_and_prices import WindowAndPrices
-from ..transport.model_window_and_prices import answer_cost
-from ..transport.retry import RETRIED, wait
+from ..transport.retry_decision import RETRIED, wait
+from ..transport.window_and_price_lookup import answer_cost
 from . import history_compression, loop_detection, telemetry
 from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
 from .cyclic_schema_fault import explained

@@ -36,10 +36,10 @@ from ..transport import upstream_url_and_headers
 from ..transport.code_assist_projects import CodeAssistProjects
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Answer, Client
-from ..transport.model_window_and_prices import FREE, window_and_prices
-from ..transport.retry import no_answer, until
+from ..transport.retry_decision import no_answer, until
 from ..transport.secret_redaction import Redactor, upstream_secrets
 from ..transport.upstream_config import REHEARSAL, Upstream, addressed, how_to_add, known_environments
+from ..transport.window_and_price_lookup import FREE, window_and_prices
 from .fit_request_to_upstream import SOURCE, fit_to_upstream
 from .model_interface import Model, Report
 

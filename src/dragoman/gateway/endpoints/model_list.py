@@ -21,8 +21,8 @@ from ...dialects import endpoints
 from ...endpoints.dialect_endpoints_record import Model
 from ...endpoints.model_list_reader import read_list
 from ...facts import profiles
-from ...transport.model_window_and_prices import window_and_prices
 from ...transport.upstream_config import own_host
+from ...transport.window_and_price_lookup import window_and_prices
 from ..config import REHEARSAL, Upstream
 from ..exchange import upstream_headers_and_key
 from ..exchange.non_generation_upstream_calls import SideAnswer, ask_upstream

@@ -17,8 +17,8 @@ from ...canon.response import Usage
 from ...context import Context
 from ...dialects import get, is_known
 from ...errors import DragomanError, WireError
-from ...transport.model_window_and_prices import reported_cost
 from ...transport.secret_redaction import Redactor, query_secrets, redacted_query
+from ...transport.window_and_price_lookup import reported_cost
 from ..config import Config
 from .corresponding_parts import Placed, joined, read
 from .exchange_cost import cost_of

@@ -27,7 +27,7 @@ from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
 from ...transport.http_client_interface import Answer, Post, too_long
 from ...transport.response_head_reader import NONE
-from ...transport.retry import wait
+from ...transport.retry_decision import wait
 from ..config import REHEARSAL, Route
 from ..http.recording_reply import RecordingReply
 from ..http.server import Gone, IncomingRequest, Reply

@@ -14,7 +14,7 @@ import msgspec
 
 from ...canon.events import NO_MESSAGE, Fault
 from ...errors import TransportError
-from ...transport.retry import no_answer
+from ...transport.retry_decision import no_answer
 
 MAX_QUOTED = 300
 """Characters of an unreadable body that a message quotes."""

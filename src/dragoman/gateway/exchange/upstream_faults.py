@@ -13,7 +13,7 @@ from ...canon.events import Fault
 from ...dialects import get
 from ...translate.result import Translation
 from ...transport.http_client_interface import Answer
-from ...transport.retry import until
+from ...transport.retry_decision import until
 from ...transport.secret_redaction import Redactor
 from ..services import Services
 from . import upstream_fault_messages

@@ -14,7 +14,7 @@ from dragoman.dialects import names
 from dragoman.gateway.exchange.fault_reactions import TABLE, Origin
 from dragoman.gateway.exchange.refused_exchange import Refused
 from dragoman.gateway.exchange.relay import Relay
-from dragoman.transport.retry import RETRIED
+from dragoman.transport.retry_decision import RETRIED
 
 from ..rig import Behind, asking, between, path_of, run, whole
 

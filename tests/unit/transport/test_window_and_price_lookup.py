@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dragoman.facts.windows_and_prices import WindowAndPrices
-from dragoman.transport.model_window_and_prices import FREE, shown_cost, window_and_prices
 from dragoman.transport.upstream_config import REHEARSAL, Upstream
+from dragoman.transport.window_and_price_lookup import FREE, shown_cost, window_and_prices
 
 OWN = Upstream("anthropic")
 WINDOW = WindowAndPrices(1_000_000, 128_000)
