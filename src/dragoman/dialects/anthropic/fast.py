@@ -33,7 +33,7 @@ from ...fast.plain_answer_form import (
 )
 from ...fast.remembered_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
-from .message_writer import DIRECT
+from .content_block_writer import DIRECT
 from .request import RequestReader, RequestWriter
 from .wire import NAME
 from .wire_by_block_type import MESSAGE, REQUEST

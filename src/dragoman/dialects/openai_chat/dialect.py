@@ -14,7 +14,7 @@ from .fast import FAST
 from .faults import is_answer, read_fault, write_fault
 from .hosted_calls import write_hosted
 from .hosted_tools import HOSTED
-from .reasoning_details_stream import DetailStreamReader
+from .reasoning_details_stream_reader import DetailStreamReader
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream_end import StreamEnd

@@ -32,9 +32,9 @@ from ...codec.surrogates.documents import sound_arguments
 from ...codec.wire_decoding import Unknown
 from ...context import Context
 from . import wire
+from .answer_audio_writer import is_sound, write_sounds
 from .answer_images import FIELD as IMAGES
 from .answer_images import is_image, take_images, write_images
-from .audio_writer import is_sound, write_sounds
 from .cache_marks import takes_marks, written_mark
 from .executed_tools import take_executed
 from .hosted_calls import DETAIL

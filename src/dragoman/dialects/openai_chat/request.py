@@ -20,7 +20,7 @@ from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ...facts.profile import DEFAULT_PROFILE
 from . import wire
-from .audio_reader import becomes_words, has_audio_content, with_transcript
+from .answer_audio_reader import becomes_words, has_audio_content, with_transcript
 from .cache_marks import capped_marks, take_marks, takes_anthropics, with_marks
 from .foreign_shapes import is_mixed, sorted_out
 from .history_writer import add_json_message, some_input, write_own, write_turn

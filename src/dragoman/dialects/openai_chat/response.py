@@ -17,7 +17,7 @@ from ...codec.failed_answer_endings import FAILED, GAP, failure, finer, in_order
 from ...codec.wire_decoding import Admitted, Unknown
 from ...context import Context
 from . import wire
-from .audio_reader import becomes_words, has_audio_content, is_empty, with_transcript
+from .answer_audio_reader import becomes_words, has_audio_content, is_empty, with_transcript
 from .message import read_assistant, read_legacy, text_value, write_assistant
 from .reasoning_details import FIELD
 from .search_results import take_search, with_search

@@ -29,8 +29,8 @@ from ...codec.wire_decoding import Admitter, Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
+from .answer_audio_reader import StreamedSound
 from .answer_images import take_images
-from .audio_reader import StreamedSound
 from .executed_tools import ExecutedTools
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin

@@ -14,10 +14,10 @@ from ...codec.packed_seals import pack
 from ...codec.stream_reader_base import Template
 from ...context import Context
 from . import wire
+from .answer_audio_reader import AUDIO
+from .answer_audio_writer import is_sound, report_format, sound_id
 from .answer_images import FIELD as IMAGES
 from .answer_images import is_image, write_image
-from .audio_reader import AUDIO
-from .audio_writer import is_sound, report_format, sound_id
 from .faults import error_object
 from .hosted_calls import DETAIL
 from .message import annotations_to, write_seal

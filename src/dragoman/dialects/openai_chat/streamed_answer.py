@@ -6,7 +6,7 @@ import msgspec
 
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning
 from ...context import Context
-from .audio_reader import StreamedSound
+from .answer_audio_reader import StreamedSound
 from .streamed_calls import Call
 
 

@@ -39,7 +39,7 @@ from .history_writer import Calls, add_json_word, instructions, some_input, writ
 from .hosted_tools import HOSTED
 from .max_tool_calls import read_limit, take_limit
 from .message import read_content, write_input
-from .other_output_items import read_other
+from .other_output_item_reader import read_other
 from .output_items import item_extra, message_extra, read_call, read_item, stray_fields, write_items
 from .previous_responses import put_earlier
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings

@@ -1,6 +1,6 @@
 """Reads OpenRouter streams: Chat's chunks with `reasoning_details`, images and errors.
 
-The details are read as for any Chat host (`openai_chat/reasoning_details_stream.py`), and may contain packed seals of
+The details are read as for any Chat host (`openai_chat/reasoning_details_stream_reader.py`), and may contain packed seals of
 other origins. OpenRouter also sends comment lines (`: OPENROUTER PROCESSING`), which are no frames.
 """
 
@@ -19,7 +19,7 @@ from ...codec.dialect_extras import Fields, carried
 from ...codec.wire_decoding import Unknown
 from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
-from ..openai_chat.reasoning_details_stream import DetailStreamReader, GrowingDetail
+from ..openai_chat.reasoning_details_stream_reader import DetailStreamReader, GrowingDetail
 from ..openai_chat.stream_reader import EMPTY, ROOT_FIELDS
 from ..openai_chat.streamed_answer import Answer
 from . import wire

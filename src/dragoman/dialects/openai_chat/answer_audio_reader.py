@@ -2,7 +2,7 @@
 
 An audio answer has no `content`: its words are in `audio.transcript`, its sound in `audio.data` (openai 3.49.0).
 Streams bring both in pieces. Answers of Gemini may hold sound; those of Messages, Responses and Ollama cannot, so the
-loss of the sound is reported. `audio_writer.py` writes the field.
+loss of the sound is reported. `answer_audio_writer.py` writes the field.
 """
 
 from __future__ import annotations
