@@ -17,7 +17,7 @@ from .hosted_tools import HOSTED
 from .reasoning_details_stream_reader import DetailStreamReader
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
-from .stream_end import StreamEnd
+from .stream_end_detection import StreamEnd
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME, NOISE

@@ -20,7 +20,7 @@ from .hosted_calls import write_hosted
 from .hosted_tools import HOSTED
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
-from .stream_end import StreamEnd
+from .stream_end_detection import StreamEnd
 from .stream_reader import StreamReader
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools

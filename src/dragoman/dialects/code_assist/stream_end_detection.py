@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ...codec.passthrough_stream_end import decoded
-from ..gemini import stream_end as gemini
+from ..gemini import stream_end_detection as gemini
 
 
 class _Wrapped(msgspec.Struct):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ..openai_chat.stream_end import StreamEnd
+from ..openai_chat.stream_end_detection import StreamEnd
 
 __all__ = ["StreamEnd"]
