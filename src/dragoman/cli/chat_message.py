@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..canon.parts import Media, Part, Text
 from ..errors import ConfigError
-from ..runtime.text_file import decoded
+from ..runtime.text_file_and_diff import decoded
 from .attachments import media_of
 
 LARGEST = 20 * 1024 * 1024

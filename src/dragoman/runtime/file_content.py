@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..canon.parts import Media
 from ..codec.media import guess_mime, kind_of
-from . import text_file, workspace_file_access
+from . import text_file_and_diff, workspace_file_access
 from .tool_interface import ToolError
 from .workspace_file_access import Place
 
@@ -58,15 +58,15 @@ def mime_of(where: Place) -> str:
 
 def read(where: Place, start: int = 0, count: int | None = None) -> Lines | Media:
     """The content of a file, from a line on and with a limit of lines."""
-    data, _ = workspace_file_access.read(where, text_file.MAX_SIZE)
+    data, _ = workspace_file_access.read(where, text_file_and_diff.MAX_SIZE)
     mime = mime_of(where)
-    found = text_file.decoded(data)
+    found = text_file_and_diff.decoded(data)
     # A name can be wrong, so text is returned as text. A PDF may be text throughout, so its name decides.
     if data and mime and (found is None or mime == "application/pdf"):
         return Media(kind_of(mime), mime, base64.b64encode(data).decode())
     if found is None:
         raise ToolError("not_a_text_file", f"Cannot display content of binary file: {where.path}")
-    lines = text_file.shown(found.text).split("\n")
+    lines = text_file_and_diff.shown(found.text).split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()  # the line end after the last line begins no further line
         lines[-1] += "\n"

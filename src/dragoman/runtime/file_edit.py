@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from ..store import trusted_files
-from . import file_walk, ignore_options, text_file, workspace_file_access
-from .text_file import TextFile
+from . import file_walk, ignore_options, text_file_and_diff, workspace_file_access
+from .text_file_and_diff import TextFile
 from .tool_interface import Confirmation, FileEdit, Outcome, ToolEnvironment, ToolError
 from .workspace_file_access import Place
 
@@ -45,7 +45,7 @@ def checked(arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None
 def confirmation(edit: Edit) -> Confirmation:
     """The question to the user before the edit."""
     word = "Create" if edit.creates else "Change"
-    diff = text_file.difference(edit.where, edit.was, edit.new)
+    diff = text_file_and_diff.difference(edit.where, edit.was, edit.new)
     return Confirmation(f"{word} {diff.file_path}", "edit", diff, hidden=_delicate(edit.where))
 
 
@@ -74,9 +74,9 @@ def made(edit: Edit, around: ToolEnvironment, message: str) -> Outcome:
     before = None if edit.creates else edit.was.encoded(edit.was.text)
     around.edited(FileEdit(str(edit.where.path), before, data))
     proposed = edit.new if around.wanted is not None else None
-    return Outcome(message, text_file.difference(edit.where, edit.was, new, proposed))
+    return Outcome(message, text_file_and_diff.difference(edit.where, edit.was, new, proposed))
 
 
 def _seen(edit: Edit) -> tuple[str, str | None, str]:
-    original = None if edit.creates else text_file.shown(edit.was.text)
-    return text_file.shown(str(edit.where.path)), original, text_file.shown(edit.new)
+    original = None if edit.creates else text_file_and_diff.shown(edit.was.text)
+    return text_file_and_diff.shown(str(edit.where.path)), original, text_file_and_diff.shown(edit.new)

@@ -11,7 +11,7 @@ import re
 from html import unescape
 from urllib.parse import urljoin
 
-from .text_file import shown
+from .text_file_and_diff import shown
 from .tool_interface import Page
 
 MAX_HTML = 2_000_000

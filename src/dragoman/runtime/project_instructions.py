@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..store.user_files import read_regular_file
-from .text_file import shown
+from .text_file_and_diff import shown
 
 NAMES = ("AGENTS.md", "GEMINI.md", "CLAUDE.md")
 MAX_CHARACTERS = 40_000

@@ -13,7 +13,7 @@ from ..canon.parts import Media, Text
 from ..canon.turns import Turn
 from ..errors import ConfigError
 from ..store.user_files import read_named_file
-from .text_file import shown
+from .text_file_and_diff import shown
 
 ENTRIES = 200
 """Entries of the folder that the first turn lists."""

@@ -21,7 +21,7 @@ from ..canon.parts import Media, Part, Text, ToolCall, ToolResult
 from ..codec.media import note
 from ..errors import ConfigError, DragomanError
 from .policy import Policy, Said, Verdict
-from .text_file import shown
+from .text_file_and_diff import shown
 from .tool_interface import Confirmation, Failure, Lasting, Outcome, Tool, ToolEnvironment, ToolError
 
 P = TypeVar("P", bound=Part)

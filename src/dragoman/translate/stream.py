@@ -14,7 +14,7 @@ from ..canon.parts import OPAQUES, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
 from ..codec.caller_document_bytes import stream_bytes
 from ..codec.custom_tools import Unwrapper
-from ..codec.faults import unsaid
+from ..codec.fault_kinds_and_statuses import unsaid
 from ..codec.sse_splitter import Frame
 from ..codec.stream_reader_base import EscapeCleaning, FrameMatcher, FrameReader, Lane, Template
 from ..codec.surrogates.streamed_arguments import EscapedHalves

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from dragoman.canon.response import Response
 from dragoman.errors import TransportError
-from dragoman.runtime import builtin_tools, edit_matching, text_file
+from dragoman.runtime import builtin_tools, edit_matching, text_file_and_diff
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, DiffStat, FileDiff
 from dragoman.runtime.toolbox import Approval, Done, Plan, Toolbox
@@ -137,7 +137,7 @@ TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\n", "d"]), max_size=3
 @settings(deadline=None, max_examples=60)
 @given(old=TEXTS, new=TEXTS)
 def test_a_diff_says_how_to_come_from_one_text_to_the_other(old: str, new: str) -> None:
-    made = text_file.unified("p", old, new)
+    made = text_file_and_diff.unified("p", old, new)
     assert (made == "") == (old == new)
     if old and new and old != new:
         with tempfile.TemporaryDirectory() as folder:
@@ -147,7 +147,7 @@ def test_a_diff_says_how_to_come_from_one_text_to_the_other(old: str, new: str) 
 def test_diffs_of_long_files_do_not_take_forever() -> None:
     old = "".join(f"line {n % 7}\n" for n in range(300_000))
     new = old.replace("line 3\n", "line 4\n", 1)
-    assert text_file.unified("f", old, new).splitlines()[2:] == [
+    assert text_file_and_diff.unified("f", old, new).splitlines()[2:] == [
         "@@ -1,7 +1,7 @@",
         " line 0",
         " line 1",
@@ -158,7 +158,7 @@ def test_diffs_of_long_files_do_not_take_forever() -> None:
         " line 5",
         " line 6",
     ]
-    assert text_file.unified("f", old, "x" + old[::-1]).count("\n-") > 299_000
+    assert text_file_and_diff.unified("f", old, "x" + old[::-1]).count("\n-") > 299_000
 
 
 # Ways to find what is to be replaced.

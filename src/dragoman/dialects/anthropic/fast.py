@@ -12,7 +12,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from ...canon.loss_severity import EMPTY_VALUES
 from ...canon.parts import Path
 from ...canon.request import Request
-from ...codec import json_text, service_tiers
+from ...codec import answer_service_tiers, json_text
 from ...codec.answer_ids import MESSAGES, in_form
 from ...codec.dialect_extras import NULL
 from ...codec.packed_seals import origin
@@ -263,7 +263,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     details = UNSET if thought is None else _OutputDetails(thought)
     tier = None
     if plain.tier is not None:
-        tier = service_tiers.MESSAGES.get(plain.tier)
+        tier = answer_service_tiers.MESSAGES.get(plain.tier)
         if tier is None:
             return None
     usage = _Figures(fresh, written, read, plain.output, details, None, None, tier)

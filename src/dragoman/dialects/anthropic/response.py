@@ -11,7 +11,7 @@ from ...canon.parts import Opaque, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import answer_ids, json_text, service_tiers
+from ...codec import answer_ids, answer_service_tiers, json_text
 from ...codec.dialect_extras import NULL, carried, gather, restore
 from ...codec.failed_answer_endings import (
     FAILED,
@@ -145,7 +145,7 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown
     canon includes them.
     """
     extra = None
-    tier = service_tiers.read(usage.service_tier) if usage.service_tier and context.target != wire.NAME else None
+    tier = answer_service_tiers.read(usage.service_tier) if usage.service_tier and context.target != wire.NAME else None
     more = carried(usage, wire.USAGE_EXTRAS)
     if tier is not None and more is not None:
         del more["service_tier"]
@@ -157,7 +157,7 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown
             for name, value in quiet.items():
                 extra = marked(extra, name, value)
     found = Usage(*read_counts(usage), extra)
-    return found if tier is None else service_tiers.with_tier(found, tier, (*at, "service_tier"))
+    return found if tier is None else answer_service_tiers.with_tier(found, tier, (*at, "service_tier"))
 
 
 def read_counts(usage: wire.Usage) -> tuple[int | None, int | None, int | None, int | None, int | None]:
@@ -270,7 +270,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
         out["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
     if not own:
         out |= _UNCOUNTED
-        tier = service_tiers.write(usage, service_tiers.MESSAGES, context)
+        tier = answer_service_tiers.write(usage, answer_service_tiers.MESSAGES, context)
         if tier is not None:
             out["service_tier"] = tier
     return out if usage.extra is None else restore(out, usage.extra, wire.NAME)

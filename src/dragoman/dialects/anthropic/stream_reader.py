@@ -19,7 +19,7 @@ from ...canon.response import Usage
 from ...codec import json_text
 from ...codec.dialect_extras import NULL, Fields, carried, gather
 from ...codec.failed_answer_endings import events_of_whole_answer
-from ...codec.faults import broken_off, is_empty_field
+from ...codec.fault_kinds_and_statuses import broken_off, is_empty_field
 from ...codec.packed_seals import origin
 from ...codec.sse_splitter import Splitter
 from ...codec.stream_reader_base import FrameReader

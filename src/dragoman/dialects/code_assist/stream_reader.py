@@ -13,7 +13,7 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, Start
 from ...codec import json_text
 from ...codec.dialect_extras import carried
-from ...codec.faults import is_empty_field
+from ...codec.fault_kinds_and_statuses import is_empty_field
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding import Unknown
 from ...context import Context

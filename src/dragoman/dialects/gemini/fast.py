@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.parts import Path, Seal
 from ...canon.request import Request
-from ...codec import json_text, service_tiers
+from ...codec import answer_service_tiers, json_text
 from ...codec.answer_ids import original
 from ...codec.cache_memory_budget import lookup_cache
 from ...codec.dialect_extras import NULL, Fields
@@ -222,7 +222,7 @@ def _seal(signature: str) -> Seal | None:
 
 def _take_tier(usage: _Usage) -> str | None:
     """The service tier in the canon's word. A tier that is known is no field to keep."""
-    tier = service_tiers.read(usage.serviceTier)
+    tier = answer_service_tiers.read(usage.serviceTier)
     if tier is not None:
         usage.serviceTier = None
     return tier
@@ -251,7 +251,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     answer_tokens = plain.output - (thought or 0)
     if answer_tokens < 0:
         return None
-    tier = UNSET if plain.tier is None else service_tiers.GEMINI.get(plain.tier)
+    tier = UNSET if plain.tier is None else answer_service_tiers.GEMINI.get(plain.tier)
     if tier is None:
         return None
     usage = _Cost(

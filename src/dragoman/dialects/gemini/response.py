@@ -12,7 +12,7 @@ from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import json_text, service_tiers
+from ...codec import answer_service_tiers, json_text
 from ...codec.answer_ids import original
 from ...codec.dialect_extras import Fields, carried, gather
 from ...codec.failed_answer_endings import finer, in_order, lose_missing_call, lose_stop
@@ -274,7 +274,9 @@ def read_usage(usage: wire.UsageMetadata, context: Context, unknown: Unknown) ->
     total_in = prompt if used is None else (prompt or 0) + used
     # candidatesTokenCount excludes thoughts; the canon's output includes them (google-genai 3.1.0, 2026-11).
     total_out = candidates if thoughts is None else (candidates or 0) + thoughts
-    tier = service_tiers.read(usage.serviceTier) if usage.serviceTier and context.target not in wire.KIN else None
+    tier = (
+        answer_service_tiers.read(usage.serviceTier) if usage.serviceTier and context.target not in wire.KIN else None
+    )
     if tier is not None:
         usage.serviceTier = wire.NONE
     more = carried(usage, wire.USAGE_EXTRAS)
@@ -288,7 +290,7 @@ def read_usage(usage: wire.UsageMetadata, context: Context, unknown: Unknown) ->
         absent = [name for name in ("totalTokenCount", "candidatesTokenCount") if getattr(usage, name) is None]
         extra = with_field(extra, ABSENT, json_text.raw(absent))
     found = Usage(total_in, total_out, usage.cachedContentTokenCount, None, thoughts, extra, None if sums_up else total)
-    return found if tier is None else service_tiers.with_tier(found, tier, ("usageMetadata", "serviceTier"))
+    return found if tier is None else answer_service_tiers.with_tier(found, tier, ("usageMetadata", "serviceTier"))
 
 
 _SUMMANDS = Fields("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount")
@@ -424,7 +426,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
         out["totalTokenCount"] = usage.total
     elif usage.input is not None or usage.output is not None:
         out["totalTokenCount"] = (usage.input or 0) + (usage.output or 0)
-    tier = service_tiers.write(usage, service_tiers.GEMINI, context)
+    tier = answer_service_tiers.write(usage, answer_service_tiers.GEMINI, context)
     if tier is not None:
         out["serviceTier"] = tier
     return out if usage.extra is None else put_back(out, usage.extra)

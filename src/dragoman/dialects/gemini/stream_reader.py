@@ -19,7 +19,7 @@ from ...canon.response import Stop, Usage
 from ...codec import json_array_splitter, json_text, sse_splitter
 from ...codec.dialect_extras import Fields, carried
 from ...codec.failed_answer_endings import cut_short
-from ...codec.faults import broken_off, is_empty_field
+from ...codec.fault_kinds_and_statuses import broken_off, is_empty_field
 from ...codec.late_id_and_model_losses import report_id, report_model
 from ...codec.stream_reader_base import FrameReader, starts_part
 from ...codec.surrogates.documents import decodable_frame

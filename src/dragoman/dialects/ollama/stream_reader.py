@@ -17,7 +17,7 @@ from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
 from ...codec import json_text, ndjson_splitter
 from ...codec.dialect_extras import carried
 from ...codec.failed_answer_endings import events_of_whole_answer
-from ...codec.faults import broken_off
+from ...codec.fault_kinds_and_statuses import broken_off
 from ...codec.late_id_and_model_losses import report_model
 from ...codec.sse_splitter import MAX_STRAY
 from ...codec.surrogates.documents import decodable_frame

@@ -12,7 +12,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.parts import Path, Seal
 from ...canon.request import Request
-from ...codec import json_text, service_tiers
+from ...codec import answer_service_tiers, json_text
 from ...codec.answer_ids import CHAT, in_form
 from ...codec.call_ids import short_for_chat_client
 from ...codec.dialect_extras import NULL
@@ -250,7 +250,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         output += thought
     if total != prompt + output or (thought is not None and thought > output):
         return None
-    tier = service_tiers.read(answer.service_tier) if answer.service_tier is not None else None
+    tier = answer_service_tiers.read(answer.service_tier) if answer.service_tier is not None else None
     if tier is not None:
         answer.service_tier = None
     plain = Plain(
@@ -322,7 +322,7 @@ def _take_known(unknown: _Unknown, plain: Plain) -> bool:
         if at == _IN_USAGE:
             figures = plain.cache_read, plain.cache_write, plain.reasoning
             plain.cache_read, plain.cache_write, plain.reasoning = take_figures(fields, *figures)
-            tier = service_tiers.read(fields["service_tier"]) if "service_tier" in fields else None  # Mistral
+            tier = answer_service_tiers.read(fields["service_tier"]) if "service_tier" in fields else None  # Mistral
             if tier is not None:
                 if plain.tier is not None:
                     return False
@@ -402,7 +402,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     choice = _Chosen(0, message, plain.stop, None)
     created = created if plain.created is None else plain.created
     shown_id = in_form(plain.id, CHAT)
-    tier = UNSET if plain.tier is None else service_tiers.OPENAI.get(plain.tier)
+    tier = UNSET if plain.tier is None else answer_service_tiers.OPENAI.get(plain.tier)
     if tier is None:
         return None
     return json_text.encode(

@@ -10,7 +10,7 @@ from msgspec import Raw
 from ...canon.parts import Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Tier, Usage
-from ...codec import answer_ids, json_text, service_tiers
+from ...codec import answer_ids, answer_service_tiers, json_text
 from ...codec.call_ids import hashed
 from ...codec.dialect_extras import NULL, Fields, carried, gather, restore
 from ...codec.failed_answer_endings import FAILED, GAP, failure, finer, in_order, is_exact, lose_stop, with_failure
@@ -86,9 +86,9 @@ def read_admitted(admitted: Admitted[wire.Completion], context: Context) -> Resp
         first = msgspec.structs.replace(first, parts=tuple(parts))
     usage = read_usage(answer.usage, context, unknown) if answer.usage is not None else None
     if answer.service_tier and usage is not None and context.target not in wire.KIN:
-        tier = service_tiers.read(answer.service_tier)
+        tier = answer_service_tiers.read(answer.service_tier)
         if tier is not None:
-            usage, answer.service_tier = service_tiers.with_tier(usage, tier, TIER_AT), wire.NONE
+            usage, answer.service_tier = answer_service_tiers.with_tier(usage, tier, TIER_AT), wire.NONE
     extra = carried(answer, wire.COMPLETION_EXTRAS)
     whole = gather(context, (), unknown, extra) if unknown or extra else None
     if first.extra is not None:
@@ -258,7 +258,7 @@ def is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
 
 
 def _tier_in(fields: dict[str, Raw]) -> Tier | None:
-    word = service_tiers.read(fields["service_tier"])
+    word = answer_service_tiers.read(fields["service_tier"])
     if word is None:
         return None
     del fields["service_tier"]
@@ -316,7 +316,7 @@ def write_response(response: Response, context: Context) -> bytes:
     }
     if response.usage is not None:
         out["usage"] = write_usage(response.usage, context)
-        tier = service_tiers.write(response.usage, service_tiers.OPENAI, context)
+        tier = answer_service_tiers.write(response.usage, answer_service_tiers.OPENAI, context)
         if tier is not None:
             out["service_tier"] = tier
     if response.extra is not None:

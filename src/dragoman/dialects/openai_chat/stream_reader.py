@@ -16,11 +16,11 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Response, Usage
-from ...codec import json_text, service_tiers
+from ...codec import answer_service_tiers, json_text
 from ...codec.call_ids import hashed
 from ...codec.dialect_extras import Fields, carried
 from ...codec.failed_answer_endings import events_of_whole_answer
-from ...codec.faults import broken_off
+from ...codec.fault_kinds_and_statuses import broken_off
 from ...codec.late_id_and_model_losses import report_id, report_model
 from ...codec.sse_splitter import Splitter
 from ...codec.stream_reader_base import FrameReader, starts_part
@@ -193,7 +193,7 @@ class StreamReader(FrameReader):
                 report_id(self._context, ("id",), self._id, chunk.id)
                 report_model(self._context, ("model",), self._model, chunk.model)
             if self._context.target not in wire.KIN:
-                self._tier = service_tiers.read(chunk.service_tier) or self._tier
+                self._tier = answer_service_tiers.read(chunk.service_tier) or self._tier
                 if self._tier is not None:
                     self._noted.add(((), "service_tier"))
         self._note_sent((), chunk, _CHUNK_EXTRAS)
@@ -595,7 +595,7 @@ class StreamReader(FrameReader):
             events.append(Fault("upstream_bad", "the upstream's stream has a call without a name", 502))
             return
         if self._tier is not None and self._usage is not None:
-            self._usage = service_tiers.with_tier(self._usage, self._tier, TIER_AT)
+            self._usage = answer_service_tiers.with_tier(self._usage, self._tier, TIER_AT)
         elif self._tier is not None:
             self._context.lose("tier.dropped", TIER_AT, self._tier)
         for answer in answers:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, is_stored_elsewhere
-from ...codec import answer_ids, json_text, service_tiers
+from ...codec import answer_ids, answer_service_tiers, json_text
 from ...codec.call_ids import to_chat_client
 from ...codec.failed_answer_endings import GAP, cut_short, failure, flawed
 from ...codec.media import missing
@@ -257,7 +257,7 @@ class StreamWriter:
             # The last audio delta has expires_at (openai 3.49.0, 2026-11).
             out += self._chunk(event.answer, b'{"audio":{"expires_at":%d}}' % self._context.created)
         last = self._chunk(event.answer, b"{}", json_text.encode(word))
-        tier = service_tiers.write(event.usage, service_tiers.OPENAI, self._context)
+        tier = answer_service_tiers.write(event.usage, answer_service_tiers.OPENAI, self._context)
         out += last if tier is None else last[:-3] + b',"service_tier":"%b"}\n\n' % tier.encode()
         if not event.last:
             return out

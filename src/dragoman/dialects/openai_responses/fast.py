@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Path
 from ...canon.request import Request
-from ...codec import service_tiers
+from ...codec import answer_service_tiers
 from ...codec.answer_ids import RESPONSES, in_form
 from ...codec.call_ids import hashed
 from ...codec.packed_seals import origin
@@ -236,7 +236,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     if cut != (answer.incomplete_details is not None) or (cut and calls):
         return None
     input_details = usage.input_tokens_details or _NO_INPUT_DETAILS
-    tier = service_tiers.read(answer.service_tier) if answer.service_tier else None
+    tier = answer_service_tiers.read(answer.service_tier) if answer.service_tier else None
     if tier is not None:
         answer.service_tier = wire.NONE
     return Plain(

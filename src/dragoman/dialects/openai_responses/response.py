@@ -14,7 +14,7 @@ from ...canon.parts import Extra, Part, Path, Text, ToolCall
 from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import answer_ids, json_text, service_tiers
+from ...codec import answer_ids, answer_service_tiers, json_text
 from ...codec.cache_memory_budget import Memory, lookup_cache, remembered
 from ...codec.dialect_extras import NULL, carried, gather, restore
 from ...codec.failed_answer_endings import first_only, is_exact, lose_missing_call, lose_stop
@@ -138,11 +138,13 @@ def read_figures(answer: wire.Answer, context: Context, unknown: Unknown) -> Usa
     if answer.usage is None:
         return None
     usage = read_usage(answer.usage, context, unknown)
-    tier = service_tiers.read(answer.service_tier) if answer.service_tier and context.target != wire.NAME else None
+    tier = (
+        answer_service_tiers.read(answer.service_tier) if answer.service_tier and context.target != wire.NAME else None
+    )
     if tier is None:
         return usage
     answer.service_tier = wire.NONE
-    return service_tiers.with_tier(usage, tier, _TIER_AT)
+    return answer_service_tiers.with_tier(usage, tier, _TIER_AT)
 
 
 _TIER_AT: Path = ("service_tier",)
@@ -478,7 +480,7 @@ _NOTHING_COUNTED = Usage(0, 0)
 
 def write_tier(usage: Usage | None, out: dict[str, Any], context: Context) -> None:
     """Write the service tier, unless it is the default."""
-    tier = service_tiers.write(usage, service_tiers.OPENAI, context)
+    tier = answer_service_tiers.write(usage, answer_service_tiers.OPENAI, context)
     if tier is not None and tier != _DEFAULTS["service_tier"]:
         out["service_tier"] = tier
 

@@ -20,7 +20,7 @@ from ...canon.parts import Part, Path, ToolCall
 from ...codec import json_text
 from ...codec.dialect_extras import NULL
 from ...codec.failed_answer_endings import events_of_whole_answer
-from ...codec.faults import broken_off, is_empty_field
+from ...codec.fault_kinds_and_statuses import broken_off, is_empty_field
 from ...codec.late_id_and_model_losses import report_id, report_model
 from ...codec.sse_splitter import Splitter
 from ...codec.stream_reader_base import FrameReader, starts_part

@@ -13,7 +13,7 @@ from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import json_text
 from ...codec.dialect_extras import carried
 from ...codec.failed_answer_endings import GAP, failure, with_failure
-from ...codec.faults import is_empty_field
+from ...codec.fault_kinds_and_statuses import is_empty_field
 from ...context import Context
 from ...errors import WireError
 from ..openai_chat import response as chat

@@ -10,7 +10,7 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, is_stored_elsewhere
 from ...canon.response import Stop
-from ...codec import json_text, packed_seals, service_tiers
+from ...codec import answer_service_tiers, json_text, packed_seals
 from ...codec.failed_answer_endings import cut_short
 from ...codec.stream_reader_base import Template
 from ...context import Context
@@ -165,7 +165,7 @@ class StreamWriter(chat.StreamWriter):
         # Usage stands in the last chunk with choices (recorded 2026).
         if usage is not None and event.last:
             figures = _line(write_usage(usage, self._context))
-            tier = service_tiers.write(usage, service_tiers.OPENAI, self._context)
+            tier = answer_service_tiers.write(usage, answer_service_tiers.OPENAI, self._context)
             end = b"}\n\n" if tier is None else b',"service_tier":"%b"}\n\n' % tier.encode()
             out = out[: -len(_END)] + b'],"usage":' + figures + end
         return out + b"data: [DONE]\n\n" if event.last else out

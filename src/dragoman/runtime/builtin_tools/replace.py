@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import edit_matching, file_edit, text_file, workspace_file_access
+from .. import edit_matching, file_edit, text_file_and_diff, workspace_file_access
 from ..file_edit import Edit
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
@@ -57,7 +57,7 @@ def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
     where = workspace_file_access.place(arguments["file_path"], around.workspace)
     path, old, new = where.path, arguments["old_string"], arguments["new_string"]
     expected = int(arguments.get("expected_replacements", 1))
-    was = text_file.read(where)
+    was = text_file_and_diff.read(where)
     if was.was is None:
         if old:
             raise ToolError("file_not_found", f"File not found: {path}. Use an empty old_string to create a new file.")

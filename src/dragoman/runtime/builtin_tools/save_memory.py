@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ...store.user_files import require_only_owner_writes
-from .. import file_edit, text_file, workspace_file_access
+from .. import file_edit, text_file_and_diff, workspace_file_access
 from ..file_edit import Edit
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from ..workspace_file_access import Place
@@ -41,7 +41,7 @@ class SaveMemory(Tool):
 
     async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         edit = _planned(arguments["fact"], around)
-        diff = text_file.difference(edit.where, edit.was, edit.new)
+        diff = text_file_and_diff.difference(edit.where, edit.was, edit.new)
         return Confirmation(f"Remember: {_line(arguments['fact'])}", "remember", diff)
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
@@ -63,10 +63,10 @@ class SaveMemory(Tool):
 def remembered(config: Path, file: Path | None = None) -> str:
     """All remembered facts, for a new conversation. "": none. ConfigError: other users can write the file."""
     place = _place(config, file)
-    found = text_file.read(place)
+    found = text_file_and_diff.read(place)
     if found.was is not None:
         require_only_owner_writes(place.path, found.was)
-    return text_file.shown(found.text)
+    return text_file_and_diff.shown(found.text)
 
 
 def _place(config: Path, file: Path | None) -> Place:
@@ -81,7 +81,7 @@ def _planned(fact: str, around: ToolEnvironment) -> Edit:
     where = _place(around.config or Path(), around.memory)
     section = _SECTIONS.get((around.memory or Path(FILE)).name, SECTION)
     try:
-        was = text_file.read(where)
+        was = text_file_and_diff.read(where)
     except ToolError as error:
         raise _failed(error) from error
     return Edit(where, was, with_fact(was.text, fact, section))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from .. import file_walk, globs, line_search, processes, text_file, workspace_file_access
+from .. import file_walk, globs, line_search, processes, text_file_and_diff, workspace_file_access
 from ..program_search import program_outside
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 from ..workspace_file_access import Place
@@ -223,7 +223,7 @@ def _match(line: bytes, folder: Path) -> Match | None:
     if not isinstance(record, dict) or record.get("type") != "match":
         return None
     data = record["data"]
-    text = text_file.shown(_text(data["lines"])).strip()
+    text = text_file_and_diff.shown(_text(data["lines"])).strip()
     if len(text) > MAX_LINE:
         text = f"{text[:MAX_LINE]}... [truncated]"
     return Match(Path(os.path.normpath(folder / _text(data["path"]))), data["line_number"], text)

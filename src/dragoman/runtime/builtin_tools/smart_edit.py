@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from ...canon.parts import Text
 from ...errors import DragomanError
-from .. import edit_matching, file_edit, text_file, workspace_file_access
+from .. import edit_matching, file_edit, text_file_and_diff, workspace_file_access
 from ..file_edit import Edit
-from ..text_file import TextFile
+from ..text_file_and_diff import TextFile
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from ..workspace_file_access import Place
 
@@ -70,7 +70,7 @@ class SmartEdit(Tool):
     async def _planned(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
         where = workspace_file_access.place(arguments["file_path"], around.workspace)
         old, new = arguments["old_string"], arguments["new_string"]
-        was = text_file.read(where)
+        was = text_file_and_diff.read(where)
         if was.was is None:
             if old:
                 message = f"File not found: {where.path}. Use an empty old_string to create a new file."
@@ -139,5 +139,5 @@ def _question(arguments: Mapping[str, Any], was: TextFile) -> str:
         f"<instruction>\n{arguments['instruction']}\n</instruction>\n"
         f"<search>\n{arguments['old_string']}\n</search>\n"
         f"<replace>\n{arguments['new_string']}\n</replace>\n"
-        f"<file>\n{text_file.shown(was.text)}\n</file>\n"
+        f"<file>\n{text_file_and_diff.shown(was.text)}\n</file>\n"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import file_edit, text_file, workspace_file_access
+from .. import file_edit, text_file_and_diff, workspace_file_access
 from ..file_edit import Edit
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment
 
@@ -43,7 +43,7 @@ class WriteFile(Tool):
 
 def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
     where = workspace_file_access.place(arguments["file_path"], around.workspace)
-    was = text_file.read(where)
+    was = text_file_and_diff.read(where)
     content = arguments["content"]
     # The file keeps its line ends, unless the model wrote such ends itself.
     if was.end == "\r\n" and "\r" not in content:

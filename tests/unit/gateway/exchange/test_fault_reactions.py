@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from dragoman.canon.events import Fault, FaultKind
-from dragoman.codec.faults import status_of_kind
+from dragoman.codec.fault_kinds_and_statuses import status_of_kind
 from dragoman.dialects import names
 from dragoman.gateway.exchange.fault_reactions import TABLE, Origin
 from dragoman.gateway.exchange.refused_exchange import Refused

@@ -9,7 +9,13 @@ import pytest
 
 from dragoman import translate_fault
 from dragoman.canon.events import Fault, FaultKind
-from dragoman.codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
+from dragoman.codec.fault_kinds_and_statuses import (
+    kind_of_status,
+    retry_after,
+    retry_headers,
+    sharpened,
+    status_of_kind,
+)
 
 
 @pytest.mark.parametrize(
