@@ -7,8 +7,8 @@ import os
 import click
 
 from ..errors import ConfigError
+from .loss_and_error_output import fail, visible
 from .model_aliases import read_aliases, write_aliases
-from .terminal_output import fail, visible
 
 
 @click.group(epilog="Example: dragoman alias set fast openai/gpt-5-mini")

@@ -37,8 +37,8 @@ from ..runtime.policy import lasting_entries
 from ..runtime.tool_interface import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
 from ..transport.window_and_price_lookup import shown_cost
+from .loss_and_error_output import visible as visible
 from .terminal_line_reader import asked_line
-from .terminal_output import visible as visible
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _SHORT = 200

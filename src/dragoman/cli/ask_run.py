@@ -43,11 +43,11 @@ from .ask_output import Approver, JsonOutput, LastAnswer, TextOutput
 from .attachments import attachment, takes_standard_input
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
+from .loss_and_error_output import fail, hush
 from .mcp_server_questions import ServerQuestions
 from .model_aliases import model_of
 from .model_settings import own_options, read_pairs, settings_of
 from .prompt_templates import Template, read_template
-from .terminal_output import fail, hush
 
 if TYPE_CHECKING:
     from ..runtime.mcp.config import ServerConfig

@@ -26,8 +26,8 @@ from ..transport.window_and_price_lookup import shown_cost
 from .ask_output import tokens
 from .chat_mcp import run_mcp_command
 from .chat_output import ChatOutput
+from .loss_and_error_output import visible
 from .model_aliases import model_of
-from .terminal_output import visible
 
 _SHORT = {"quit": "exit", "?": "help", "clear": "new", "cost": "usage"}
 """Other names of commands, as other chats have them."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from ..canon.parts import Media, Part, Text
 from ..codec.media import kind_of
 from ..errors import ConfigError
+from .loss_and_error_output import counted
 from .mcp_resources_and_prompts import prompt_line, prompt_texts, resource_line
 from .model_settings import read_pairs
-from .terminal_output import counted
 
 if TYPE_CHECKING:
     from ..runtime.mcp.servers import Servers

@@ -28,7 +28,7 @@ from ..runtime.events import (
 )
 from ..runtime.usage_and_cost_sums import added_cost
 from .ask_output import TextOutput, clipped, spending
-from .terminal_output import visible
+from .loss_and_error_output import visible
 
 _REFRESH = 8
 """Times a second that the unfinished end of an answer is drawn again."""

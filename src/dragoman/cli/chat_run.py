@@ -52,7 +52,7 @@ from .chat_commands import ChatCommands, EndOfChat
 from .chat_message import message_parts
 from .chat_output import ChatOutput, MarkdownOutput
 from .clipboard_image import clipboard_image
-from .terminal_output import fail
+from .loss_and_error_output import fail
 
 _OUTPUT = 20_000
 """Characters of a command's output that the model gets."""

@@ -17,7 +17,7 @@ from ..store.trusted_files import TrustedFiles, digest, real_path
 from ..store.user_files import read_regular_file
 from ..transport.secret_redaction import redacted_url
 from .environment_with_stored_keys import user_environment
-from .terminal_output import counted, visible
+from .loss_and_error_output import counted, visible
 from .untrusted_file_effects import CONFIG_FILE, effects, one_line
 from .untrusted_files import show_effects
 from .untrusted_files import trust as trust_file

@@ -14,7 +14,7 @@ from ..conform.report_formats import FORMATS
 from ..errors import ConfigError
 from ..transport.secret_redaction import redacted_url
 from .dialect_option import DIALECT
-from .terminal_output import fail
+from .loss_and_error_output import fail
 
 
 @click.command(

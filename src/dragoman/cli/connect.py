@@ -14,8 +14,8 @@ from . import client_rows
 from .client_rows import ClientRow, Facts, SettingsFile, filled
 from .client_settings_edits import SettingsEdits, expanded, merged, old_text
 from .completion import complete_models
+from .loss_and_error_output import fail
 from .run_client import USUAL_GATEWAY
-from .terminal_output import fail
 
 
 @click.command(epilog="Example: dragoman connect claude --model gemini/gemini-3-pro --write")

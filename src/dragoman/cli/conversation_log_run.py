@@ -23,7 +23,7 @@ from ..runtime.system_prompt import is_opening
 from ..store import Entry
 from ..store.sqlite_entry_store import SqliteStore, usual_file
 from .ask_output import visible
-from .terminal_output import fail, print_losses
+from .loss_and_error_output import fail, print_losses
 
 _MOST_SEARCHED = 1_000_000
 _SHOWN = 120

@@ -16,7 +16,7 @@ from ..convert.summary import Summary
 from ..dialects import installed
 from ..errors import DragomanError
 from .convert_output import announce, list_formats, print_summary, report, run_quietly, run_with_bar
-from .terminal_output import fail, visible
+from .loss_and_error_output import fail, visible
 
 if TYPE_CHECKING:
     from ..canon.losses import Severity

@@ -20,7 +20,7 @@ from ..convert.run import Conversion
 from ..convert.run import Progress as Seen
 from ..convert.summary import Summary, is_own_model
 from ..dialects import installed
-from .terminal_output import COLOURS, visible
+from .loss_and_error_output import COLOURS, visible
 
 WIDTH = 200
 """The width of the table where there is no terminal."""

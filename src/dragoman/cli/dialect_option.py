@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from ..codec.json_error_location import json_mistake
 from ..dialects import ALIASES, installed, named
 from ..translate.detect import detect, is_ambiguous
-from .terminal_output import fail
+from .loss_and_error_output import fail
 
 if TYPE_CHECKING:
     TextType = click.ParamType[str]

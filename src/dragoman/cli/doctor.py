@@ -26,8 +26,8 @@ from ..transport.http_client_interface import Limits
 from ..transport.proxy_and_client_choice import client as http_client
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
+from .loss_and_error_output import counted, visible
 from .missing_packages import BASE, EXTRAS, install_command
-from .terminal_output import counted, visible
 from .upstream_check import Checked, check_upstream
 from .version_facts import version, version_lines
 

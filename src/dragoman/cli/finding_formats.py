@@ -13,8 +13,8 @@ from msgspec import Struct
 from .. import __version__
 from ..lint.runner import all_rules
 from ..rules.rule import Finding
+from .loss_and_error_output import COLOURS, counted
 from .rule import page
-from .terminal_output import COLOURS, counted
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

@@ -15,7 +15,7 @@ from ..store.sqlite_entry_store import usual_file
 from ..store.trusted_files import NAME as TRUSTED_FILES
 from ..store.upstream_keys import UpstreamKeys
 from ..store.user_files import config_folder, data_folder
-from .terminal_output import fail
+from .loss_and_error_output import fail
 
 
 class Stored(Struct, frozen=True):

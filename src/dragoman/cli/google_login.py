@@ -15,8 +15,8 @@ from ..store.user_files import google_login_file, write_own_file
 from ..transport.google_login import GoogleLogin
 from ..transport.oauth_redirect import LoopbackRedirect
 from ..transport.upstream_config import Upstream
+from .loss_and_error_output import visible
 from .terminal_line_reader import typed_line
-from .terminal_output import visible
 
 SECONDS = 300.0
 """Seconds that a person has for a login."""

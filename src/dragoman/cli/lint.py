@@ -19,7 +19,7 @@ from ..translate.detect import detect
 from .dialect_option import DialectType, mistake_in_json
 from .finding_formats import FORMATS, Found
 from .json_line_numbers import lines_of
-from .terminal_output import counted, fail
+from .loss_and_error_output import counted, fail
 from .translate import kind_of_body
 
 UNREADABLE = "ALL-000"

@@ -14,7 +14,7 @@ from ..store.upstream_keys import UpstreamKeys
 from ..transport.upstream_config import Upstream, known_environments
 from .completion import complete_upstreams
 from .config_lookup import user_config
-from .terminal_output import fail
+from .loss_and_error_output import fail
 
 _config = click.option(
     "--config",

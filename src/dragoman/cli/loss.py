@@ -8,7 +8,7 @@ import click
 
 from ..canon.loss_advice import advice_for
 from ..canon.loss_codes import CODES
-from .terminal_output import COLOURS, fail
+from .loss_and_error_output import COLOURS, fail
 
 
 @click.command()

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .terminal_output import fail
+from .loss_and_error_output import fail
 
 KINDS = {"request": "requests", "response": "answers", "stream": "streams", "fault": "faults"}
 MEANING = (

@@ -16,10 +16,10 @@ import msgspec
 from ..runtime.mcp.config import ServerConfig
 from ..runtime.mcp.result_content import outcome
 from ..store.user_files import config_folder
+from .loss_and_error_output import counted
 from .mcp_command_helpers import as_json_option, chosen_servers, need_sdk, open_servers, run_async, servers_file
 from .mcp_login import login, logout
 from .mcp_resources_and_prompts import prompt, prompts, read, resources
-from .terminal_output import counted
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult

@@ -16,7 +16,7 @@ from ..errors import ConfigError, DragomanError
 from ..runtime.mcp.config import ServerConfig, load, read
 from ..store.mcp_logins import Logins
 from ..store.user_files import config_folder, read_own_file
-from .terminal_output import hush, visible
+from .loss_and_error_output import hush, visible
 from .untrusted_file_effects import SERVERS_FILE
 from .untrusted_files import FolderFile
 

@@ -12,8 +12,8 @@ from ..errors import ConfigError
 from ..runtime.mcp.config import ServerConfig
 from ..store.mcp_logins import Logins
 from ..transport.oauth_redirect import LoopbackRedirect
+from .loss_and_error_output import counted, visible
 from .mcp_command_helpers import chosen_servers, run_async, servers_file
-from .terminal_output import counted, visible
 
 
 @click.command()

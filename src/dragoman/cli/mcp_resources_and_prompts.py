@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
+from .loss_and_error_output import visible
 from .mcp_command_helpers import as_json_option, chosen_servers, open_servers, run_async, servers_file
 from .model_settings import read_pairs
-from .terminal_output import visible
 
 if TYPE_CHECKING:
     from mcp_types import GetPromptResult, Prompt, ReadResourceResult, Resource

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .terminal_output import visible
+from .loss_and_error_output import visible
 
 if TYPE_CHECKING:
     from ..runtime.mcp.server_requests import Field, Question

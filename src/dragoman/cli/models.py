@@ -25,8 +25,8 @@ from ..transport.window_and_price_lookup import window_and_prices
 from .completion import complete_upstreams
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
+from .loss_and_error_output import fail, visible
 from .model_aliases import read_aliases
-from .terminal_output import fail, visible
 from .upstream_check import get_with_key
 
 SECONDS = 5.0

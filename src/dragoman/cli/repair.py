@@ -11,7 +11,7 @@ from ..canon.repair_codes import REPAIRS
 from ..errors import DragomanError
 from ..repair import repair as repaired
 from .dialect_option import DIALECT, detected_dialect
-from .terminal_output import REPAIR_COLOURS, fail, print_repairs
+from .loss_and_error_output import REPAIR_COLOURS, fail, print_repairs
 
 
 @click.command(epilog="Example: dragoman repair --dialect anthropic < request.json > repaired.json")

@@ -8,7 +8,7 @@ import inspect
 import click
 
 from ..lint.runner import all_rules
-from .terminal_output import COLOURS, fail
+from .loss_and_error_output import COLOURS, fail
 
 
 @click.command()

@@ -30,10 +30,10 @@ from .client_rows import ANY, ClientRow, Facts
 from .completion import complete_clients, complete_models
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
+from .loss_and_error_output import fail, visible
 from .model_aliases import model_of
 from .run_client_summary import Account, add_reports
 from .run_client_with_gateway import Client, run_client, run_with_gateway, session_config
-from .terminal_output import fail, visible
 from .upstream_check import Checked, check_upstream
 
 USUAL_GATEWAY = "http://127.0.0.1:8484"

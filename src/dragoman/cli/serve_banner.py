@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..gateway.client_setup import client_lines
+from ..gateway.client_setup_lines import client_lines
 from ..gateway.config import REHEARSAL, Config
 from ..transport.secret_redaction import redacted_url
 

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from ..dialects import endpoints, get, installed
 from ..translate import Translation, translate_request
+from .loss_and_error_output import COLOURS
 from .rehearsal_tool_cycle import SOURCE
-from .terminal_output import COLOURS
 
 NARROWEST = 46
 """Columns that a dialect needs to be readable."""

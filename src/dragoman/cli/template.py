@@ -11,9 +11,9 @@ import msgspec
 from ..errors import ConfigError
 from ..gateway import toml_file
 from ..store.user_files import write_own_file
+from .loss_and_error_output import fail, visible
 from .model_settings import read_pairs, settings_of
 from .prompt_templates import Template, parse_template, read_template, template_file, template_names, template_text
-from .terminal_output import fail, visible
 
 EXAMPLE = '''# A template of a question. $input is the prompt of the command line, $name is set by -p name=value.
 prompt = """

@@ -14,7 +14,7 @@ from ..canon.losses import Loss, Severity
 from ..errors import DragomanError, FaultError, LossError, RepairError
 from ..translate import StreamTranslator, translate_fault, translate_request, translate_response, translate_tools
 from .dialect_option import DIALECT, detected_dialect
-from .terminal_output import counted, fail, print_losses, print_repairs
+from .loss_and_error_output import counted, fail, print_losses, print_repairs
 
 CHUNK = 64 * 1024
 

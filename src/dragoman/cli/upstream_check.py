@@ -18,7 +18,7 @@ from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Answer, Client
 from ..transport.secret_redaction import redacted_url
 from ..transport.upstream_config import REHEARSAL, Upstream
-from .terminal_output import counted, visible
+from .loss_and_error_output import counted, visible
 
 SECONDS = 10.0
 """Seconds to wait for the list."""

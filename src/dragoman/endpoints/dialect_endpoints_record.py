@@ -30,7 +30,7 @@ class Call(Struct, frozen=True):
     """What a client wants, read from the address of its request."""
 
     verb: str
-    """The handler: `generate`, or a name of `gateway/endpoints/endpoint_handlers.py`."""
+    """The handler: `generate`, or a name of `gateway/endpoints/non_generation_handlers.py`."""
     dialect: str
     """"" for an endpoint of the gateway itself."""
     model: str = ""

@@ -30,8 +30,8 @@ from ..transport.secret_redaction import Redactor
 from .client_ownership import Identities, apart, local, shown_keys
 from .config import Bounds, Config
 from .endpoints import live
-from .endpoints.endpoint_handlers import Answer, Handler, OtherRequests, nothing
 from .endpoints.endpoint_table import Call, EndpointTable
+from .endpoints.non_generation_handlers import Answer, Handler, OtherRequests, nothing
 from .exchange.cached_upstream_plans import UpstreamPlans
 from .exchange.child_process import LARGE, ChildProcesses
 from .exchange.child_tasks import in_child

@@ -20,7 +20,7 @@ from ..codec.stream_reader_base import FrameMatcher
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
-from ..fast.plain_answer_form import Named, Plain, place_seals_in_plain, plain_calls
+from ..fast.common_answer_form import Named, Plain, place_seals_in_plain, plain_calls
 from ..fast.remembered_requests import Known, RequestMemory
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault

@@ -17,7 +17,7 @@ from ...codec.answer_ids import MESSAGES, in_form
 from ...codec.dialect_extras import NULL
 from ...codec.packed_seals import origin
 from ...dialect import Fast
-from ...fast.plain_answer_form import (
+from ...fast.common_answer_form import (
     NO_TEXT,
     NOT_PLAIN,
     CallId,

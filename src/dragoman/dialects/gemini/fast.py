@@ -18,7 +18,7 @@ from ...codec.dialect_extras import NULL, Fields
 from ...codec.google_model_path_removal import bare
 from ...codec.packed_seals import MARK
 from ...dialect import Fast
-from ...fast.plain_answer_form import (
+from ...fast.common_answer_form import (
     NO_TEXT,
     NOT_PLAIN,
     CallId,

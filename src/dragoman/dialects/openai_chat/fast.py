@@ -17,7 +17,7 @@ from ...codec.answer_ids import CHAT, in_form
 from ...codec.call_ids import short_for_chat_client
 from ...codec.dialect_extras import NULL
 from ...dialect import Fast
-from ...fast.plain_answer_form import (
+from ...fast.common_answer_form import (
     NO_TEXT,
     NOT_PLAIN,
     CallId,

@@ -19,7 +19,7 @@ from ...codec.answer_ids import RESPONSES, in_form
 from ...codec.call_ids import hashed
 from ...codec.packed_seals import origin
 from ...dialect import Fast
-from ...fast.plain_answer_form import (
+from ...fast.common_answer_form import (
     NO_TEXT,
     NOT_PLAIN,
     CallId,

@@ -9,7 +9,7 @@ from importlib.resources import files
 from ... import __version__
 from ...codec import json_text
 from ...dialects import get, installed
-from ..client_setup import client_lines
+from ..client_setup_lines import client_lines
 from ..config import Config
 
 Answer = tuple[int, list[tuple[str, str]], bytes]

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from dragoman.canon.loss_severity import EMPTY_VALUES, field_severity
 from dragoman.codec.dialect_extras import Fields
-from dragoman.fast.plain_answer_form import (
+from dragoman.fast.common_answer_form import (
     NO_TEXT,
     CallId,
     Plain,
