@@ -143,7 +143,7 @@ class Fast(Struct, frozen=True, eq=False):
     (`fast.prefix_memory.is_simple`).
     """
     read_plain: Callable[[bytes, int, Request | None], Any] | None = None
-    """Reads a plain answer (`fast.plain_answer_form.Plain`) without parts, from the body, the time and the request.
+    """Reads a plain answer (`fast.common_answer_form.Plain`) without parts, from the body, the time and the request.
     Returns None for any other answer.
     """
     write_plain: Callable[[Any, str, int, Request | None], bytes | None] | None = None

@@ -1,4 +1,4 @@
-"""The short way for plain answers (`fast.plain_answer_form.Plain`) gives the same bytes and losses as the long one."""
+"""The short way for plain answers (`fast.common_answer_form.Plain`) gives the same bytes and losses as the long one."""
 
 from __future__ import annotations
 

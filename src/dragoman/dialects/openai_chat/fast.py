@@ -1,4 +1,4 @@
-"""The fast paths of Chat Completions: plain answers without parts (`fast.plain_answer_form.Plain`), repeated frames,
+"""The fast paths of Chat Completions: plain answers without parts (`fast.common_answer_form.Plain`), repeated frames,
 continued requests.
 """
 

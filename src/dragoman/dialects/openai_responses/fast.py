@@ -1,5 +1,5 @@
-"""The fast paths of Responses: plain answers without parts (`fast.plain_answer_form.Plain`), repeated frames, continued
-requests.
+"""The fast paths of Responses: plain answers without parts (`fast.common_answer_form.Plain`), repeated frames,
+continued requests.
 """
 
 from __future__ import annotations
