@@ -78,7 +78,7 @@ _NONE = wire.NONE
 
 def read_request(body: bytes, context: Context) -> Request:
     """Read a request into canon."""
-    request, unknown, context.spelled = wire.REQUEST.admit(body)
+    request, unknown, context.spelled = wire.admit_request(body)
     items = request.input if isinstance(request.input, list) else ()
     return read(RequestReader(context, unknown), request, items)
 

@@ -426,10 +426,41 @@ PART = Admitter[ContentPart](NAME, ContentPart, lenient=True)
 ANNOTATION = Admitter[Annotation](NAME, Annotation, lenient=True)
 EVENT = Admitter[StreamEvent](NAME, StreamEvent, lenient=True)
 
+_exact_request = msgspec.json.Decoder(ResponsesRequest).decode
+_exact_around_input: Any = msgspec.json.Decoder(
+    msgspec.defstruct("AroundInput", [("input", str | list[Raw] | None, None)], bases=(ResponsesRequest,))
+).decode
 _exact_answer = msgspec.json.Decoder(Answer).decode
 _exact_around: Any = msgspec.json.Decoder(LAST_ANSWER).decode
 _exact_item = msgspec.json.Decoder(Item).decode
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+def admit_request(body: bytes) -> Admitted[ResponsesRequest]:
+    """Decode a request, strictly if possible."""
+    try:
+        return _exact_request(body), {}, {}
+    except _REFUSED as refusal:
+        request = _input_item_by_item(body)
+        return (request, {}, {}) if request is not None else REQUEST.admit_refused(body, refusal)
+
+
+def _input_item_by_item(body: bytes) -> ResponsesRequest | None:
+    """A request with items of the server's own tools in its history, as `_item_by_item`."""
+    try:
+        request = _exact_around_input(body)
+        if type(request.input) is not list:
+            return None
+        items = [_whole_or_exact(value) for value in request.input]
+    except _REFUSED:
+        return None
+    choice = request.tool_choice
+    if type(choice) is ToolChoice and choice.type not in ToolChoice.__kinds__:
+        return None
+    if not all(map(_is_simple, items)):
+        return None
+    request.input = items
+    return request  # type: ignore[no-any-return]
 
 
 def admit_answer(body: bytes) -> Admitted[Answer]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 import dragoman
+from dragoman.dialects.openai_responses import wire
+from dragoman.errors import WireError
 
 MESSAGE = {
     "type": "later_type",
@@ -98,3 +101,38 @@ def test_pieces_of_a_shell_call_are_no_fields_of_their_own() -> None:
     out = translator.feed(body) + translator.close()
     assert rb"{\"commands\":[\"ls\"]}" in out
     assert not {"/command", "/command_index"} & {loss.path for loss in translator.losses}
+
+
+_SEARCH = {"type": "tool_search_call", "id": "tsc_1", "call_id": "c1", "execution": "client", "arguments": {"q": "a"}}
+_USER = {"role": "user", "content": "Hi"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"input": [_USER, _SEARCH]},
+        {"input": [_USER, _SEARCH, {"role": "user", "content": [{"type": "input_text", "text": "a"}]}]},
+        {"input": [_USER, _SEARCH, {"role": "user", "content": [{"type": "input_video", "text": "a"}]}]},
+        {"input": [_USER, _SEARCH, {"role": "user", "content": "a", "colour": "red"}]},
+        {"input": [_USER, _SEARCH], "shade": {"deep": True}},
+        {"input": [_USER, _SEARCH], "tool_choice": {"type": "mcp", "name": "a"}},
+        {"input": [_USER, _SEARCH], "tool_choice": {"type": "function", "name": "a"}},
+        {"input": [_USER, {**_SEARCH, "type": None}]},
+        {"input": "Hi", "execution": "client"},
+    ],
+)
+def test_items_of_unknown_kinds_are_read_as_the_tolerant_way_reads_them(fields: dict[str, Any]) -> None:
+    body = msgspec.json.encode({"model": "m", **fields})
+    (found, unknown, spelled), (expected, *others) = wire.admit_request(body), wire.REQUEST.admit(body)
+    assert (msgspec.json.encode(found), [unknown, spelled]) == (msgspec.json.encode(expected), others)
+
+
+@pytest.mark.parametrize(
+    "broken", [b'{"input":[{"role":"user","content":5}]}', b'{"input":[5]}', b'{"input":[{"a":1]}']
+)
+def test_a_broken_request_gets_the_error_of_the_tolerant_way(broken: bytes) -> None:
+    with pytest.raises(WireError) as found:
+        wire.admit_request(broken)
+    with pytest.raises(WireError) as expected:
+        wire.REQUEST.admit(broken)
+    assert (found.value.path, str(found.value)) == (expected.value.path, str(expected.value))
