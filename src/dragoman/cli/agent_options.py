@@ -87,7 +87,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         type=click.Choice(["native", "summarise"]),
         default="native",
         show_default=True,
-        help="Pictures and documents in results of tools: sent as the upstream can, or named in a line of text.",
+        help="Pictures and documents in tool results. native: sent in the upstream's own form; summarise: "
+        "a line of text names their type.",
     ),
     click.option(
         "--sandbox",

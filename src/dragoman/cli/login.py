@@ -37,7 +37,8 @@ def login(upstream: str | None, file: Path | None, no_browser: bool) -> None:
     environment wins over a stored key. No command prints a stored key.
 
     An upstream with `client_id_env` and `client_secret_env` (your own OAuth client) is signed in at Google, in your
-    browser. If your browser runs on another machine, paste the address of the page that could not be opened.
+    browser. If your browser runs on another machine, open the printed address there. The last page cannot be opened
+    there. Paste its address here.
     """
     try:
         found = _with_oauth_client(upstream, file) if upstream is not None else None

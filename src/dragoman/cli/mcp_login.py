@@ -23,8 +23,8 @@ from .terminal_output import counted, visible
 def login(server: str, file: Path | None, no_browser: bool) -> None:
     """Sign in at a SERVER that needs OAuth. The tokens are stored in a file that only you can read.
 
-    A page of the server opens in your browser. If your browser runs on another machine, open the printed address there,
-    and paste the address of the page that could not be opened at the end.
+    A page of the server opens in your browser. If your browser runs on another machine, open the printed address there.
+    The last page cannot be opened there. Paste its address here.
     """
     config = _with_url(server, file)
     run_async(_signed_in(server, config, browser=not no_browser))

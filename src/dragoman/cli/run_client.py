@@ -58,7 +58,8 @@ class _Run(click.Command):
     envvar="DRAGOMAN_MODEL",
     metavar="UPSTREAM/MODEL",
     shell_complete=complete_models,
-    help="The model, or an alias of yours. Default: DRAGOMAN_MODEL, else the client's own names are routed as usual.",
+    help="The model, or an alias of yours. Default: DRAGOMAN_MODEL, else the configured routes apply to "
+    "the client's own model names.",
 )
 @click.option(
     "--config",

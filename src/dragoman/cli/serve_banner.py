@@ -35,7 +35,7 @@ def lines(config: Config, port: int) -> Iterator[str]:
     if listen.key_env:
         yield f"Clients must send a key from {listen.key_env} ($KEY below), in the header that their dialect uses."
     elif listen.host not in _OPEN:
-        yield "Everybody who can reach this address is served, with your keys. Set listen.key_env to demand keys."
+        yield "Everybody who can reach this address can use your keys. Set listen.key_env, so that clients need a key."
     if listen.admin_key_env:
         yield f"Keys of {listen.admin_key_env} see the exchanges and responses of all clients."
     if listen.host not in _OPEN and "*" not in listen.hosts:

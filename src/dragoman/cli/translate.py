@@ -68,7 +68,7 @@ CHUNK = 64 * 1024
     "--stand-ins",
     is_flag=True,
     help="Offer a function in place of a web search or a URL fetch that the target does not have. Default: such a "
-    "tool is dropped, because nobody may be there to run the function.",
+    "tool is dropped, because the client may be unable to run the function.",
 )
 @click.argument("file", type=click.File("rb"), default="-")
 def translate(

@@ -62,11 +62,11 @@ class Session(Struct, kw_only=True):
     """The text of an answer that was broken off."""
     prompts: int = 0
     asked: int = 0
-    """Requests to the model since the user's last words."""
+    """Requests to the model since the user's last prompt."""
     seconds: float = 0.0
-    """Seconds since the user's last words, tools included."""
+    """Seconds since the user's last prompt. The time of tools is included."""
     spent: Usage = Usage()
-    """Usage since the user's last words."""
+    """Usage since the user's last prompt."""
     cost: float | None = 0.0
     """Its cost in US dollars. None: a price is unknown."""
     held: int = 0

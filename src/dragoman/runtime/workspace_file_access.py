@@ -82,7 +82,7 @@ def failed(path: object, error: OSError) -> ToolError:
     kind = _KINDS.get(error.errno or 0, "file_failed")
     # These two are the errors of O_NOFOLLOW and O_DIRECTORY.
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return ToolError(kind, f"{path}: something on the way is no folder, or became a link meanwhile")
+        return ToolError(kind, f"{path}: a part of this path is no folder, or was replaced by a link")
     return ToolError(kind, f"{path}: {error.strerror or error}")
 
 

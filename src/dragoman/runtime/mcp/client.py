@@ -236,10 +236,11 @@ class Connection:
         # The call may have run. So it is not sent again, and the result names the reason.
         if error.code == wire.CONNECTION_CLOSED and (life is None or life.over or life.task.done()):
             message = (
-                f"The MCP server {self.name!r} went away during the call of {tool!r}, which may have had its effect."
+                f"The MCP server {self.name!r} ended during the call of {tool!r}. The call may have changed something. "
+                "The next call connects to the server again."
             )
-            last_output = f" Its last words: {life.notes}" if life is not None and str(life.notes) else ""
-            return ToolError("mcp_lost", f"{message} The next call reaches for it anew.{last_output}")
+            last_output = f" Its last output: {life.notes}" if life is not None and str(life.notes) else ""
+            return ToolError("mcp_lost", f"{message}{last_output}")
         message = f"The MCP server {self.name!r} refused the call of {tool!r}: {error.message} ({error.code})"
         return ToolError("mcp_error", message)
 
