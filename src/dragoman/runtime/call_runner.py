@@ -134,7 +134,7 @@ class CallRunner:
                 session.plans[call.id] = plan
                 return Waiting(call.id, call.name, plan.asked)
         if approval is not None and plan.asked is not None:
-            services.policy.remember(call.name, plan.asked, approval.said)
+            services.policy.remember(call.name, plan.asked, approval.answer)
         return plan, approval
 
     async def _refused(self, call: ToolCall) -> str:
