@@ -18,7 +18,8 @@ from .agent_options import agent_options
 @click.option(
     "--schema",
     metavar="FILE|DSL",
-    help='The answer is JSON that fits this JSON Schema, or a short form: "name, age int, bio: a short text".',
+    help="The answer must be JSON that fits this JSON Schema or short form. Example of a short form: "
+    '"name, age int, bio: a short text".',
 )
 @click.option("--usage", is_flag=True, help="Write the tokens of the run and their cost to standard error at its end.")
 @click.option("--json", "as_json", is_flag=True, help="Write all events as lines of JSON.")

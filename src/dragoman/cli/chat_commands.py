@@ -180,7 +180,9 @@ class ChatCommands:
     def do_undo(self, rest: str) -> None:
         """Take back the file edits of your last message that changed files."""
         if self._store is None:
-            raise ConfigError("undo", "", problem="edits are not kept with --no-store")
+            raise ConfigError(
+                "undo", "", problem="edits are not kept with --no-store. Start the chat without this option"
+            )
         done = undo(self._store, self._agent.session, (self._folder,))
         for path in done.files:
             self._print(f"taken back: {path}", "green")

@@ -38,8 +38,8 @@ def log(
     forget: bool,
     form: str,
 ) -> None:
-    """List the conversations of `dragoman ask`; show, export or delete the one with this ID. The beginning of an ID is
-    enough.
+    """List the conversations of `dragoman ask`. With an ID: show, export or delete that conversation. The first
+    characters of an ID are enough.
 
     `dragoman log search WORDS` lists the conversations that contain all of the words, each with the line of the first
     word. Upper and lower case are equal. Words in quotes are one search text.

@@ -76,5 +76,7 @@ async def _signed_in(name: str, config: ServerConfig, *, browser: bool) -> None:
         finally:
             await connection.close()
     if not shown:
-        raise ConfigError("MCP server", name, problem="the server did not ask for a login")
+        raise ConfigError(
+            "MCP server", name, problem="the server did not ask for a login. You can use its tools without one"
+        )
     click.echo(f"signed in at {name}: {counted(len(connection.tools), 'tool')}", err=True)

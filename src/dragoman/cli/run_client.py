@@ -92,10 +92,10 @@ def run(
 
     A gateway starts for this session alone. The key and the model are checked: the upstream is asked for its list of
     models, or else for one short answer. The client then runs in the foreground, with the variables or the temporary
-    settings file that lead it to the gateway. Its own settings are not changed. At the end standard error gets the
-    tokens, the cost and the losses. The exit code is the client's own.
+    settings file that connect the client to the gateway. The client's own settings are not changed. At the end the
+    tokens, the cost and the losses are written to standard error. The exit code is the exit code of the client.
 
-    Arguments behind -- go to the client. Without a CLIENT they are the command to run.
+    Arguments after -- go to the client. Without a CLIENT, these arguments are the command to run.
     """
     given: tuple[str, ...] = ctx.meta["given"]
     row, program, given = _chosen(client, given)

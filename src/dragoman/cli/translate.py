@@ -61,8 +61,8 @@ CHUNK = 64 * 1024
 @click.option(
     "--host",
     metavar="NAME",
-    help="The upstream's host name or short name (mistral, deepseek). A request is written for this host; an "
-    "answer or a stream is read as coming from it.",
+    help="The upstream's host name or short name (mistral, deepseek). A request is written for this host. An "
+    "answer or a stream is read as an answer of this host.",
 )
 @click.option(
     "--stand-ins",
