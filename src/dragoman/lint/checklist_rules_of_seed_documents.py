@@ -327,7 +327,7 @@ def chat_instructions(subject: Subject) -> Iterator[Breach]:
 def chat_has_no_items(subject: Subject) -> Iterator[Breach]:
     """Chat: neither `input[]` nor the items of Responses are used.
 
-    Why: the server looks at `messages` only; an item such as function_call has no role there.
+    Why: the server reads `messages` only; an item such as function_call has no role there.
 
     Good: `{"messages": [{"role": "user", "content": "Hi"}]}`
 

@@ -257,9 +257,10 @@ def _is(value: Any, kind: str) -> bool:
 @rule("MCP-007", "error", "request")
 def self_contained_requests(subject: Subject) -> Iterator[Breach]:
     """MCP: since 2026-07-28 every request has its version and the client's capabilities in `_meta`, and the headers
-    say the same as the body.
+    have the values of the body.
 
-    Why: there is no handshake any more: a server refuses what is missing (-32021, -32022) and what disagrees (-32020).
+    Why: there is no handshake any more. A server refuses a request with a missing value (-32021, -32022) or with two
+    different values (-32020).
 
     Good: `_meta` with `io.modelcontextprotocol/protocolVersion`, `.../clientCapabilities` and `.../clientInfo`
 

@@ -181,7 +181,7 @@ def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
 
 
 def remove(where: Place, was: os.stat_result) -> None:
-    """Remove a file, if it is still the one that was last looked at."""
+    """Remove a file, if it is still the file that was read last."""
     with folder(where, depth=-1) as above:
         if not _same(was, _look(where.steps[-1], above)):
             raise ToolError("file_changed", f"{where.path} has been changed meanwhile; it was not removed.")

@@ -227,7 +227,7 @@ class Connection:
 
     def _forgotten(self, error: MCPError) -> bool:
         """Whether the server has lost our session, for example after a restart. By the specification (2025-11-25,
-        Streamable HTTP) the status 404 says so; the words are those of the SDKs."""
+        Streamable HTTP) the status is 404 then. The pattern matches the messages of the SDKs."""
         # Sessions exist over Streamable HTTP only, and only before MCP 2026-07-28.
         return bool(self.config.url) and self.version < MODERN and _FORGOTTEN.match(error.message) is not None
 
