@@ -99,7 +99,7 @@ def _print_formats(context: click.Context, option: click.Parameter, wanted: bool
     metavar="FOLDER",
     help="Folder for the output of an object store until the output is complete. Default: in the user's cache.",
 )
-@click.option("--force", is_flag=True, help="Replace existing output, and begin anew.")
+@click.option("--force", is_flag=True, help="Replace existing output, and start again from the beginning.")
 @click.option(
     "--max-line", callback=_bytes, default="64M", show_default=True, metavar="SIZE", help="A longer line is a bad line."
 )

@@ -71,9 +71,9 @@ def logout(upstream: str, file: Path | None) -> None:
             from .google_login import sign_out
 
             if not sign_out(upstream):
-                raise ConfigError("upstream", upstream, problem="there is no login for it")
+                raise ConfigError("upstream", upstream, problem="no login is stored for this upstream")
         elif not UpstreamKeys(os.environ).drop(_variable(upstream, _variables(file))):
-            raise ConfigError("upstream", upstream, problem="no key is stored for it")
+            raise ConfigError("upstream", upstream, problem="no key is stored for this upstream")
     except ConfigError as error:
         fail(str(error), 2)
     click.echo(f"the key or login for {upstream} is forgotten", err=True)

@@ -73,7 +73,7 @@ def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
         if upstream is not None and upstream not in config.upstreams:
             advice = how_to_add(f"{upstream}/")
             if advice:
-                raise ConfigError("upstream", upstream, problem=f"it is not configured. {advice}")
+                raise ConfigError("upstream", upstream, problem=f"no upstream with this name is configured. {advice}")
             raise ConfigError("upstream", upstream, tuple(config.upstreams))
         rows = asyncio.run(_all(config, environment, upstream))
         for name, model in read_aliases(os.environ).items() if upstream is None else ():

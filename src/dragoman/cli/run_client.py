@@ -122,14 +122,14 @@ def _chosen(client: str | None, given: tuple[str, ...]) -> tuple[ClientRow, str,
     """The row, the path of the program, and the user's arguments."""
     if client is None:
         if not given:
-            raise click.UsageError(f"name a client ({', '.join(client_rows.names())}), or a command behind --.")
+            raise click.UsageError(f"name a client ({', '.join(client_rows.names())}), or a command after --.")
         name, row, given = given[0], client_rows.rows()[ANY], given[1:]
     else:
         name = client
         if client not in client_rows.names():
             near = difflib.get_close_matches(client, client_rows.names(), 1)
             hint = f" Did you mean {near[0]}?" if near else f" Known clients: {', '.join(client_rows.names())}."
-            raise click.UsageError(f"{client!r} is no known client.{hint} Any command runs behind --.")
+            raise click.UsageError(f"{client!r} is no known client.{hint} After -- you can name any command.")
         row = client_rows.rows()[client]
     program = shutil.which(name)
     if program is None:

@@ -55,8 +55,8 @@ CHUNK = 64 * 1024
     type=click.Choice(["off", "report", "refuse"]),
     default="off",
     show_default=True,
-    help="What to do with a request whose history breaks the rules of its own dialect. off: nothing; report: repair it "
-    "and report that on standard error; refuse: exit 1.",
+    help="What to do with a request whose history breaks the rules of its own dialect. off: do nothing; "
+    "report: repair the history, and list the repairs on standard error; refuse: exit 1.",
 )
 @click.option(
     "--host",
