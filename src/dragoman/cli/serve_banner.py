@@ -41,6 +41,6 @@ def lines(config: Config, port: int) -> Iterator[str]:
     if listen.host not in _OPEN and "*" not in listen.hosts:
         names = "".join([f", {name}" for name in listen.hosts])
         yield f"The gateway answers to addresses, localhost, this machine's names{names}. Add names with listen.hosts."
-    yield "Point clients at the gateway:"
+    yield "Connect clients to the gateway:"
     yield from [f"  {client:<12}  {line}" for client, line in client_lines(config, base)]
     yield f"Open the gateway's page in a browser: {base}/"
