@@ -167,11 +167,12 @@ def faults() -> str:
         "What the gateway does with each class of fault: the rows of `gateway/exchange/fault_reactions.py`.",
         "A class is where a fault comes from and its kind.",
         "Faults of an upstream are read by its dialect and written in the client's.",
-        "[When an upstream fails](../how-to/run-the-gateway.md#when-an-upstream-fails) says how often and how long.",
+        "[When an upstream fails](../how-to/run-the-gateway.md#when-an-upstream-fails) explains how often",
+        "the gateway tries again, and how long it waits.",
         "",
     ]
     for origin in fault_reactions.ORIGINS:
-        out += [f"## {fault_reactions.TITLES[origin]}", "", "| Kind | Asked again | Next place | Breaker | Told as |"]
+        out += [f"## {fault_reactions.TITLES[origin]}", "", "| Kind | Tried again | Next place | Breaker | Sent as |"]
         out.append("|---|---|---|---|---|")
         for kind in fault_reactions.KINDS:
             row = fault_reactions.TABLE[origin, kind]
@@ -180,11 +181,11 @@ def faults() -> str:
         out.append("")
     out += [
         "Breaker: `counted` is a failure of the upstream, once another place has served the same request. `rests`: the",
-        "upstream rests at once, where another place stands in for it. `ignored`: the breaker does not move.",
+        "upstream rests at once, if another place can replace it. `ignored`: the breaker does not count the fault.",
         "",
         "## Status and type in each dialect",
         "",
-        cells("Told as", *names()),
+        cells("Sent as", *names()),
         "|---" * (len(names()) + 1) + "|",
     ]
     for kind in fault_reactions.KINDS:

@@ -221,7 +221,7 @@ def test_a_long_request_opens_and_says_that_it_was_cut(watched: Watched, base: s
     row_of(page, exchange).click()
     page.locator(".beside article").wait_for()
     page.get_by_role("tab", name="Wire").click()
-    assert "no whole JSON document" in page.locator(".side").first.inner_text()
+    assert "no complete JSON document" in page.locator(".side").first.inner_text()
     assert page.get_by_role("button", name="Send again to").is_disabled()
 
 

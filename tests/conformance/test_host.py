@@ -143,11 +143,11 @@ def test_without_a_scripted_upstream_a_case_could_not_be_tested() -> None:
         assert gateway_runner.run(count, asked).passed
 
 
-def test_a_gateway_that_asks_in_another_way_could_not_be_tested() -> None:
+def test_a_gateway_that_sends_another_request_could_not_be_tested() -> None:
     (case,) = _some("late-stop.gemini-to-anthropic")
     with gateway() as asked:
         asked.model = "openai-chat/{model}"
-        assert "another way" in gateway_runner.run(case, asked).untested
+        assert "another request than the case expects" in gateway_runner.run(case, asked).untested
 
 
 def test_a_host_that_is_not_there_could_not_be_tested() -> None:
@@ -217,7 +217,7 @@ def _posted(port: int, path: str, body: bytes) -> tuple[int, bytes]:
 def test_the_scripted_upstream_answers_as_it_is_told() -> None:
     with Upstream(0) as upstream:
         assert _posted(upstream.port, "/v1/messages", b"{}")[0] == 501
-        assert upstream.asked()[0].trouble == "nothing was to be asked now"
+        assert upstream.asked()[0].trouble == "no request was expected now"
         upstream.expect(Script("anthropic", {"name": "{{tool 0}} {{tool 1}}"}))
         body = json.dumps({"tools": [{"name": "f"}]}).encode()
         assert _posted(upstream.port, "/any/where/v1/messages", body) == (200, b'{"name":"f undeclared"}')

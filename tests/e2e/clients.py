@@ -27,7 +27,7 @@ TOOLS = {"weather": CITY, "compare": PAIR}
 MOST = 6
 """The most steps of a conversation."""
 
-Told = dict[str, Any]
+Received = dict[str, Any]
 
 
 # Most of the cost of an SDK's client is its construction, so there is one for each gateway.
@@ -116,11 +116,11 @@ class Chat(Client):
                     call["id"] += piece.id or ""
                     call["name"] += piece.function.name or ""
                     call["arguments"] += piece.function.arguments or ""
-        told = [
+        received = [
             {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": call["arguments"]}}
             for call in calls.values()
         ]
-        message = {"role": "assistant", "content": text or None, **({"tool_calls": told} if told else {})}
+        message = {"role": "assistant", "content": text or None, **({"tool_calls": received} if received else {})}
         return message, [(call["id"], call["name"]) for call in calls.values()]
 
     def first(self) -> None:
@@ -305,7 +305,7 @@ CLIENTS: dict[str, type[Client]] = {
 }
 
 
-def converse(client: Client, *, stream: bool) -> Told:
+def converse(client: Client, *, stream: bool) -> Received:
     """Send requests and run the calls, until there is an answer in text."""
     steps: list[list[str]] = []
     text = ""
@@ -317,15 +317,15 @@ def converse(client: Client, *, stream: bool) -> Told:
     return {"steps": steps, "text": text}
 
 
-def whole(client: Client) -> Told:
+def whole(client: Client) -> Received:
     return converse(client, stream=False)
 
 
-def streamed(client: Client) -> Told:
+def streamed(client: Client) -> Received:
     return converse(client, stream=True)
 
 
-def refused(client: Client) -> Told:
+def refused(client: Client) -> Received:
     """The SDK's exception for a fault."""
     try:
         client.ask(False)
@@ -335,15 +335,20 @@ def refused(client: Client) -> Told:
     return {}
 
 
-def left(client: Client) -> Told:
+def left(client: Client) -> Received:
     client.first()
     return {"left": True}
 
 
-VERBS: dict[str, Callable[[Client], Told]] = {"whole": whole, "streamed": streamed, "refused": refused, "left": left}
+VERBS: dict[str, Callable[[Client], Received]] = {
+    "whole": whole,
+    "streamed": streamed,
+    "refused": refused,
+    "left": left,
+}
 
 
-def run(name: str, base: str, verb: str, model: str) -> Told:
+def run(name: str, base: str, verb: str, model: str) -> Received:
     return VERBS[verb](CLIENTS[name](base, model))
 
 

@@ -17,7 +17,7 @@ from bench.streams import frames
 
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 
-from ..unit.gateway.rig import Behind, Told, asking, chunks, read_answer, request, run, whole
+from ..unit.gateway.rig import Behind, Received, asking, chunks, read_answer, request, run, whole
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see processes")
 
@@ -32,7 +32,7 @@ class Process:
         self.port = port
         self.said = ""
 
-    async def ask(self, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Told:
+    async def ask(self, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Received:
         reader, writer = await self.open(path, body, headers)
         try:
             return await read_answer(reader)
@@ -158,12 +158,12 @@ def test_a_worker_that_dies_is_replaced_and_all_end_together() -> None:
             workers = process.children()
             await asyncio.sleep(2)
             assert process.children() == workers
-            told = [(await process.ask("/v1/messages", asking("anthropic"))).status for _ in range(10)]
+            received = [(await process.ask("/v1/messages", asking("anthropic"))).status for _ in range(10)]
             after = process.children()
             process.tell(signal.SIGTERM)
             code = await process.ended()
             assert not any(Path(f"/proc/{worker}").exists() for worker in after)
-            return told, code
+            return received, code
 
     assert run(doing()) == ([200] * 10, 0)
 
@@ -171,8 +171,8 @@ def test_a_worker_that_dies_is_replaced_and_all_end_together() -> None:
 def test_every_worker_tells_of_all_exchanges() -> None:
     async def doing() -> tuple[set[str], list[set[str]], set[int]]:
         async with serving("--workers", "2") as process:
-            told = [await process.ask("/v1/messages", asking("anthropic")) for _ in range(8)]
-            names = {one.headers["dragoman-exchange"] for one in told}
+            received = [await process.ask("/v1/messages", asking("anthropic")) for _ in range(8)]
+            names = {one.headers["dragoman-exchange"] for one in received}
             listed = [(await process.ask("/dragoman/exchanges")).json()["exchanges"] for _ in range(6)]
             found = {(await process.ask(f"/dragoman/exchanges/{name}")).status for name in names for _ in range(4)}
             unknown = await process.ask("/dragoman/exchanges/ex_none")
@@ -191,8 +191,8 @@ def test_every_worker_streams_all_exchanges_and_a_stream_does_not_delay_the_end(
             await reader.readuntil(b"event: hello")
             names = set()
             for _ in range(8):
-                told = await process.ask("/v1/messages", asking("anthropic"))
-                names.add(told.headers["dragoman-exchange"])
+                received = await process.ask("/v1/messages", asking("anthropic"))
+                names.add(received.headers["dragoman-exchange"])
             seen = set[str]()
             while not names <= seen:
                 line = await reader.readuntil(b"\n")

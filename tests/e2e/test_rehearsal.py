@@ -42,7 +42,7 @@ QUESTIONS = [pytest.param(name, one, id=f"{name}-{one.name}") for name, ones in 
 MISTAKES = [pytest.param(name, one, id=f"{name}-{one.name}") for name, ones in WRONG.items() for one in ones]
 
 
-class Told(NamedTuple):
+class Received(NamedTuple):
     """What the gateway answered."""
 
     status: int
@@ -56,7 +56,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address.removeprefix("http://")
 
 
-def post(base: str, dialect: str, body: Any, *, stream: bool = False, model: str = "rehearsal/rules") -> Told:
+def post(base: str, dialect: str, body: Any, *, stream: bool = False, model: str = "rehearsal/rules") -> Received:
     """One request, as clients of the dialect send it."""
     endpoint = get(dialect).endpoint
     path = (endpoint.stream_path if stream else endpoint.path).replace("{model}", model.replace("/", "%2F"))
@@ -69,7 +69,7 @@ def post(base: str, dialect: str, body: Any, *, stream: bool = False, model: str
     try:
         connection.request("POST", path, data, {"content-type": "application/json", **endpoint.headers})
         answer = connection.getresponse()
-        return Told(answer.status, {key.lower(): value for key, value in answer.getheaders()}, answer.read())
+        return Received(answer.status, {key.lower(): value for key, value in answer.getheaders()}, answer.read())
     finally:
         connection.close()
 
@@ -103,9 +103,9 @@ def test_a_question_is_answered_in_a_stream(base: str, dialect: str, question: Q
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize(("dialect", "mistake"), MISTAKES)
 def test_a_mistake_is_refused(base: str, dialect: str, mistake: Mistake, stream: bool) -> None:
-    told = post(base, dialect, mistake.body, stream=stream)
-    assert told.status == mistake.status, told.body
-    assert official.check_fault(dialect, told.body) == []
+    received = post(base, dialect, mistake.body, stream=stream)
+    assert received.status == mistake.status, received.body
+    assert official.check_fault(dialect, received.body) == []
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_model_with_a_slash_in_an_address(base: str, path: str) -> None:
     try:
         connection.request("POST", path, json.dumps({"contents": [gemini.user("Say banana")]}).encode())
         answer = connection.getresponse()
-        told = json.loads(answer.read())
+        received = json.loads(answer.read())
     finally:
         connection.close()
-    assert (answer.status, told["modelVersion"]) == (200, "rehearsal/rules")
+    assert (answer.status, received["modelVersion"]) == (200, "rehearsal/rules")

@@ -23,7 +23,7 @@ from dragoman.gateway.http.server import IncomingRequest
 from dragoman.runtime import Agent
 from tests.e2e.serving import served, upstreams
 from tests.unit.agent.rig import Plain
-from tests.unit.gateway.loopback import Scripted, Told, ask, through
+from tests.unit.gateway.loopback import Received, Scripted, ask, through
 
 from .toy import QUESTION, WAYS, as_package, write_package
 
@@ -90,7 +90,7 @@ def through_gateway(use: Any) -> tuple[Any, Scripted, Scripted]:
 
 
 def test_the_gateway_serves_its_clients_and_asks_its_upstreams(toy: None) -> None:
-    def use(base: str) -> list[Told]:
+    def use(base: str) -> list[Received]:
         toy_to_chat = {**QUESTION, "model": "gpt-1"}
         messages = [{"role": "user", "content": "Weather in Oslo?"}]
         request = {"model": "toy-1", "max_tokens": 9, "messages": messages}
@@ -104,7 +104,7 @@ def test_the_gateway_serves_its_clients_and_asks_its_upstreams(toy: None) -> Non
         ]
 
     found, own, chat = through_gateway(use)
-    assert [told.status for told in found] == [200, 200, 200, 200, 200, 429]
+    assert [received.status for received in found] == [200, 200, 200, 200, 200, 429]
     crossed, passed, streamed, message, events, fault = found
     assert crossed.json()["lines"] == [{"from": "model", "text": "It rains."}]
     assert "header.dropped;info" in crossed.headers["dragoman-losses"]
@@ -123,7 +123,7 @@ def test_the_gateway_serves_its_clients_and_asks_its_upstreams(toy: None) -> Non
 
 
 def test_lists_counts_and_whoever_is_lost(toy: None) -> None:
-    def use(base: str) -> list[Told]:
+    def use(base: str) -> list[Received]:
         return [
             ask(base, "GET", "/toy/models"),
             ask(base, "GET", "/v1/models", None, {"x-toy-client": "1"}),
@@ -156,7 +156,7 @@ def test_its_clients_show_their_key_in_its_header(toy: None) -> None:
     def guarded(places: list[str]) -> Config:
         return msgspec.structs.replace(config(places), listen=Listen(key_env="KEYS"))
 
-    def use(base: str) -> list[Told]:
+    def use(base: str) -> list[Received]:
         return [ask(base, "POST", "/toy", QUESTION, {"x-toy-key": key}) for key in ("k1", "k2")]
 
     environment = {"TOY_API_KEY": "secret-of-the-toy", "KEYS": "k1"}
@@ -167,7 +167,7 @@ def test_its_clients_show_their_key_in_its_header(toy: None) -> None:
     assert [request.headers["x-toy-key"] for request in upstream.seen] == ["secret-of-the-toy"]
 
 
-def _host(about: Told) -> str:
+def _host(about: Received) -> str:
     shown: str = next(one["line"] for one in about.json()["clients"] if one["client"] == "toy")
     return shown.partition("http://")[2].partition(" ")[0]
 
@@ -390,8 +390,8 @@ def _outside(tmp_path: Path) -> None:
         upstream.expect(Script("toy", LAST, [{"text": "It rains."}, {"end": "done"}]))
         with served(upstreams(upstream.port, toy="toy"), tmp_path) as base:
             request = {"model": "toy/m", "messages": [{"role": "user", "content": "Hi."}]}
-            told = ask(base, "POST", "/v1/chat/completions", request)
-            assert told.json()["choices"][0]["message"]["content"] == "It rains."
+            received = ask(base, "POST", "/v1/chat/completions", request)
+            assert received.json()["choices"][0]["message"]["content"] == "It rains."
             assert ask(base, "POST", "/toy", {**QUESTION, "model": "toy/m"}).json() == LAST
         home = tmp_path / "home"
         home.mkdir()

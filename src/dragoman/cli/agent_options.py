@@ -51,7 +51,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "tools",
         multiple=True,
         metavar="NAME,...",
-        help="Offer only this built-in tool, or these. The option may be repeated.",
+        help="Offer only the named built-in tools. The option may be repeated.",
     ),
     click.option("--no-tools", is_flag=True, help="Offer no built-in tool."),
     click.option(
@@ -68,7 +68,10 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="What tools may do without asking you. ask: only read; edits: also edit files; all: everything.",
     ),
     click.option(
-        "--allow", multiple=True, metavar="ENTRY", help='Allow a tool, "run_shell_command(git)", "server/tool".'
+        "--allow",
+        multiple=True,
+        metavar="ENTRY",
+        help='Run a tool without asking: its name, "run_shell_command(git)", or "server/tool".',
     ),
     click.option(
         "--deny",
@@ -80,14 +83,15 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--hosted",
         multiple=True,
         type=click.Choice(["web_search", "web_fetch"]),
-        help="A tool that the upstream itself runs. The option may be repeated.",
+        help="Offer a tool that the upstream itself runs. The option may be repeated.",
     ),
     click.option(
         "--binary",
         type=click.Choice(["native", "summarise"]),
         default="native",
         show_default=True,
-        help="Pictures and documents in results of tools: sent as the upstream can, or named in a line of text.",
+        help="Pictures and documents in tool results. native: sent in the upstream's own form; summarise: "
+        "a line of text names their type.",
     ),
     click.option(
         "--sandbox",

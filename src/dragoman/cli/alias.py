@@ -37,7 +37,9 @@ def set_(name: str, model: str) -> None:
     try:
         found = read_aliases(os.environ)
         if model in found or model == name:
-            raise ConfigError("model", model, problem="it is an alias itself. Name the model: UPSTREAM/MODEL")
+            raise ConfigError(
+                "model", model, problem="an alias cannot name another alias. Name the model: UPSTREAM/MODEL"
+            )
         write_aliases({**found, name: model}, os.environ)
     except ConfigError as error:
         fail(str(error), 2)

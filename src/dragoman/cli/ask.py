@@ -18,7 +18,8 @@ from .agent_options import agent_options
 @click.option(
     "--schema",
     metavar="FILE|DSL",
-    help='The answer is JSON that fits this JSON Schema, or a short form: "name, age int, bio: a short text".',
+    help="The answer must be JSON that fits this JSON Schema or short form. Example of a short form: "
+    '"name, age int, bio: a short text".',
 )
 @click.option("--usage", is_flag=True, help="Write the tokens of the run and their cost to standard error at its end.")
 @click.option("--json", "as_json", is_flag=True, help="Write all events as lines of JSON.")
@@ -29,10 +30,10 @@ def ask(**given: Any) -> None:
 
     The prompt may also come from standard input. The model's text goes to standard output, everything else to standard
     error. You are asked before a tool changes anything. Without a terminal such a tool does not run, unless --approve
-    or --allow permits it. Without any key nothing is asked; `--model rehearsal/rules` tries the tools without a model.
+    or --allow permits it. Without a key no model is asked; `--model rehearsal/rules` tries the tools without a model.
 
-    With --schema standard output gets the checked JSON and nothing else. An answer that does not fit is asked for once
-    more; then the exit code is 1.
+    With --schema standard output gets the checked JSON and nothing else. If the answer does not fit, the model is asked
+    once more. If the second answer does not fit either, the exit code is 1.
     """
     from .ask_run import AskOptions, run
 

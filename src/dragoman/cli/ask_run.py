@@ -296,7 +296,9 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput,
             try:
                 document = schema.read(text)
             except ValueError as error:
-                teller.say(f"the answer does not fit the schema{' and is asked for again' if again else ''}: {error}")
+                teller.say(
+                    f"the answer does not fit the schema{', so the model is asked again' if again else ''}: {error}"
+                )
                 if again:
                     prompt = f"This answer cannot be used: {error}. Answer with the JSON alone."
                     reason, text = await _shown(agent.stream(prompt), teller)

@@ -146,7 +146,7 @@ class ChatCommands:
             server = getattr(tool, "server", "")
             about = (f"{server}: " if server else "") + (f"{first}." if first else "no description")
             if tool.name not in offered:
-                about = "not offered: neither the model's upstream nor a service of yours can do it"
+                about = "not offered: the model's upstream cannot run this tool, and no search service is configured"
             rows.append((tool.name, about))
         self._table(rows)
         if not len(self._agent.toolbox):
@@ -157,7 +157,7 @@ class ChatCommands:
         self.waiting += await run_mcp_command(rest, self._agent.servers, self._print)
 
     def do_losses(self, rest: str) -> None:
-        """List everything that did not cross to the upstream or back."""
+        """List all losses of this chat: meaning that was left out or changed between you and the upstream."""
         for loss in self._output.losses:
             self._print(str(loss), "yellow" if loss.severity != "info" else "dim")
         if not self._output.losses:
@@ -178,9 +178,11 @@ class ChatCommands:
             self._print(str(loss), "yellow")
 
     def do_undo(self, rest: str) -> None:
-        """Take back the edits of files since your last message that led to some."""
+        """Take back the file edits of your last message that changed files."""
         if self._store is None:
-            raise ConfigError("undo", "", problem="edits are not kept with --no-store")
+            raise ConfigError(
+                "undo", "", problem="edits are not kept with --no-store. Start the chat without this option"
+            )
         done = undo(self._store, self._agent.session, (self._folder,))
         for path in done.files:
             self._print(f"taken back: {path}", "green")

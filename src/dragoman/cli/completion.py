@@ -35,7 +35,7 @@ def completion(ctx: click.Context, shell: str) -> None:
     """
     found = get_completion_class(shell)
     if found is None:
-        raise click.ClickException(f"there is no completion for {shell}")
+        raise click.ClickException(f"there is no completion for {shell}. Name bash, zsh or fish")
     click.echo(found(ctx.find_root().command, {}, "dragoman", "_DRAGOMAN_COMPLETE").source())
 
 

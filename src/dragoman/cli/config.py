@@ -1,4 +1,4 @@
-"""`dragoman config`: check, show, begin or trust the gateway's configuration file."""
+"""`dragoman config`: check, show, create or trust the gateway's configuration file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _file = click.argument("file", type=click.Path(path_type=Path), required=False, 
 
 @click.group()
 def config() -> None:
-    """Check, show, begin or trust the gateway's configuration file.
+    """Check, show, create or trust the gateway's configuration file.
 
     FILE: the default is the file that DRAGOMAN_CONFIG names, else dragoman.toml in this folder. Without any file only
     the environment is read.
@@ -51,8 +51,8 @@ def check(file: Path | None) -> None:
 @_file
 @click.option("--all", "everything", is_flag=True, help="Include settings that have their default value.")
 def show(file: Path | None, everything: bool) -> None:
-    """Print the configuration of the file and the environment as one file. Instead of keys it has the names of
-    variables."""
+    """Print the configuration of the file and the environment as one file. Instead of keys the output has the
+    names of variables."""
     read = _read(file)[1]
     click.echo(visible(written(plain(read, everything))), nl=False)
 
@@ -61,7 +61,7 @@ def show(file: Path | None, everything: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path), default=USUAL_FILE)
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def init(file: Path, force: bool) -> None:
-    """Write a first configuration file, to be edited."""
+    """Write a first configuration file. Edit the file afterwards."""
     if os.path.lexists(file) and not force:
         raise click.ClickException(f"{file} exists already. Use --force to overwrite it.")
     data = EXAMPLE.encode()

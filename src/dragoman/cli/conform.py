@@ -43,7 +43,7 @@ from .loss_and_error_output import fail
     show_default=True,
     metavar="NAME",
     help="The model's name for the gateway. {model}: the case's model; {upstream}: the upstream's dialect; {host}: "
-    "the upstream's provider where the case names one, else the dialect.",
+    "the upstream's provider if the case names one, else the dialect.",
 )
 @click.option("--key-env", metavar="VAR", help="Environment variable with the key for the gateway.")
 @click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds to wait for the gateway.")
@@ -88,7 +88,7 @@ def conform(
     if base_url is not None and dialect is None:
         fail("--base-url needs --dialect: the dialect in which the gateway is tested", 2)
     if key_env is not None and key_env not in os.environ:
-        fail(f"the variable {key_env} is not set", 2)
+        fail(f"the variable {key_env} is not set. Set it to the key for the gateway", 2)
     try:
         loaded = suite_reader.load(place or suite_reader.latest())
         chosen = library_runner.chosen(loaded.cases, cases, dialect, upstream)

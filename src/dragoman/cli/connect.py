@@ -33,9 +33,9 @@ from .run_client import USUAL_GATEWAY
     "--key-env", metavar="VAR", help="Variable with the key for the gateway. Default: the gateway needs none."
 )
 @click.option("--write", is_flag=True, help="Write the settings into the client's own files, with a backup.")
-@click.option("--undo", is_flag=True, help="Give the client's files their old content back.")
+@click.option("--undo", is_flag=True, help="Restore the old content of the client's files.")
 def connect(client: str, model: str, gateway: str, key_env: str | None, write: bool, undo: bool) -> None:
-    """Show the settings that lead a CLIENT to a gateway that runs, or write them.
+    """Show or write the settings that connect a CLIENT to a running gateway.
 
     CLIENT is claude, codex, gemini, opencode, qwen, pi, aider or llm. Without --write nothing is changed. --write
     changes only the named settings; --undo takes the change back, unless the file was changed since. For one session,
@@ -45,7 +45,7 @@ def connect(client: str, model: str, gateway: str, key_env: str | None, write: b
     if write and undo:
         raise click.UsageError("use --write or --undo, not both.")
     if key_env is not None and not os.environ.get(key_env):
-        fail(f"the variable {key_env} is not set", 2)
+        fail(f"the variable {key_env} is not set. Set it to the key for the gateway", 2)
     if not row.connect and (write or undo):
         fail(
             f"{row.title} has no settings file for this. Set the variables in your shell: dragoman connect {client}", 2

@@ -38,11 +38,11 @@ def log(
     forget: bool,
     form: str,
 ) -> None:
-    """List the conversations of `dragoman ask`; show, export or delete the one with this ID. The beginning of an ID is
-    enough.
+    """List the conversations of `dragoman ask`. With an ID: show, export or delete that conversation. The first
+    characters of an ID are enough.
 
-    `dragoman log search WORDS` lists the conversations that hold all of the words, in any case of letters, and the line
-    with the first of them. Words in quotes are searched for as one.
+    `dragoman log search WORDS` lists the conversations that contain all of the words, each with the line of the first
+    word. Upper and lower case are equal. Words in quotes are one search text.
     """
     searched = words[1:] if words[:1] == ("search",) else None
     if searched is None and len(words) > 1:

@@ -117,7 +117,7 @@ def forget(id: str) -> None:
 
 
 def undo(id: str | None) -> None:
-    """Take back the edits of the last prompt that made some."""
+    """Take back the edits of the last prompt that changed files."""
     with _opened() as store:
         entry = find(store, id, os.getcwd())
         if entry is None:

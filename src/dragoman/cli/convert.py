@@ -53,19 +53,21 @@ def _print_formats(context: click.Context, option: click.Parameter, wanted: bool
     "--dry-run.",
 )
 @click.option(
-    "--kind", type=click.Choice(["request", "response"]), help="What the lines of a dialect hold. Default: detected."
+    "--kind",
+    type=click.Choice(["request", "response"]),
+    help="The lines are requests or responses, if the format is a dialect. Default: detected.",
 )
 @click.option(
     "--model",
     "model_names",
     multiple=True,
     metavar="NAME|OLD=NEW",
-    help="The model's name in all requests of the output; or, as often as needed, a new name for an old one.",
+    help="The model's name in all requests of the output. OLD=NEW replaces one name, and may be repeated.",
 )
 @click.option(
     "--tolerance",
     type=click.Choice(["info", "warning", "error"]),
-    help="A line with a worse loss is a bad line. Default: no loss is too bad.",
+    help="A line with a worse loss is a bad line. Default: a loss never makes a line bad.",
 )
 @click.option(
     "--strict",
@@ -95,9 +97,9 @@ def _print_formats(context: click.Context, option: click.Parameter, wanted: bool
     "--work-folder",
     type=click.Path(file_okay=False),
     metavar="FOLDER",
-    help="Where the output for an object store is written until it is whole. Default: in the user's cache.",
+    help="Folder for the output of an object store until the output is complete. Default: in the user's cache.",
 )
-@click.option("--force", is_flag=True, help="Replace existing output, and begin anew.")
+@click.option("--force", is_flag=True, help="Replace existing output, and start again from the beginning.")
 @click.option(
     "--max-line", callback=_bytes, default="64M", show_default=True, metavar="SIZE", help="A longer line is a bad line."
 )

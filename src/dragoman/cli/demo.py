@@ -18,7 +18,7 @@ from .show_sample_conversation import print_conversation
 @click.option("--conversation", is_flag=True, help="Also show one long conversation in every dialect (dragoman show).")
 @click.option("--width", type=click.IntRange(40), help="Columns of the output. Default: the terminal's width.")
 def demo(conversation: bool, width: int | None) -> None:
-    """Play one tool cycle (request, call, result, answer) between every client and every upstream dialect.
+    """Run one tool cycle (request, call, result, answer) between every client and every upstream dialect.
 
     The built-in rehearsal is the model: no key and no network are needed. Each cell has the number of losses above
     info. Exit 1 if a call or a result did not arrive.

@@ -9,7 +9,7 @@ from ..dialects import get, installed
 
 @click.command()
 def dialects() -> None:
-    """List the dialects. Each can be translated into each other."""
+    """List the dialects. Each dialect can be translated into every other dialect."""
     found = [get(name) for name in installed()]
     wide = max(len(dialect.name) for dialect in found)
     for dialect in found:

@@ -89,7 +89,7 @@ def _lines(file: Path | None, offline: bool) -> Iterator[Line]:
         yield Line("note", "configuration", words)
     yield _port(config)
     if not own:
-        words = "none is configured, so the built-in rehearsal answers everything"
+        words = "no upstream is configured, so the built-in rehearsal answers everything"
         yield Line("note", "upstreams", words, "Set a key, such as OPENAI_API_KEY, or run: dragoman login openai")
     elif not offline:
         yield from _upstreams(config, environment)

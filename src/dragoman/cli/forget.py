@@ -50,7 +50,7 @@ def kinds(environment: Mapping[str, str]) -> dict[str, Stored]:
 @click.argument("kind", nargs=-1, type=click.Choice([*kinds({}), "everything"]))
 @click.option("--yes", is_flag=True, help="Do not ask before the deletion.")
 def forget(kind: tuple[str, ...], yes: bool) -> None:
-    """Show what dragoman stores on this machine, or delete each KIND of it.
+    """Show what dragoman stores on this machine, or delete the data of each named KIND.
 
     dragoman sends nothing to its makers: no telemetry, no update check. The gateway keeps recent exchanges in memory,
     and writes none to a file. Without a KIND this command lists the stored data. `dragoman log ID --forget` deletes one
@@ -64,7 +64,7 @@ def forget(kind: tuple[str, ...], yes: bool) -> None:
     chosen = list(stored) if "everything" in kind else list(dict.fromkeys(kind))
     found = {name: stored[name].present() for name in chosen}
     if not any(found.values()):
-        click.echo("nothing of this is stored")
+        click.echo("none of these data are stored")
         return
     for name, files in found.items():
         for file in files:

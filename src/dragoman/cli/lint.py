@@ -53,7 +53,7 @@ class Job(Struct):
     type=click.Choice(["request", "response", "stream", "tools"]),
     help="Kind of the documents. Default: detected for each document.",
 )
-@click.option("--model", metavar="NAME", help="The model, where the document does not name one.")
+@click.option("--model", metavar="NAME", help="The model, if the document does not name one.")
 @click.option(
     "--format",
     "form",
@@ -67,7 +67,8 @@ class Job(Struct):
     "rule_sets",
     multiple=True,
     type=click.Choice(list(RULE_SETS)),
-    help="Rules that are off by default. seeds: declarations of the seeds' tools have the seeds' parameter names.",
+    help="Also check these rules, which are off by default. seeds: tools of the seed documents must have the parameter "
+    "names of these documents.",
 )
 @click.option("--fix", is_flag=True, help="Repair the history of requests in place; for - write to standard output.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")

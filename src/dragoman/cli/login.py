@@ -37,7 +37,8 @@ def login(upstream: str | None, file: Path | None, no_browser: bool) -> None:
     environment wins over a stored key. No command prints a stored key.
 
     An upstream with `client_id_env` and `client_secret_env` (your own OAuth client) is signed in at Google, in your
-    browser. If your browser runs on another machine, paste the address of the page that could not be opened.
+    browser. If your browser runs on another machine, open the printed address there. The last page cannot be opened
+    there. Paste its address here.
     """
     try:
         found = _with_oauth_client(upstream, file) if upstream is not None else None
@@ -70,9 +71,9 @@ def logout(upstream: str, file: Path | None) -> None:
             from .google_login import sign_out
 
             if not sign_out(upstream):
-                raise ConfigError("upstream", upstream, problem="there is no login for it")
+                raise ConfigError("upstream", upstream, problem="no login is stored for this upstream")
         elif not UpstreamKeys(os.environ).drop(_variable(upstream, _variables(file))):
-            raise ConfigError("upstream", upstream, problem="no key is stored for it")
+            raise ConfigError("upstream", upstream, problem="no key is stored for this upstream")
     except ConfigError as error:
         fail(str(error), 2)
     click.echo(f"the key or login for {upstream} is forgotten", err=True)

@@ -20,7 +20,7 @@ from ..errors import DragomanError
 
 _SECTIONS = {
     "Start here": {
-        "demo": ("demo.demo", "Play one tool cycle between all dialects: no key, no network."),
+        "demo": ("demo.demo", "Run one tool cycle between all dialects: no key, no network."),
         "doctor": ("doctor.doctor", "Find out what is wrong here, and what to do next."),
         "login": ("login.login", "Store the key of an upstream."),
         "logout": ("login.logout", "Forget the stored key of an upstream."),
@@ -28,10 +28,10 @@ _SECTIONS = {
     "Gateway and coding agents": {
         "run": ("run_client.run", "Run a coding agent, or any command, on any model."),
         "serve": ("serve.serve", "Run the gateway."),
-        "connect": ("connect.connect", "Show or write the settings that lead a client to a gateway."),
+        "connect": ("connect.connect", "Show or write the settings that connect a client to a gateway."),
         "models": ("models.models", "List the models that you can use."),
         "alias": ("alias.alias", "Give names of your own to models."),
-        "config": ("config.config", "Check, show, begin or trust a configuration file."),
+        "config": ("config.config", "Check, show, create or trust a configuration file."),
     },
     "Documents and files": {
         "translate": ("translate.translate", "Translate a request, an answer or a stream."),
@@ -43,8 +43,8 @@ _SECTIONS = {
         "ask": ("ask.ask", "Ask a model that has tools."),
         "chat": ("chat.chat", "Talk with a model that has tools."),
         "log": ("conversation_log.log", "List, search, export or delete conversations."),
-        "undo": ("undo.undo", "Take back the last edits of files."),
-        "template": ("template.template", "Keep questions that you ask again and again."),
+        "undo": ("undo.undo", "Take back the last file edits."),
+        "template": ("template.template", "Keep prompts that you use often."),
         "mcp": ("mcp.mcp", "Use MCP servers, or serve our own tools."),
         "forget": ("forget.forget", "Show or delete the data that dragoman stores here."),
     },

@@ -58,7 +58,8 @@ for command in (login, logout, resources, read, prompts, prompt):
 @_gate
 @as_json_option
 def list_command(servers: tuple[str, ...], file: Path | None, gate: str | None, as_json: bool) -> None:
-    """Connect to the servers and show their tools, and why some are skipped. Exit 1 when a server cannot be reached."""
+    """Connect to the servers, and show their tools. For a skipped tool show the reason. Exit 1 when a server cannot be
+    reached."""
     configs = chosen_servers(file, gate, servers)
     found = run_async(_looked(configs))
     off = [name for name, config in configs.items() if config.disabled]
@@ -110,7 +111,7 @@ def call(server: str, tool: str, arguments: str, file: Path | None, as_json: boo
     "roots",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="A folder that the tools may use; nothing outside of it. May be repeated. [default: this folder]",
+    help="A folder that the tools may use; all other folders are forbidden. May be repeated. [default: this folder]",
 )
 @click.option(
     "--allow",
@@ -135,7 +136,9 @@ def serve(
 
     key = os.environ.get(key_env, "") if key_env else ""
     if key_env and not key:
-        raise click.ClickException(f"the variable {key_env} is not set or empty")
+        raise click.ClickException(
+            f"the variable {key_env} is not set or empty. Set it to the key that clients must send"
+        )
     kinds: frozenset[Kind] = frozenset(
         ("read", *[kind for word, some in _KINDS.items() if word in allow or "all" in allow for kind in some])
     )

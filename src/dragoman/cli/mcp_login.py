@@ -23,8 +23,8 @@ from .mcp_command_helpers import chosen_servers, run_async, servers_file
 def login(server: str, file: Path | None, no_browser: bool) -> None:
     """Sign in at a SERVER that needs OAuth. The tokens are stored in a file that only you can read.
 
-    A page of the server opens in your browser. If your browser runs on another machine, open the printed address there,
-    and paste the address of the page that could not be opened at the end.
+    A page of the server opens in your browser. If your browser runs on another machine, open the printed address there.
+    The last page cannot be opened there. Paste its address here.
     """
     config = _with_url(server, file)
     run_async(_signed_in(server, config, browser=not no_browser))
@@ -76,5 +76,7 @@ async def _signed_in(name: str, config: ServerConfig, *, browser: bool) -> None:
         finally:
             await connection.close()
     if not shown:
-        raise ConfigError("MCP server", name, problem="the server did not ask for a login")
+        raise ConfigError(
+            "MCP server", name, problem="the server did not ask for a login. You can use its tools without one"
+        )
     click.echo(f"signed in at {name}: {counted(len(connection.tools), 'tool')}", err=True)

@@ -60,11 +60,12 @@ class ListedRow(Struct, frozen=True, omit_defaults=True):
 )
 @click.option("--json", "as_json", is_flag=True, help="Write the list as JSON.")
 def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
-    """List the models of all upstreams that are configured, or of one UPSTREAM, under their names for --model.
+    """List the models of all configured upstreams, or of one UPSTREAM. The option --model takes the listed names.
 
     The upstreams are asked for their lists. For a provider that does not answer, the models that dragoman knows are
-    listed, and a line on standard error gives the reason. A number is the largest count of tokens in a request.
-    Prices are US dollars for a million tokens, in and out, where they are known (docs/how-to/windows-and-prices.md).
+    listed, and a line on standard error gives the reason. The number of a model is its largest count of tokens in a
+    request. Prices are US dollars for a million input and output tokens, if they are known
+    (docs/how-to/windows-and-prices.md).
     """
     try:
         environment = user_environment()
@@ -72,7 +73,7 @@ def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
         if upstream is not None and upstream not in config.upstreams:
             advice = how_to_add(f"{upstream}/")
             if advice:
-                raise ConfigError("upstream", upstream, problem=f"it is not configured. {advice}")
+                raise ConfigError("upstream", upstream, problem=f"no upstream with this name is configured. {advice}")
             raise ConfigError("upstream", upstream, tuple(config.upstreams))
         rows = asyncio.run(_all(config, environment, upstream))
         for name, model in read_aliases(os.environ).items() if upstream is None else ():

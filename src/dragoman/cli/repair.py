@@ -16,7 +16,7 @@ from .loss_and_error_output import REPAIR_COLOURS, fail, print_repairs
 
 @click.command(epilog="Example: dragoman repair --dialect anthropic < request.json > repaired.json")
 @click.option("--dialect", type=DIALECT, metavar="DIALECT", help="Dialect of the input. Default: detected.")
-@click.option("--model", metavar="NAME", help="The model, where the body does not name one.")
+@click.option("--model", metavar="NAME", help="The model, if the body does not name one.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if something needs repair.")
 @click.option(
     "--repairs",

@@ -58,7 +58,8 @@ class _Run(click.Command):
     envvar="DRAGOMAN_MODEL",
     metavar="UPSTREAM/MODEL",
     shell_complete=complete_models,
-    help="The model, or an alias of yours. Default: DRAGOMAN_MODEL, else the client's own names are routed as usual.",
+    help="The model, or an alias of yours. Default: DRAGOMAN_MODEL, else the configured routes apply to "
+    "the client's own model names.",
 )
 @click.option(
     "--config",
@@ -91,10 +92,10 @@ def run(
 
     A gateway starts for this session alone. The key and the model are checked: the upstream is asked for its list of
     models, or else for one short answer. The client then runs in the foreground, with the variables or the temporary
-    settings file that lead it to the gateway. Its own settings are not changed. At the end standard error gets the
-    tokens, the cost and the losses. The exit code is the client's own.
+    settings file that connect the client to the gateway. The client's own settings are not changed. At the end the
+    tokens, the cost and the losses are written to standard error. The exit code is the exit code of the client.
 
-    Arguments behind -- go to the client. Without a CLIENT they are the command to run.
+    Arguments after -- go to the client. Without a CLIENT, these arguments are the command to run.
     """
     given: tuple[str, ...] = ctx.meta["given"]
     row, program, given = _chosen(client, given)
@@ -121,14 +122,14 @@ def _chosen(client: str | None, given: tuple[str, ...]) -> tuple[ClientRow, str,
     """The row, the path of the program, and the user's arguments."""
     if client is None:
         if not given:
-            raise click.UsageError(f"name a client ({', '.join(client_rows.names())}), or a command behind --.")
+            raise click.UsageError(f"name a client ({', '.join(client_rows.names())}), or a command after --.")
         name, row, given = given[0], client_rows.rows()[ANY], given[1:]
     else:
         name = client
         if client not in client_rows.names():
             near = difflib.get_close_matches(client, client_rows.names(), 1)
             hint = f" Did you mean {near[0]}?" if near else f" Known clients: {', '.join(client_rows.names())}."
-            raise click.UsageError(f"{client!r} is no known client.{hint} Any command runs behind --.")
+            raise click.UsageError(f"{client!r} is no known client.{hint} After -- you can name any command.")
         row = client_rows.rows()[client]
     program = shutil.which(name)
     if program is None:

@@ -37,7 +37,7 @@ def _workers(value: str) -> int | Literal["auto"]:
     envvar="DRAGOMAN_CONFIG",
     help="Configuration file. Default: DRAGOMAN_CONFIG, else a trusted dragoman.toml in this folder.",
 )
-@click.option("--host", help="Address to listen on. Any address but loopback lets other machines connect.")
+@click.option("--host", help="Address to listen on. If it is not a loopback address, other machines can connect.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0: the system chooses one.")
 @click.option(
     "--workers", type=_workers, metavar="N|auto", help="Processes that share the port; auto: one for each core."
@@ -70,7 +70,7 @@ def serve(
 
     Without a file the gateway uses every upstream whose variable is set (OPENAI_API_KEY, ANTHROPIC_API_KEY,
     GEMINI_API_KEY, OPENROUTER_API_KEY, OLLAMA_HOST). If none is set, the built-in rehearsal answers everything. SIGHUP
-    reads the configuration again. SIGTERM stops the gateway after the exchanges under way.
+    reads the configuration again. SIGTERM stops the gateway after all running exchanges have ended.
     """
     if bool(upstream) != bool(dialect):
         raise click.UsageError("--upstream needs --dialect, and --dialect needs --upstream")

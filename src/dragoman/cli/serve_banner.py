@@ -35,12 +35,12 @@ def lines(config: Config, port: int) -> Iterator[str]:
     if listen.key_env:
         yield f"Clients must send a key from {listen.key_env} ($KEY below), in the header that their dialect uses."
     elif listen.host not in _OPEN:
-        yield "Everybody who can reach this address is served, with your keys. Set listen.key_env to demand keys."
+        yield "Everybody who can reach this address can use your keys. Set listen.key_env, so that clients need a key."
     if listen.admin_key_env:
         yield f"Keys of {listen.admin_key_env} see the exchanges and responses of all clients."
     if listen.host not in _OPEN and "*" not in listen.hosts:
         names = "".join([f", {name}" for name in listen.hosts])
         yield f"The gateway answers to addresses, localhost, this machine's names{names}. Add names with listen.hosts."
-    yield "Point clients at the gateway:"
+    yield "Connect clients to the gateway:"
     yield from [f"  {client:<12}  {line}" for client, line in client_lines(config, base)]
     yield f"Open the gateway's page in a browser: {base}/"

@@ -36,7 +36,7 @@ def conversation() -> dict[str, Any]:
 @click.command()
 @click.option("--width", type=click.IntRange(40), help="Columns of the output. Default: the terminal's width.")
 def show(width: int | None) -> None:
-    """Show one agent conversation in all dialects, step by step, with its losses. `dragoman demo` plays one live."""
+    """Show one agent conversation in all dialects, step by step, with its losses. `dragoman demo` runs one."""
     print_conversation(Console(width=width))
 
 

@@ -1,4 +1,4 @@
-"""`dragoman template`: questions that are asked again and again, kept as files of the user."""
+"""`dragoman template`: prompts that are used often, kept as files of the user."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ temperature = 0.2
 
 @click.group(epilog='Example: dragoman template save tidy "Correct the spelling: $input" --no-tools')
 def template() -> None:
-    """Keep questions that you ask again and again. `dragoman ask --template NAME` asks one.
+    """Keep prompts that you use often. `dragoman ask --template NAME` uses one.
 
     Templates are files in your own configuration folder. Files of the working folder are not searched.
     """
@@ -116,7 +116,7 @@ def save(
             raise ConfigError("template", name, problem="it is empty. Give a prompt or an option")
         file = template_file(name, os.environ)
         if file.exists() and not force:
-            raise ConfigError("template", name, problem="there is one with this name. Use --force to replace it")
+            raise ConfigError("template", name, problem="a template with this name exists. Use --force to replace it")
         text = toml_file.written(msgspec.to_builtins(made))
         parse_template(text, name)
         _write(name, text)

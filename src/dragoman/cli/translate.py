@@ -55,20 +55,20 @@ CHUNK = 64 * 1024
     type=click.Choice(["off", "report", "refuse"]),
     default="off",
     show_default=True,
-    help="What to do with a request whose history breaks the rules of its own dialect. off: nothing; report: repair it "
-    "and report that on standard error; refuse: exit 1.",
+    help="What to do with a request whose history breaks the rules of its own dialect. off: do nothing; "
+    "report: repair the history, and list the repairs on standard error; refuse: exit 1.",
 )
 @click.option(
     "--host",
     metavar="NAME",
-    help="The upstream's host name or short name (mistral, deepseek). A request is written for this host; an "
-    "answer or a stream is read as coming from it.",
+    help="The upstream's host name or short name (mistral, deepseek). A request is written for this host. An "
+    "answer or a stream is read as an answer of this host.",
 )
 @click.option(
     "--stand-ins",
     is_flag=True,
     help="Offer a function in place of a web search or a URL fetch that the target does not have. Default: such a "
-    "tool is dropped, because nobody may be there to run the function.",
+    "tool is dropped, because the client may be unable to run the function.",
 )
 @click.argument("file", type=click.File("rb"), default="-")
 def translate(

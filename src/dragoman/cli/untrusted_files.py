@@ -95,7 +95,7 @@ class FolderFile:
             return False
         # A line wraps at the usual 80 columns.
         if sum([len(line) // 80 + 1 for line in lines]) > MAX_ROWS:
-            click.echo(f"The file {one_line(real)} {state}, and does too much to be shown here.", err=True)
+            click.echo(f"The file {one_line(real)} {state}, and has too many effects to show them here.", err=True)
             return False
         click.echo(f"The file {one_line(real)} {state}. If it is used,", err=True)
         show_effects(lines)

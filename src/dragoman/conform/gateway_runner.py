@@ -181,7 +181,7 @@ def _exchange(
     asked = upstream.asked()
     trouble = [one.trouble for one in asked if one.trouble]
     if trouble:
-        raise Untestable(f"the scripted upstream was asked in another way: {trouble[0]}")
+        raise Untestable(f"the scripted upstream got another request than the case expects: {trouble[0]}")
     if not asked:
         problem = f"the scripted upstream got no request; the gateway answered with {answer.status}: {_words(answer)}"
         # A refused path, key or model proves nothing about the case. Any other refusal is the gateway's answer.

@@ -83,7 +83,7 @@ class Upstream:
             asked = Asked(path, body)
             self._asked.append(asked)
             if script is None:
-                asked.trouble = "nothing was to be asked now"
+                asked.trouble = "no request was expected now"
                 return None, False
             streams = _streams(script.dialect, path, body)
             if not _speaks(script.dialect, path):

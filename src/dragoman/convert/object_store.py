@@ -1,7 +1,7 @@
 """Files in object stores: addresses that begin with s3://, gs:// or abfs://, by pyarrow.fs.
 
 Credentials, region and endpoint come from the environment, as the provider's own tools take them. An address with
-credentials is refused: addresses are printed, and stand in reports. The module knows nothing of lines.
+credentials is refused, because addresses are printed and written into reports. The module does not know lines.
 """
 
 from __future__ import annotations

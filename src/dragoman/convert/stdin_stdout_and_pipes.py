@@ -15,7 +15,7 @@ GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 
 
 class Pipe:
-    """Reads a pipe. Its first bytes can be looked at before they are read."""
+    """Reads a pipe. Its first bytes can be inspected before they are read."""
 
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source

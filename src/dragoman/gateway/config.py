@@ -155,8 +155,8 @@ class Route(_Part, frozen=True):
     """Send the client's own key to the upstream."""
     stand_ins: bool = False
     """Offer a web search or a URL fetch that the upstream does not have as a function (`google_web_search`,
-    `web_fetch`). The gateway does not run the function, so every client of the route has to know it. False: such a tool
-    is left out, with a loss."""
+    `web_fetch`). The gateway does not run the function, so every client of the route must be able to run the function.
+    False: such a tool is left out, with a loss."""
     same_account: bool = False
     """OpenRouter and the provider's own API (gemini, openai-responses) are used with one account and endpoint, as with
     an own key that is given to OpenRouter. Then Google's and OpenAI's seals are valid at both. False: both refuse each

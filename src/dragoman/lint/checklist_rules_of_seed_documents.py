@@ -104,7 +104,7 @@ def _anthropic_blocks(subject: Subject, kind: str) -> Iterator[tuple[str, Path, 
 def anthropic_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
     """Anthropic: tool results stand in a user message of their own, never in the assistant's.
 
-    Why: an assistant message with `tool_result` is refused; beside its `tool_use` it would be the model's own word.
+    Why: an assistant message with `tool_result` is refused; there the result would count as text of the model.
 
     Good: `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]}`
 
@@ -291,7 +291,7 @@ def chat_tool_shape(subject: Subject) -> Iterator[Breach]:
 def chat_calls_come_from_the_assistant(subject: Subject) -> Iterator[Breach]:
     """Chat: `tool_calls` stands in assistant messages only; results are messages of the role tool.
 
-    Why: calls of anyone else are refused, and `tool_result` blocks are of another dialect.
+    Why: a call in a message of another role is refused, and `tool_result` blocks are of another dialect.
 
     Good: `{"role": "assistant", "tool_calls": [...]}`, `{"role": "tool", "tool_call_id": "a", "content": "ok"}`
 
@@ -327,7 +327,7 @@ def chat_instructions(subject: Subject) -> Iterator[Breach]:
 def chat_has_no_items(subject: Subject) -> Iterator[Breach]:
     """Chat: neither `input[]` nor the items of Responses are used.
 
-    Why: the server looks at `messages` only; an item such as function_call has no role there.
+    Why: the server reads `messages` only; an item such as function_call has no role there.
 
     Good: `{"messages": [{"role": "user", "content": "Hi"}]}`
 

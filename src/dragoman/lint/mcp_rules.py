@@ -74,7 +74,7 @@ def tool_names(subject: Subject) -> Iterator[Breach]:
     """MCP: a tool's name is 1 to 128 of A-Z, a-z, 0-9, dot, dash, underscore, and no other tool of the server has it.
 
     Why: clients refuse or rename other names, and a call to a name that two tools have reaches only one of them. A dash
-    or dot at either end is allowed, but many clients trip over it: a warning.
+    or dot at either end is allowed, but many clients fail on such names, so the finding is a warning.
 
     Good: `{"name": "files.read", "inputSchema": {"type": "object"}}`
 
@@ -196,7 +196,7 @@ def structured_content(subject: Subject) -> Iterator[Breach]:
     """MCP: structuredContent fits the tool's outputSchema, and before 2026-07-28 it is an object.
 
     Why: clients validate it, and turn a result that does not fit into an error. Types, required properties, enums and
-    constants are looked at here, where the tool is known.
+    constants are checked if the request has the tool.
 
     Good: outputSchema `{"type": "object", "required": ["n"]}` and `{"structuredContent": {"n": 1}}`
 
@@ -257,9 +257,10 @@ def _is(value: Any, kind: str) -> bool:
 @rule("MCP-007", "error", "request")
 def self_contained_requests(subject: Subject) -> Iterator[Breach]:
     """MCP: since 2026-07-28 every request has its version and the client's capabilities in `_meta`, and the headers
-    say the same as the body.
+    have the values of the body.
 
-    Why: there is no handshake any more: a server refuses what is missing (-32021, -32022) and what disagrees (-32020).
+    Why: there is no handshake any more. A server refuses a request with a missing value (-32021, -32022) or with two
+    different values (-32020).
 
     Good: `_meta` with `io.modelcontextprotocol/protocolVersion`, `.../clientCapabilities` and `.../clientInfo`
 
@@ -313,7 +314,7 @@ def _spelled(value: str) -> str:
 
 @rule("MCP-008", "error", "response")
 def input_required(subject: Subject) -> Iterator[Breach]:
-    """MCP: a result that wants input names the input, or has a state to come back with.
+    """MCP: a result that wants input names the input, or has a requestState for the next request.
 
     Why: with neither, the client can only repeat the same call for ever.
 
@@ -362,8 +363,8 @@ def binary_blocks(subject: Subject) -> Iterator[Breach]:
 def destructive_tools(subject: Subject) -> Iterator[Breach]:
     """MCP: a tool is destructive unless its annotations deny it. Nothing in the list makes a client ask before a call.
 
-    Why: destructiveHint is true by default. A client without a policy of its own runs such tools unasked; hints are a
-    server's own words, so they never excuse from asking where the server is not trusted.
+    Why: destructiveHint is true by default. A client without a policy of its own runs such tools unasked. Hints are
+    the server's own words, so a client must still ask if it does not trust the server.
 
     Good: `{"name": "read", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}`
 

@@ -49,7 +49,7 @@ _DECODER = json.JSONDecoder()
 _MAX_BRACKETS = 20
 """Opening brackets at which JSON is looked for."""
 _MAX_MENTIONS = 20
-"""Mentions of a parameter's name that are looked at."""
+"""Mentions of a parameter's name that are read."""
 _LOOKS = {"url": _URL, "email": _EMAIL, "date": _DATE, "time": _TIME, "path": _PATH}
 _FORMATS = {"uri": "url", "url": "url", "email": "email", "date": "date", "date-time": "date", "time": "time"}
 _HINTS: dict[str, str] = {

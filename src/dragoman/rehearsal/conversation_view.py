@@ -1,4 +1,4 @@
-"""Owns the view of a request that the rules work on: the user's last words, new results, calls since those words.
+"""Owns the view of a request that the rules work on: the user's last message, new results, calls since that message.
 
 Client notes are removed here. No other module of the rehearsal looks into turns.
 """
@@ -33,7 +33,7 @@ class Conversation(Struct):
     """One request, as the rules see the request."""
 
     words: str
-    """The user's last words."""
+    """The text of the user's last message."""
     earlier: list[str]
     """The user's words before, oldest first."""
     media: list[Media]
@@ -41,7 +41,7 @@ class Conversation(Struct):
     results: list[ToolResult]
     """Results at the end of the conversation; empty if the last turn is the user's."""
     made: list[ToolCall]
-    """Calls since the user's last words."""
+    """Calls since the user's last message."""
     step: int
     """Number of the wanted answer in the conversation; 1 is the first."""
     capitals: bool

@@ -43,7 +43,7 @@ def dimensions(media: Media) -> tuple[int, int] | None:
 
 def describe(media: Media) -> str:
     """One phrase, such as `an image (image/png, 1204 bytes, 640 x 480)`."""
-    known = [media.mime or guess_mime(media.url or media.name) or "type not said"]
+    known = [media.mime or guess_mime(media.url or media.name) or "unknown type"]
     found = size(media)
     if found is not None:
         known.append(f"{found} bytes")

@@ -11,7 +11,7 @@ import re
 from ..codec.cache_memory_budget import small_cache
 
 _MAX_LENGTH = 4096
-"""Characters of an expression, and of a text, that are looked at."""
+"""Characters of an expression, and of a text, that are read."""
 _CLASSES = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a", "b": "", "B": ""}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 _COUNTED = re.compile(r"\{(\d{1,4})(,(\d{0,4}))?\}")

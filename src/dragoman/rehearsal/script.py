@@ -1,7 +1,7 @@
 """Owns scripts: answers that a user has written down. The module reads a script, finds the step, and plays it.
 
 A script is a list of steps. The first step whose conditions hold is played: `turn` (the number of the answer in the
-conversation), `match` (a pattern in the user's last words), `after` (the kind of the last turn). A step without
+conversation), `match` (a pattern in the user's last message), `after` (the kind of the last turn). A step without
 conditions always holds. `read_script` reads JSON or TOML with the fields of the classes below.
 """
 

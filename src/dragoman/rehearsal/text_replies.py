@@ -8,21 +8,21 @@ OPENING = "Rehearsal (no model): "
 """Every text of the rehearsal begins with this opening."""
 
 REFUSAL = "rehearse a refusal"
-"""The rules refuse if the user's last words hold this phrase."""
+"""The rules refuse if the user's last message contains this phrase."""
 
 _MAX_QUOTE = 400
-"""Longest quotation of the last words, in characters."""
+"""Longest quotation of the last message, in characters."""
 _MAX_EARLIER = 80
 """Longest quotation of the words before. Words of several lines are not quoted: agents put context there."""
 
 
 def reply(words: str, earlier: Sequence[str]) -> str:
-    """The answer to plain words, without the opening. The answer quotes the user's last words and the words before."""
+    """The answer to plain words, without the opening. It quotes the user's last message and the message before."""
     quoted = shortened(words)
     if not quoted:
         return "there were no words to answer."
-    said = earlier[-1].strip() if earlier else ""
-    before = "" if "\n" in said else shortened(said, _MAX_EARLIER)
+    message = earlier[-1].strip() if earlier else ""
+    before = "" if "\n" in message else shortened(message, _MAX_EARLIER)
     return f"you said: “{quoted}”." + (f" Before that you said: “{before}”." if before else "")
 
 

@@ -84,7 +84,7 @@ def check(request: Request, seals: Seals) -> Fault | None:
 
 
 def _open_step(turns: tuple[Turn, ...]) -> list[tuple[int, Turn]]:
-    """The assistant's turns since the user's last words, if the conversation ends with results."""
+    """The assistant's turns since the user's last message, if the conversation ends with results."""
     spoken = [(number, turn) for number, turn in enumerate(turns) if turn.role not in ("system", "developer")]
     if not spoken or spoken[-1][1].role != "tool":
         return []

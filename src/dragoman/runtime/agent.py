@@ -415,8 +415,8 @@ class Agent:
         if verdict.word != "ask" or self._approve is None:
             return verdict.word == "run"
         approval = await self._approve(confirmation)
-        self.policy.remember(name, confirmation, approval.said)
-        return approval.said != "no"
+        self.policy.remember(name, confirmation, approval.answer)
+        return approval.answer != "no"
 
     async def _confine(self, tools: Iterable[Tool]) -> None:
         """Give the tools for commands their sandbox. The probe of a sandbox runs processes, so it has a thread."""

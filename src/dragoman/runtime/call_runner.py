@@ -26,10 +26,11 @@ HARMLESS = frozenset({"read", "fetch"})
 """Kinds of tools that only read. They may run in parallel, and may run again after an interruption."""
 
 BeforeCall = Callable[[ToolCall], str | Awaitable[str | None] | None]
-"""Sees each call before it is judged. A text refuses the call, and the model gets the text as the reason."""
+"""Gets each call before the policy decides. A returned text refuses the call, and the model gets the text as the
+reason."""
 AfterCall = Callable[[ToolCall, ToolResult], ToolResult | Awaitable[ToolResult | None] | None]
-"""Sees the result of each call before it is kept, but of a call that BeforeCall refused. A result that it returns
-replaces the result."""
+"""Gets the result of each call that BeforeCall did not refuse, before the result is kept. If the function returns a
+result, that result is kept instead."""
 
 _Item = ToolCallProgress | asyncio.Task[Done]
 
@@ -133,7 +134,7 @@ class CallRunner:
                 session.plans[call.id] = plan
                 return Waiting(call.id, call.name, plan.asked)
         if approval is not None and plan.asked is not None:
-            services.policy.remember(call.name, plan.asked, approval.said)
+            services.policy.remember(call.name, plan.asked, approval.answer)
         return plan, approval
 
     async def _refused(self, call: ToolCall) -> str:

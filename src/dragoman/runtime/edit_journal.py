@@ -1,7 +1,7 @@
 """Edits that the file tools made, kept by conversation, and taken back on request.
 
-Edits are taken back by prompt: all edits since the person's last words, then those of the words before. A file that has
-changed since is not touched, and then nothing else is. The effects of commands cannot be taken back: they are listed.
+Edits are taken back by prompt: first all edits since the user's last prompt, then the edits of the prompt before it. If
+a file has changed since, no file is touched. The effects of commands cannot be taken back: they are listed.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _LIMIT = 64 * 1024 * 1024
 
 
 class Undone(Struct, frozen=True):
-    """What was taken back, and what cannot be."""
+    """The files that were taken back, and the commands that cannot be."""
 
     files: tuple[str, ...]
     commands: tuple[str, ...] = ()
-    """Commands that ran for the same words of the person."""
+    """Commands that ran for the same prompt."""
 
 
 class EditJournal:
@@ -49,8 +49,8 @@ class EditJournal:
 
 
 def undo(store: Store, session: Session, workspace: Sequence[Path]) -> Undone:
-    """Take back the edits of the last prompt that made some. ConfigError where a file has changed since, or where
-    nothing is left to take back."""
+    """Take back the edits of the last prompt that changed files. ConfigError: a file has changed since, or no edit is
+    left to take back."""
     entries = sorted(store.find(KIND, {"session": session.id}, _MOST), key=lambda entry: entry.id)
     if not entries:
         raise ConfigError("undo", session.id, problem="no edit of this conversation is left to take back")

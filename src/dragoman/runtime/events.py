@@ -38,24 +38,28 @@ approval and fault the run can be resumed."""
 
 
 # ToolCallRequest is written as `tool_call_request`.
-class _Told(Struct, frozen=True, tag_field="type", tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()):
+class _TaggedEvent(
+    Struct, frozen=True, tag_field="type", tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+):
     pass
 
 
-class Thought(_Told, frozen=True):
+class Thought(_TaggedEvent, frozen=True):
     """A thought of the model: its first line in bold as the subject, and the rest."""
 
     subject: str
     description: str
 
 
-class Content(_Told, frozen=True):
+class Content(_TaggedEvent, frozen=True):
     """More of the model's text."""
 
     value: str
 
 
-class ToolCallRequest(_Told, frozen=True, rename={"call_id": "callId", "is_client_initiated": "isClientInitiated"}):
+class ToolCallRequest(
+    _TaggedEvent, frozen=True, rename={"call_id": "callId", "is_client_initiated": "isClientInitiated"}
+):
     """A call that will run if the policy allows it. `args` is the plain text if it is no JSON."""
 
     call_id: str
@@ -65,7 +69,7 @@ class ToolCallRequest(_Told, frozen=True, rename={"call_id": "callId", "is_clien
     prompt_id: str = ""
 
 
-class ToolCallProgress(_Told, frozen=True, rename={"call_id": "callId"}):
+class ToolCallProgress(_TaggedEvent, frozen=True, rename={"call_id": "callId"}):
     """Output of a tool that is still running."""
 
     call_id: str
@@ -73,7 +77,7 @@ class ToolCallProgress(_Told, frozen=True, rename={"call_id": "callId"}):
 
 
 class ToolCallResponse(
-    _Told,
+    _TaggedEvent,
     frozen=True,
     rename={
         "call_id": "callId",
@@ -94,20 +98,20 @@ class ToolCallResponse(
     duration_ms: int = 0
 
 
-class WebSearchBegin(_Told, frozen=True, rename={"call_id": "callId"}):
+class WebSearchBegin(_TaggedEvent, frozen=True, rename={"call_id": "callId"}):
     """The upstream itself searches the web. The program has nothing to run and sends no result."""
 
     call_id: str
 
 
-class WebSearchEnd(_Told, frozen=True, rename={"call_id": "callId"}):
+class WebSearchEnd(_TaggedEvent, frozen=True, rename={"call_id": "callId"}):
     """The upstream's web search is over."""
 
     call_id: str
     query: str = ""
 
 
-class Waiting(_Told, frozen=True, rename={"call_id": "callId"}):
+class Waiting(_TaggedEvent, frozen=True, rename={"call_id": "callId"}):
     """A call waits for a person's approval. The run ends here and can be resumed after the approval."""
 
     call_id: str
@@ -115,39 +119,39 @@ class Waiting(_Told, frozen=True, rename={"call_id": "callId"}):
     asked: Confirmation
 
 
-class ProjectInstructions(_Told, frozen=True):
+class ProjectInstructions(_TaggedEvent, frozen=True):
     """The conversation begins with the instructions in these files of the project."""
 
     files: tuple[str, ...]
 
 
-class Lost(_Told, frozen=True):
+class Lost(_TaggedEvent, frozen=True):
     """Losses on the way to the upstream or back. Each loss is reported once in a conversation."""
 
     losses: tuple[Loss, ...]
 
 
-class Retrying(_Told, frozen=True):
+class Retrying(_TaggedEvent, frozen=True):
     """The upstream failed, and the request is sent again after a pause."""
 
     fault: Fault
     seconds: float
 
 
-class Failed(_Told, frozen=True):
+class Failed(_TaggedEvent, frozen=True):
     """The upstream failed, and the request is not sent again."""
 
     fault: Fault
 
 
-class Compressed(_Told, frozen=True):
+class Compressed(_TaggedEvent, frozen=True):
     """A summary replaced the earlier turns."""
 
     tokens_before: int
     tokens_after: int
 
 
-class Finished(_Told, frozen=True, rename={"finish_reason": "finishReason"}):
+class Finished(_TaggedEvent, frozen=True, rename={"finish_reason": "finishReason"}):
     """The run is over. `usage` is the sum over the run, as far as the upstreams reported usage. `cost` is its cost in
     US dollars; None: a price is unknown."""
 

@@ -35,7 +35,7 @@ CONNECT = 5.0
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
-Tell = Callable[[str], bool]
+IsPublic = Callable[[str], bool]
 
 
 class FetchError(DragomanError):
@@ -79,7 +79,7 @@ async def fetch(
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
     resolve: Resolve = resolved,
-    public: Tell = is_public,
+    public: IsPublic = is_public,
     tls: ssl.SSLContext | None = None,
     seconds: float = SECONDS,
     limit: int = MAX_SIZE,
@@ -107,7 +107,7 @@ async def _once(
     headers: Mapping[str, str],
     body: bytes | None,
     resolve: Resolve,
-    public: Tell,
+    public: IsPublic,
     tls: ssl.SSLContext | None,
     limit: int,
 ) -> tuple[Page, str]:

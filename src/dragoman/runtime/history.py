@@ -15,8 +15,8 @@ from ..canon.turns import Turn
 
 Turns = tuple[Turn, ...]
 
-INTERRUPTED = "The tool was interrupted before it was done; it may have done a part of it."
-NOT_RUN = "The tool was not run: the run was stopped here."
+INTERRUPTED = "The tool was interrupted before its end. A part of its work may be done."
+NOT_RUN = "The tool did not run, because the run was stopped."
 
 
 def curated(parts: Iterable[Part], keeps: Callable[[Reasoning], bool]) -> tuple[Part, ...]:

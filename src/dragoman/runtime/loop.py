@@ -232,7 +232,7 @@ class Loop:
         attempt, shortened = 0, False
         while True:
             answer = Answer()
-            async with aclosing(self._listened(session, model, answer, deadline)) as events:
+            async with aclosing(self._received(session, model, answer, deadline)) as events:
                 async for event in events:
                     yield event
             fault = answer.fault
@@ -246,7 +246,7 @@ class Loop:
                 if session.turns is not before:
                     continue
             pause = self._again(fault, attempt)
-            if pause is None or answer.said:  # shown text cannot be taken back, so no retry
+            if pause is None or answer.text:  # shown text cannot be taken back, so no retry
                 fault = explained(fault, self._services.toolbox)
                 yield Failed(fault)
                 yield self._ended(session, "fault", fault.message)
@@ -265,7 +265,7 @@ class Loop:
         seconds = wait(fault, self._limits.backoff, attempt)
         return seconds if seconds <= self._limits.patience else None
 
-    async def _listened(
+    async def _received(
         self, session: Session, model: Model, answer: Answer, deadline: float | None
     ) -> AsyncGenerator[RunEvent, None]:
         """Send one request, and yield the events of the answer."""
@@ -280,7 +280,7 @@ class Loop:
                     async for event in events:
                         yield event
             finally:
-                session.said = answer.said
+                session.partial_text = answer.text
             noted.append(answer.fault or answer.response)
         for losses in _new_losses(session, lost):
             yield losses
@@ -338,7 +338,7 @@ class Loop:
             return [self._ended(session, "loop", "the model repeats itself")]
         response = answer.response
         assert response is not None
-        session.said = ""
+        session.partial_text = ""
         session.spent = added(session.spent, response.usage)
         session.held = token_count(response.usage) if response.usage is not None else 0
         whole, cut = answer.whole()
@@ -392,7 +392,8 @@ class Loop:
         after = history_compression.tokens(turns)
         # A summary can be longer than what it replaces.
         if summary.strip() and after < before:
-            session.turns, session.held, session.told = turns, 0, []  # the paths of losses have changed
+            # The paths of losses have changed.
+            session.turns, session.held, session.reported_losses = turns, 0, []
             events.append(Compressed(before, after))
         return events
 
@@ -420,8 +421,8 @@ def _new_losses(session: Session, losses: list[Loss]) -> Iterator[Lost]:
     new: list[Loss] = []
     for loss in losses:
         key = (loss.code, loss.path, loss.detail)
-        if key not in session.told:
-            session.told.append(key)
+        if key not in session.reported_losses:
+            session.reported_losses.append(key)
             new.append(loss)
     if new:
         yield Lost(tuple(new))

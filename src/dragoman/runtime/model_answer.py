@@ -49,7 +49,7 @@ class Answer:
     """An answer in progress. After the last event there is a response or a fault, or `chanting` is set."""
 
     def __init__(self) -> None:
-        self.said = ""
+        self.text = ""
         self.fault: Fault | None = None
         self.response: Response | None = None
         self.chanting = False
@@ -84,7 +84,7 @@ class Answer:
                 elif isinstance(event, PartDelta) and event.text:
                     part = kinds.get(event.index)
                     if isinstance(part, Text):
-                        self.said += event.text
+                        self.text += event.text
                         yield Content(event.text)
                         if chant.feed(event.text):
                             self.chanting = True

@@ -34,7 +34,7 @@ Mode = Literal["ask", "edits", "all"]
 """ask: a person is asked before every change. edits: files may be changed, but not git's own files; commands still need
 a person, unlike in the auto-edit mode of other agents. all: no person is asked (also called yolo)."""
 
-Said = Literal["once", "always", "always_server", "no"]
+PersonAnswer = Literal["once", "always", "always_server", "no"]
 """A person's answer: yes once, yes always, yes always for every tool of that server, no."""
 
 Word = Literal["run", "ask", "refuse"]
@@ -84,7 +84,7 @@ class Policy(Struct):
             return Verdict("run")
         return Verdict("ask")
 
-    def remember(self, name: str, confirmation: Confirmation, answer: Said) -> None:
+    def remember(self, name: str, confirmation: Confirmation, answer: PersonAnswer) -> None:
         """Remember that a person always allows this."""
         if answer == "always_server" and confirmation.server:
             new: tuple[str, ...] = (f"{confirmation.server}/*",)

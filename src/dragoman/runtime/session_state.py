@@ -38,7 +38,8 @@ from .toolbox import Approval, Plan
 Step = Literal["idle", "ask", "calls"]
 
 
-class Session(Struct, kw_only=True):
+# Stored sessions keep the older names of two fields.
+class Session(Struct, kw_only=True, rename={"partial_text": "said", "reported_losses": "told"}):
     """One conversation."""
 
     id: str
@@ -58,21 +59,21 @@ class Session(Struct, kw_only=True):
     """Ids of running calls that may change something."""
     results: dict[str, ToolResult] = {}
     """The results of the current step, by call id."""
-    said: str = ""
-    """The text of an answer that was broken off."""
+    partial_text: str = ""
+    """The received text of an answer that has no end."""
     prompts: int = 0
     asked: int = 0
-    """Requests to the model since the user's last words."""
+    """Requests to the model since the user's last prompt."""
     seconds: float = 0.0
-    """Seconds since the user's last words, tools included."""
+    """Seconds since the user's last prompt. The time of tools is included."""
     spent: Usage = Usage()
-    """Usage since the user's last words."""
+    """Usage since the user's last prompt."""
     cost: float | None = 0.0
     """Its cost in US dollars. None: a price is unknown."""
     held: int = 0
     """Tokens of the history at the last request, as the upstream counted them. 0: unknown."""
-    told: list[tuple[str, str, str]] = []
-    """Losses that were reported already: code, path, detail."""
+    reported_losses: list[tuple[str, str, str]] = []
+    """Losses that were reported before: code, path, detail."""
 
     @property
     def prompt_id(self) -> str:
@@ -92,9 +93,9 @@ class Session(Struct, kw_only=True):
         stays."""
         if self.step == "calls":
             self.close_step(NOT_RUN)
-        elif self.step == "ask" and self.said.strip():
-            self.turns = appended(self.turns, Turn("assistant", (Text(self.said),)))
-        self.step, self.said = "idle", ""
+        elif self.step == "ask" and self.partial_text.strip():
+            self.turns = appended(self.turns, Turn("assistant", (Text(self.partial_text),)))
+        self.step, self.partial_text = "idle", ""
 
     def close_step(self, otherwise: str = NOT_RUN) -> None:
         """Make a turn of the step's results. A call without a result gets an error result with the reason."""

@@ -20,7 +20,7 @@ from ..canon import tools as canon
 from ..canon.parts import Media, Part, Text, ToolCall, ToolResult
 from ..codec.media import note
 from ..errors import ConfigError, DragomanError
-from .policy import Policy, Said, Verdict
+from .policy import PersonAnswer, Policy, Verdict
 from .text_file_and_diff import shown
 from .tool_interface import Confirmation, Failure, Lasting, Outcome, Tool, ToolEnvironment, ToolError
 
@@ -32,10 +32,10 @@ Decision = Literal["auto_accept", "accept", "modify", "reject"]
 """The decision about a call: by the policy, by a person, by a person who changed the edit, or refused."""
 
 
-class Approval(Struct, frozen=True):
+class Approval(Struct, frozen=True, rename={"answer": "said"}):
     """A person's answer. `wanted` is the new text of an edit, if the person changed it."""
 
-    said: Said
+    answer: PersonAnswer
     wanted: str | None = None
     why: str = ""
     """The reason for a refusal, for the model."""
@@ -112,7 +112,7 @@ class Toolbox:
         approval = None
         if plan.verdict.word == "ask" and plan.asked is not None and approve is not None:
             approval = await approve(plan.asked)
-            policy.remember(call.name, plan.asked, approval.said)
+            policy.remember(call.name, plan.asked, approval.answer)
         return await self.finish(plan, around, approval)
 
     async def plan(self, call: ToolCall, around: ToolEnvironment, policy: Policy) -> Plan | Done:
@@ -234,7 +234,7 @@ def _refusal(plan: Plan, approval: Approval | None) -> str:
         return f'Tool "{name}" was not run{because}.'
     if plan.verdict.word == "ask" and approval is None:
         return f'Tool "{name}" was not run: it needs a person\'s approval, and there is nobody to ask{because}.'
-    if approval is not None and approval.said == "no":
+    if approval is not None and approval.answer == "no":
         return f'Tool "{name}" was not run: the user refused it{f": {approval.why}" if approval.why else ""}.'
     return ""
 

@@ -400,5 +400,5 @@ def usual_model(upstreams: Mapping[str, Upstream], environment: Mapping[str, str
             return f"{name}/{plain[0]}"
     others = tuple([f"{name}/MODEL" for name, upstream in upstreams.items() if upstream.dialect != REHEARSAL])
     if others:
-        raise ConfigError("model", "", others, "none is named, and which is the usual one is not known")
+        raise ConfigError("model", "", others, "no model is named, and no upstream has a default model")
     return f"{REHEARSAL}/rules"

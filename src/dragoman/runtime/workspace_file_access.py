@@ -82,7 +82,7 @@ def failed(path: object, error: OSError) -> ToolError:
     kind = _KINDS.get(error.errno or 0, "file_failed")
     # These two are the errors of O_NOFOLLOW and O_DIRECTORY.
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return ToolError(kind, f"{path}: something on the way is no folder, or became a link meanwhile")
+        return ToolError(kind, f"{path}: a part of this path is no folder, or was replaced by a link")
     return ToolError(kind, f"{path}: {error.strerror or error}")
 
 
@@ -181,7 +181,7 @@ def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
 
 
 def remove(where: Place, was: os.stat_result) -> None:
-    """Remove a file, if it is still the one that was last looked at."""
+    """Remove a file, if it is still the file that was read last."""
     with folder(where, depth=-1) as above:
         if not _same(was, _look(where.steps[-1], above)):
             raise ToolError("file_changed", f"{where.path} has been changed meanwhile; it was not removed.")

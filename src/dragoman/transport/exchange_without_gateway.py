@@ -119,5 +119,7 @@ def _fault(
     """The fault without secrets: an upstream may repeat the refused key in its message."""
     hidden = Redactor(list(upstream_secrets(upstream, environment)))
     fault = hidden.fault(get(upstream.dialect).read_fault(body, status if status >= 400 else 502, headers))
-    told = translate_fault(body, status=fault.status or 502, source=upstream.dialect, target=dialect, headers=headers)
-    return FaultError(fault, hidden.text(told.body.decode("utf-8", "replace")).encode())
+    written = translate_fault(
+        body, status=fault.status or 502, source=upstream.dialect, target=dialect, headers=headers
+    )
+    return FaultError(fault, hidden.text(written.body.decode("utf-8", "replace")).encode())

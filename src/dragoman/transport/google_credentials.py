@@ -26,7 +26,7 @@ LATE = 20.0
 """Seconds before a token expires at which it is no longer used."""
 
 _MOST = 65_536
-"""Bytes of a credentials file that are looked at."""
+"""Bytes of a credentials file that are read."""
 _log = logging.getLogger("dragoman")
 
 Fetch = Callable[[], tuple[str, float]]

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import aclosing
 from typing import Any
 
+import msgspec
 import pytest
 
 from dragoman import lint
@@ -16,6 +17,7 @@ from dragoman.runtime.fit_request_to_upstream import exported
 from dragoman.runtime.history import INTERRUPTED, NOT_RUN
 from dragoman.runtime.loop import Loop
 from dragoman.runtime.session_state import Session
+from dragoman.runtime.toolbox import Approval
 from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
 
 SEAL = Seal("anthropic", "c2VhbA==", model="m")
@@ -163,3 +165,11 @@ def test_left_where_a_loss_is_told_the_answer_is_written_down_whole() -> None:
     session.interrupt()
     calls = [part.id for turn in session.turns for part in turn.parts if isinstance(part, ToolCall)]
     assert calls == ["a"] == [result.call_id for result in _results(session)]
+
+
+def test_stored_sessions_keep_the_older_names_of_two_fields() -> None:
+    session = Session(id="s", partial_text="It is", reported_losses=[("seal.dropped", "/messages/1", "")])
+    stored = msgspec.to_builtins(session)
+    assert (stored["said"], stored["told"]) == ("It is", [("seal.dropped", "/messages/1", "")])
+    assert Session.from_json(session.to_json()) == session
+    assert msgspec.to_builtins(Approval("once")) == {"said": "once", "wanted": None, "why": ""}

@@ -130,7 +130,7 @@ def test_nothing_is_drawn_over_what_a_person_is_asked(capsys: pytest.CaptureFixt
 )
 def test_what_a_person_says(word: str, said: str | None) -> None:
     found = _approval(word, "because", Confirmation("run", "other", server="office", tool="echo"))
-    assert (found.said if found is not None else None) == said
+    assert (found.answer if found is not None else None) == said
     assert _approval("s", "", Confirmation("run", "run")) is None
     assert _approval("n", "not now", Confirmation("run", "run")) == Approval("no", why="not now")
 

@@ -50,7 +50,7 @@ def test_named_kinds_are_deleted_and_others_stay(home: Path) -> None:
 def test_everything_leaves_the_files_that_the_user_wrote(home: Path) -> None:
     assert CliRunner().invoke(main, ["forget", "everything", "--yes"]).exit_code == 0
     assert _files(home) == {"aliases.toml"}
-    assert "nothing of this" in CliRunner().invoke(main, ["forget", "everything", "--yes"]).output
+    assert "none of these data" in CliRunner().invoke(main, ["forget", "everything", "--yes"]).output
 
 
 def test_without_a_terminal_nothing_is_deleted_unless_confirmed(home: Path) -> None:

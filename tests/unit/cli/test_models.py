@@ -52,7 +52,7 @@ def test_an_unknown_upstream_is_named(runs: Runs) -> None:
 def test_an_upstream_without_a_key_gets_the_next_step(runs: Runs) -> None:
     done = runs("models", "openai")
     assert done.exit_code == 2
-    assert "it is not configured. Set OPENAI_API_KEY, or run: dragoman login openai" in done.stderr
+    assert "no upstream with this name is configured. Set OPENAI_API_KEY, or run: dragoman login openai" in done.stderr
 
 
 def test_windows_and_prices_are_listed_and_the_users_own_win(runs: Runs, home: Path) -> None:

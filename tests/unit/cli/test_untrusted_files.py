@@ -295,7 +295,7 @@ def test_a_file_that_does_too_much_to_be_shown_is_not_asked_about(folder: Folder
     for i in range(80):
         file.write_text(f'{file.read_text()}[[routes]]\nmatch = "m{i}"\nto = "openai"\n')
     seen = folder.at_a_terminal("y", "ask", "hello", "--model", "openai/gpt-5.1")
-    assert "does too much to be shown here" in seen and NOT_USED in seen and "[y/N]" not in seen
+    assert "has too many effects to show them here" in seen and NOT_USED in seen and "[y/N]" not in seen
     assert host.connections == 0
     assert folder.run("config", "trust").stderr.count("requests for the model m") == 80
 

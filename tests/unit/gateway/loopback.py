@@ -31,7 +31,7 @@ class Scripted:
         return [json.loads(request.body) for request in self.seen if request.body]
 
 
-class Told(NamedTuple):
+class Received(NamedTuple):
     """What somebody answered."""
 
     status: int
@@ -42,14 +42,14 @@ class Told(NamedTuple):
         return json.loads(self.body)
 
 
-def ask(base: str, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Told:
+def ask(base: str, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Received:
     host, _, port = base.removeprefix("http://").partition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=20)
     try:
         sent = json.dumps(body) if body is not None and not isinstance(body, bytes) else body
         connection.request(method, path, sent, dict(headers or {}))
         answer = connection.getresponse()
-        return Told(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+        return Received(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
     finally:
         connection.close()
 

@@ -36,7 +36,7 @@ def path_of(dialect: str, *, stream: bool = False) -> str:
     return path.replace(":generateContent", ":streamGenerateContent?alt=sse") if stream else path
 
 
-class Told(NamedTuple):
+class Received(NamedTuple):
     """An answer of the gateway."""
 
     status: int
@@ -54,7 +54,7 @@ class Front:
         self.port = port
         self.gateway = gateway
 
-    async def ask(self, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Told:
+    async def ask(self, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Received:
         reader, writer = await self.open(path, body, headers)
         try:
             return await read_answer(reader)
@@ -69,11 +69,11 @@ class Front:
         writer.write(request(path, body, headers))
         return reader, writer
 
-    async def generate(self, dialect: str, *, stream: bool = False, model: str = "m") -> Told:
+    async def generate(self, dialect: str, *, stream: bool = False, model: str = "m") -> Received:
         return await self.ask(path_of(dialect, stream=stream), asking(dialect, stream=stream, model=model))
 
-    async def exchange(self, told: Told) -> Any:
-        return (await self.ask(f"/dragoman/exchanges/{told.headers['dragoman-exchange']}")).json()
+    async def exchange(self, received: Received) -> Any:
+        return (await self.ask(f"/dragoman/exchanges/{received.headers['dragoman-exchange']}")).json()
 
 
 def request(path: str, body: bytes | None, headers: Mapping[str, str] | None = None) -> bytes:
@@ -103,14 +103,14 @@ def asking(dialect: str, *, stream: bool = False, model: str = "m") -> bytes:
     return json.dumps(body).encode()
 
 
-async def read_answer(reader: asyncio.StreamReader) -> Told:
+async def read_answer(reader: asyncio.StreamReader) -> Received:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
     if "content-length" in headers:
         body = await reader.readexactly(int(headers["content-length"]))
     else:
         body = b"".join([piece async for piece in chunks(reader)])
-    return Told(int(head[0].split()[1]), headers, body)
+    return Received(int(head[0].split()[1]), headers, body)
 
 
 async def chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
@@ -210,6 +210,6 @@ def run(doing: Awaitable[Any]) -> Any:
 
 def message_of(dialect: str, body: bytes) -> str:
     """What a fault says in a dialect."""
-    told = msgspec.json.decode(body)
-    error = told["error"]
+    received = msgspec.json.decode(body)
+    error = received["error"]
     return str(error if dialect == "ollama" else error["message"])

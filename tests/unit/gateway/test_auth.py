@@ -19,7 +19,7 @@ from dragoman.gateway.http.server import IncomingRequest
 from dragoman.transport.code_assist_projects import CodeAssistProjects
 from dragoman.transport.google_credentials import EARLY, LATE, NoToken, Tokens
 
-from .loopback import Scripted, Told, ask, through
+from .loopback import Received, Scripted, ask, through
 
 DIALECTS = sorted(names())
 PLACES = {
@@ -90,8 +90,10 @@ def test_a_route_passes_the_client_s_key_on_and_another_does_not() -> None:
     def use(base: str) -> None:
         body: dict[str, Any] = {"messages": [{"role": "user", "content": "x"}]}
         for model in ("own", "ours"):
-            told = ask(base, "POST", "/v1/chat/completions", {**body, "model": model}, {"authorization": "Bearer mine"})
-            assert told.status == 200
+            received = ask(
+                base, "POST", "/v1/chat/completions", {**body, "model": model}, {"authorization": "Bearer mine"}
+            )
+            assert received.status == 200
 
     through(use, config, upstream, environment={"KEY": "theirs"})
     assert [keys(request.headers) for request in upstream.seen] == [{"x-api-key": "mine"}, {"x-api-key": "theirs"}]
@@ -100,10 +102,10 @@ def test_a_route_passes_the_client_s_key_on_and_another_does_not() -> None:
 def test_a_key_in_the_address_goes_on_too() -> None:
     upstream = Scripted(lambda request: (200, [], payloads.response("gemini")))
     config = lambda places: Config(upstreams={"u": Upstream("gemini", places[0], auth="client", models=("*",))})  # noqa: E731
-    told: Told = through(
+    received: Received = through(
         lambda base: ask(base, "POST", "/v1beta/models/m:generateContent?key=mine", asked("gemini")), config, upstream
     )
-    assert told.status == 200
+    assert received.status == 200
     assert keys(upstream.seen[0].headers) == {"x-goog-api-key": "mine"}
 
 
@@ -222,8 +224,8 @@ class TokenEndpoint(Scripted):
     def _answer(self, request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         if self._status != 200:
             return self._status, [], b'{"error":"invalid_grant","error_description":"no such account"}'
-        told = {"access_token": f"ya29.{len(self.seen)}", "expires_in": 3600, "token_type": "Bearer"}
-        return 200, [("content-type", "application/json")], json.dumps(told).encode()
+        received = {"access_token": f"ya29.{len(self.seen)}", "expires_in": 3600, "token_type": "Bearer"}
+        return 200, [("content-type", "application/json")], json.dumps(received).encode()
 
 
 @pytest.mark.parametrize("dialect", ["gemini", "code-assist"])
@@ -264,8 +266,10 @@ def test_a_user_s_own_credentials_give_the_token(tmp_path: Path, monkeypatch: py
         monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))  # the application's default ones
         return Config(upstreams={"u": Upstream("gemini", places[0], models=("*",), project="p")})
 
-    told: Told = through(lambda base: ask(base, "POST", "/v1/messages", asked("anthropic")), config, upstream, tokens)
-    assert told.status == 200
+    received: Received = through(
+        lambda base: ask(base, "POST", "/v1/messages", asked("anthropic")), config, upstream, tokens
+    )
+    assert received.status == 200
     assert upstream.seen[0].headers["authorization"] == "Bearer ya29.1"
     assert b"refresh_token=r" in tokens.seen[0].body
 
@@ -281,16 +285,18 @@ def test_without_a_token_nothing_is_sent_and_the_client_is_told(broken: str, tmp
         row = Upstream("gemini", places[0], models=("*",), project="p", credentials=str(file))
         return Config(upstreams={"u": row})
 
-    told: Told = through(lambda base: ask(base, "POST", "/v1/messages", asked("anthropic")), config, upstream, tokens)
-    assert told.status == 424  # not the client's own login (docs/how-to/run-the-gateway.md)
-    assert "Google credentials" in told.json()["error"]["message"]
+    received: Received = through(
+        lambda base: ask(base, "POST", "/v1/messages", asked("anthropic")), config, upstream, tokens
+    )
+    assert received.status == 424  # not the client's own login (docs/how-to/run-the-gateway.md)
+    assert "Google credentials" in received.json()["error"]["message"]
     assert upstream.seen == []
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["a project", "a new one"])
 def test_code_assist_s_project_is_found_by_asking(known: bool, tmp_path: Path) -> None:
     pytest.importorskip("google.auth")
-    told = {
+    received = {
         "/v1internal:loadCodeAssist": {"currentTier": {"id": "free-tier"}, "cloudaicompanionProject": "given"}
         if known
         else {"allowedTiers": [{"id": "other"}, {"id": "free-tier", "isDefault": True}]},
@@ -298,7 +304,7 @@ def test_code_assist_s_project_is_found_by_asking(known: bool, tmp_path: Path) -
     }
 
     def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
-        found = told.get(request.path)
+        found = received.get(request.path)
         return 200, [], json.dumps(found).encode() if found else payloads.response("code-assist")
 
     upstream, tokens = Scripted(answers), TokenEndpoint()

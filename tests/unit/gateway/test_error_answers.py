@@ -18,7 +18,7 @@ from dragoman.errors import FaultError
 from dragoman.gateway.http.server import IncomingRequest, Reply
 from dragoman.translate.errors_with_status_200 import error_in, is_answer
 
-from .rig import DIALECTS, Behind, Told, between, run
+from .rig import DIALECTS, Behind, Received, between, run
 
 ERRORS: dict[str, list[tuple[bytes, int]]] = {
     "anthropic": [
@@ -98,10 +98,10 @@ def in_frame(dialect: str, body: bytes) -> bytes:
     return b"data: %b\n\n" % body
 
 
-def check(told: Told, body: bytes) -> None:
-    assert told.status >= 400, (told, body)
-    assert b"sorry" not in body or b"sorry" in told.body, (told, body)
-    assert json.loads(told.body)["error"]
+def check(received: Received, body: bytes) -> None:
+    assert received.status >= 400, (received, body)
+    assert b"sorry" not in body or b"sorry" in received.body, (received, body)
+    assert json.loads(received.body)["error"]
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
@@ -140,7 +140,7 @@ def test_an_error_in_the_first_frame_is_a_fault(client: str, upstream: str) -> N
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", DIALECTS)
 def test_an_error_in_mid_stream_ends_the_stream_with_one_fault(client: str, upstream: str) -> None:
-    async def doing() -> tuple[Told, Told, Any]:
+    async def doing() -> tuple[Received, Received, Any]:
         script = Scripted()
         async with between(Behind(script.step, dialect=upstream)) as front:
             begun = b"".join([frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)[:20]])
@@ -166,15 +166,15 @@ def test_an_error_that_is_null_is_none(client: str, upstream: str) -> None:
     assert whole.lstrip()[:1] == b"{"
     with_null = b'{"error":null,' + whole.lstrip()[1:]
 
-    async def doing() -> tuple[Told, Told]:
+    async def doing() -> tuple[Received, Received]:
         script = Scripted()
         script.kind, script.body = "application/json", with_null
         async with between(Behind(script.step, dialect=upstream)) as front:
             return await front.generate(client), await front.generate(client, stream=True)
 
-    told, streamed = run(doing())
-    assert (told.status, streamed.status) == (200, 200)
-    assert client != upstream or told.body == with_null
+    received, streamed = run(doing())
+    assert (received.status, streamed.status) == (200, 200)
+    assert client != upstream or received.body == with_null
     reader = get(client).reader(Context(client, client))
     assert not any(isinstance(event, Fault) for event in [*reader.feed(streamed.body), *reader.close()])
 

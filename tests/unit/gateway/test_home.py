@@ -6,20 +6,20 @@ import pytest
 
 from dragoman.gateway.config import Config
 
-from .loopback import Told, ask, through
+from .loopback import Received, ask, through
 
 
 def rehearsing(places: list[str]) -> Config:
     return Config()
 
 
-def told(method: str, path: str, **headers: str) -> Told:
-    found: Told = through(lambda base: ask(base, method, path, headers=headers), rehearsing)
+def received(method: str, path: str, **headers: str) -> Received:
+    found: Received = through(lambda base: ask(base, method, path, headers=headers), rehearsing)
     return found
 
 
 def test_the_front_page_says_what_this_is() -> None:
-    page = told("GET", "/")
+    page = received("GET", "/")
     assert page.status == 200
     assert page.body.startswith(b"dragoman ")
     assert b"POST /v1/messages" in page.body
@@ -27,7 +27,7 @@ def test_the_front_page_says_what_this_is() -> None:
 
 @pytest.mark.parametrize(("path", "status"), [("/", 200), ("/healthz", 200), ("/api/tags", 200), ("/nowhere", 404)])
 def test_a_probe_gets_no_body(path: str, status: int) -> None:
-    answer = told("HEAD", path)
+    answer = received("HEAD", path)
     assert (answer.status, answer.body) == (status, b"")
 
 
@@ -45,7 +45,7 @@ def test_a_probe_gets_no_body(path: str, status: int) -> None:
 def test_who_is_lost_is_told_the_way_in_the_own_dialect(
     path: str, headers: dict[str, str], where: tuple[str, ...], named: str
 ) -> None:
-    answer = told("POST", path, **headers)
+    answer = received("POST", path, **headers)
     assert answer.status == 404
     said = answer.json()
     for name in where:
@@ -55,7 +55,7 @@ def test_who_is_lost_is_told_the_way_in_the_own_dialect(
 
 
 def test_a_wrong_method_is_told_the_right_one() -> None:
-    answer = told("GET", "/v1/chat/completions")
+    answer = received("GET", "/v1/chat/completions")
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
     assert answer.json()["error"]["message"] == "/v1/chat/completions takes POST, not GET"
-    assert told("GET", "/v1beta/models/m:generateContent").status == 404
+    assert received("GET", "/v1beta/models/m:generateContent").status == 404

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .rig import Behind, Told, between, failing, run, whole
+from .rig import Behind, Received, between, failing, run, whole
 
 BROKEN = json.dumps(
     {
@@ -26,13 +26,13 @@ BROKEN = json.dumps(
 SOUND = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hello"}]}).encode()
 
 
-def asked(behind: Behind, body: bytes, policy: str) -> Told:
-    async def doing() -> Told:
+def asked(behind: Behind, body: bytes, policy: str) -> Received:
+    async def doing() -> Received:
         async with between(behind, route={"repair": policy}) as front:
             return await front.ask("/v1/chat/completions", body)
 
-    told: Told = run(doing())
-    return told
+    received: Received = run(doing())
+    return received
 
 
 def bodies(behind: Behind) -> list[Any]:
@@ -41,16 +41,16 @@ def bodies(behind: Behind) -> list[Any]:
 
 def test_an_upstream_that_takes_it_gets_it_as_it_is() -> None:
     behind = Behind(whole("openai-chat"))
-    told = asked(behind, BROKEN, "report")
-    assert (told.status, bodies(behind)) == (200, [BROKEN])
-    assert "dragoman-repairs" not in told.headers
+    received = asked(behind, BROKEN, "report")
+    assert (received.status, bodies(behind)) == (200, [BROKEN])
+    assert "dragoman-repairs" not in received.headers
 
 
 def test_an_upstream_that_refuses_it_is_asked_again_with_what_was_mended() -> None:
     behind = Behind(failing(400), whole("openai-chat"))
-    told = asked(behind, BROKEN, "report")
-    assert told.status == 200
-    assert told.headers["dragoman-repairs"]
+    received = asked(behind, BROKEN, "report")
+    assert received.status == 200
+    assert received.headers["dragoman-repairs"]
     first, second = bodies(behind)
     assert first == BROKEN
     assert [message["role"] for message in json.loads(second)["messages"]] == ["user", "assistant", "tool", "user"]

@@ -18,7 +18,7 @@ from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, che
 from dragoman.gateway.http.exchanges_of_other_workers import OtherWorkers
 from dragoman.gateway.http.server import Server
 
-from .loopback import Scripted, Told, ask, through
+from .loopback import Received, Scripted, ask, through
 
 KEYS = {"KEYS": "first second", "ADMIN": "boss", "THEIRS": "the-gateway-key"}
 FIRST, SECOND = {"authorization": "Bearer first"}, {"authorization": "Bearer second"}
@@ -38,13 +38,13 @@ def answering(dialect: str) -> Scripted:
     return Scripted(lambda request: (200, [], payloads.response(dialect)))
 
 
-def respond(base: str, who: dict[str, str], **more: Any) -> Told:
+def respond(base: str, who: dict[str, str], **more: Any) -> Received:
     return ask(base, "POST", "/v1/responses", {"model": "m", "input": "a secret question", **more}, who)
 
 
-def unlike(told: Told, unknown: Told, name: str, other: str) -> None:
+def unlike(received: Received, unknown: Received, name: str, other: str) -> None:
     """Somebody else's entry looks like one that never was."""
-    assert (told.status, told.body.replace(name.encode(), b"X")) == (
+    assert (received.status, received.body.replace(name.encode(), b"X")) == (
         unknown.status,
         unknown.body.replace(other.encode(), b"X"),
     )
@@ -94,8 +94,8 @@ def test_other_workers_show_only_what_is_the_clients() -> None:
                 for shown, seen in ((FIRST, True), (SECOND, False), (ADMIN, True)):
                     listed = ask(bases[1], "GET", "/dragoman/exchanges", headers=shown).json()["exchanges"]
                     assert [one["id"] for one in listed] == [name] * seen
-                    told = ask(bases[1], "GET", f"/dragoman/exchanges/{name}", headers=shown)
-                    assert told.status == (200 if seen else 404)
+                    received = ask(bases[1], "GET", f"/dragoman/exchanges/{name}", headers=shown)
+                    assert received.status == (200 if seen else 404)
 
             try:
                 await asyncio.to_thread(use)
@@ -117,9 +117,9 @@ def test_a_response_exists_for_its_client_alone(dialect: str) -> None:
         asked = len(upstream.seen)
         none = "resp_none"
         for method, rest in (("GET", ""), ("DELETE", ""), ("POST", "/cancel"), ("GET", "/input_items")):
-            told = ask(base, method, f"/v1/responses/{name}{rest}", headers=SECOND)
-            assert told.status == 404
-            unlike(told, ask(base, method, f"/v1/responses/{none}{rest}", headers=SECOND), name, none)
+            received = ask(base, method, f"/v1/responses/{name}{rest}", headers=SECOND)
+            assert received.status == 404
+            unlike(received, ask(base, method, f"/v1/responses/{none}{rest}", headers=SECOND), name, none)
         on = respond(base, SECOND, previous_response_id=name)
         assert on.json()["error"]["code"] == "previous_response_not_found"
         unlike(on, respond(base, SECOND, previous_response_id=none), name, none)
@@ -150,9 +150,9 @@ def test_a_conversation_exists_for_its_client_alone() -> None:
             ("GET", f"/items/{held}", None),
             ("DELETE", f"/items/{held}", None),
         ):
-            told = ask(base, method, f"/v1/conversations/{talk}{rest}", body, SECOND)
-            assert told.status == 404
-            unlike(told, ask(base, method, f"/v1/conversations/{none}{rest}", body, SECOND), talk, none)
+            received = ask(base, method, f"/v1/conversations/{talk}{rest}", body, SECOND)
+            assert received.status == 404
+            unlike(received, ask(base, method, f"/v1/conversations/{none}{rest}", body, SECOND), talk, none)
         unlike(respond(base, SECOND, conversation=talk), respond(base, SECOND, conversation=none), talk, none)
         assert respond(base, SECOND, conversation={"id": talk}).status == 404
         assert respond(base, FIRST, conversation=talk).status == 200
@@ -284,9 +284,9 @@ def test_a_reference_that_cannot_be_read_reaches_no_upstream_with_the_shared_key
 
     def use(base: str) -> None:
         assert respond(base, FIRST).json()["id"] == "resp_n0"
-        told = ask(base, "POST", place, f'{{"model":"m","input":"on",{fields}}}'.encode(), SECOND)
-        assert told.status in (400, 404)
-        assert told.json()["error"]["param"] in ("previous_response_id", "conversation", "input")
+        received = ask(base, "POST", place, f'{{"model":"m","input":"on",{fields}}}'.encode(), SECOND)
+        assert received.status in (400, 404)
+        assert received.json()["error"]["param"] in ("previous_response_id", "conversation", "input")
         assert len(upstream.seen) == 1
 
     through(use, locked("openai-responses"), upstream, environment=KEYS)
@@ -331,14 +331,14 @@ def test_an_item_that_another_client_received_is_not_referred_to(item: str, stor
         respond(base, SECOND)
         for given in (f'"input":[{item}]', f'"input":[{item}],"input":"x"', f'"input":[{item}],"inp\\u0075t":[]'):
             body = f'{{"model":"m","store":{store},{given}}}'.encode()
-            told = ask(base, "POST", place, body, SECOND)
+            received = ask(base, "POST", place, body, SECOND)
             sent = [one.body for one in upstream.seen[2:]]
             # Of a field that stands there twice, the last one is passed on alone.
             assert all(b"msg_n0" not in one and b"item_reference" not in one for one in sent)
-            assert told.status == 200 or told.json()["error"]["code"] == "item_not_found"
+            assert received.status == 200 or received.json()["error"]["code"] == "item_not_found"
             unknown = ask(base, "POST", place, body.replace(b"msg_n0", b"msg_no"), SECOND)
-            if told.status != 200:
-                unlike(told, unknown, "msg_n0", "msg_no")
+            if received.status != 200:
+                unlike(received, unknown, "msg_n0", "msg_no")
         talk = ask(base, "POST", "/v1/conversations", f'{{"items":[{item}]}}'.encode(), SECOND)
         if talk.status == 200:
             asked = len(upstream.seen)
@@ -506,8 +506,12 @@ def test_what_an_upstream_said_about_a_request_is_not_told_to_everybody_at_ready
     def use(base: str) -> None:
         assert ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), FIRST).status == 200
         for shown in ({}, FIRST, SECOND):
-            told = ask(base, "GET", "/readyz", headers=shown)
-            assert (told.status, "u" in told.json()["upstreams"], b"prompt" in told.body) == (200, True, False)
+            received = ask(base, "GET", "/readyz", headers=shown)
+            assert (received.status, "u" in received.json()["upstreams"], b"prompt" in received.body) == (
+                200,
+                True,
+                False,
+            )
         assert b"the prompt of somebody" in ask(base, "GET", "/readyz", headers=ADMIN).body
         # The failures of two clients close it for a third one, whose exchange notes that.
         ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), ADMIN)
@@ -528,8 +532,8 @@ def test_names_of_exchanges_and_responses_are_not_drawn_from_a_generator_that_ca
         out = []
         for _ in range(2):
             random.seed(7)
-            told = respond(base, FIRST)
-            out += [told.headers["dragoman-exchange"], told.json()["id"]]
+            received = respond(base, FIRST)
+            out += [received.headers["dragoman-exchange"], received.json()["id"]]
         talk = ask(base, "POST", "/v1/conversations", {}, FIRST).json()["id"]
         return [*out, talk]
 
@@ -562,10 +566,10 @@ def test_keys_in_query_strings_are_not_kept_in_exchanges(query: str) -> None:
     def use(base: str) -> None:
         place = f"/v1/chat/completions?{query.replace('HIDE', secret)}"
         made = ask(base, "POST", place, payloads.request("openai-chat"), FIRST)
-        told = ask(base, "GET", f"/dragoman/exchanges/{made.headers['dragoman-exchange']}", headers=FIRST)
-        assert told.status == 200
-        assert b"v4lue" not in told.body
-        assert "=..." in told.json()["path"]
+        received = ask(base, "GET", f"/dragoman/exchanges/{made.headers['dragoman-exchange']}", headers=FIRST)
+        assert received.status == 200
+        assert b"v4lue" not in received.body
+        assert "=..." in received.json()["path"]
 
     through(use, locked(), answering("openai-chat"), environment=KEYS)
 
@@ -573,7 +577,7 @@ def test_keys_in_query_strings_are_not_kept_in_exchanges(query: str) -> None:
 def test_what_is_no_key_in_a_query_string_stays() -> None:
     def use(base: str) -> None:
         made = ask(base, "POST", "/v1/chat/completions?alt=sse&beta=true", payloads.request("openai-chat"), FIRST)
-        told = ask(base, "GET", f"/dragoman/exchanges/{made.headers['dragoman-exchange']}", headers=FIRST)
-        assert told.json()["path"] == "/v1/chat/completions?alt=sse&beta=true"
+        received = ask(base, "GET", f"/dragoman/exchanges/{made.headers['dragoman-exchange']}", headers=FIRST)
+        assert received.json()["path"] == "/v1/chat/completions?alt=sse&beta=true"
 
     through(use, locked(), answering("openai-chat"), environment=KEYS)

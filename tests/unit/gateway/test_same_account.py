@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .rig import Behind, Told, between, run, whole
+from .rig import Behind, Received, between, run, whole
 
 DETAIL = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": "openai-responses-v1", "id": "rs_1", "index": 0}
 ASKED = {
@@ -24,12 +24,12 @@ ASKED = {
 def test_a_seal_crosses_only_by_the_route(route: dict[str, Any]) -> None:
     behind = Behind(whole("openai-responses"), dialect="openai-responses")
 
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(behind, route=route) as front:
             return await front.ask("/api/v1/chat/completions", json.dumps(ASKED).encode())
 
-    told = run(doing())
-    assert told.status == 200
+    received = run(doing())
+    assert received.status == 200
     sealed = [item.get("encrypted_content") for item in json.loads(behind.seen[0].body)["input"]]
     assert ("c2VhbGVk" in sealed) is bool(route)
-    assert ("seal.dropped" in told.headers["dragoman-losses"]) is not bool(route)
+    assert ("seal.dropped" in received.headers["dragoman-losses"]) is not bool(route)

@@ -14,23 +14,23 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .rig import DIALECTS, Behind, Told, between, message_of, run, streaming, whole
+from .rig import DIALECTS, Behind, Received, between, message_of, run, streaming, whole
 
 GOOD = whole("openai-chat")
 
 
-def told_by(*behind: Behind, dialect: str = "anthropic", stream: bool = False, **settings: Any) -> Told:
-    async def doing() -> Told:
+def received_by(*behind: Behind, dialect: str = "anthropic", stream: bool = False, **settings: Any) -> Received:
+    async def doing() -> Received:
         async with between(*behind, **settings) as front:
             return await front.generate(dialect, stream=stream)
 
-    told: Told = run(doing())
-    return told
+    received: Received = run(doing())
+    return received
 
 
-def told_in_canon(dialect: str, told: Told) -> tuple[Any, ...]:
+def told_in_canon(dialect: str, received: Received) -> tuple[Any, ...]:
     """What an answer comes to. The streams of the bench have the first of its two calls, and some say all twice."""
-    response = get(dialect).read_response(told.body, Context(dialect, dialect))
+    response = get(dialect).read_response(received.body, Context(dialect, dialect))
     text = "".join([part.text for part in response.parts if isinstance(part, Text)])
     calls = [(part.name, json.loads(part.arguments)) for part in response.parts if isinstance(part, ToolCall)]
     assert response.usage is not None
@@ -43,11 +43,11 @@ def test_a_stream_for_a_client_that_wants_none(client: str, upstream: str) -> No
     """Some upstreams only stream."""
     pieces = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)]
     behind = Behind(streaming(pieces), dialect=upstream)
-    told = told_by(behind, dialect=client, upstream={"stream": "always"})
-    straight = told_by(Behind(whole(upstream), dialect=upstream), dialect=client)
-    assert told.status == straight.status == 200
-    assert told.headers["content-type"] == "application/json"
-    assert told_in_canon(client, told) == told_in_canon(client, straight)
+    received = received_by(behind, dialect=client, upstream={"stream": "always"})
+    straight = received_by(Behind(whole(upstream), dialect=upstream), dialect=client)
+    assert received.status == straight.status == 200
+    assert received.headers["content-type"] == "application/json"
+    assert told_in_canon(client, received) == told_in_canon(client, straight)
     assert b"stream" in behind.seen[0].body or "stream" in behind.seen[0].path
 
 
@@ -57,12 +57,12 @@ def test_a_whole_answer_for_a_client_that_wants_a_stream(client: str, upstream: 
     """Some upstreams answer in one piece, asked or not."""
     for setting in ("never", "auto"):
         behind = Behind(whole(upstream), dialect=upstream)
-        told = told_by(behind, dialect=client, stream=True, upstream={"stream": setting})
-        assert told.status == 200
+        received = received_by(behind, dialect=client, stream=True, upstream={"stream": setting})
+        assert received.status == 200
         kind = "application/x-ndjson" if client == "ollama" else "text/event-stream; charset=utf-8"
-        assert told.headers["content-type"] == kind
+        assert received.headers["content-type"] == kind
         name = json.loads(payloads.request("openai-chat"))["tools"][0]["function"]["name"]
-        assert name.encode() in told.body or b"tool" in told.body or b"functionCall" in told.body
+        assert name.encode() in received.body or b"tool" in received.body or b"functionCall" in received.body
 
 
 # Answers that are none.
@@ -81,31 +81,31 @@ def said(body: bytes, kind: str = "application/json") -> Any:
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
 def test_a_fault_with_a_good_status_is_a_fault(client: str, stream: bool) -> None:
     for body, words in ((SORRY, "sorry"), (b"<html>", "not in its dialect openai-chat")):
-        told = told_by(Behind(said(body)), dialect=client, stream=stream)
-        assert told.status in (500, 502)
-        assert words in message_of(client, told.body)
+        received = received_by(Behind(said(body)), dialect=client, stream=stream)
+        assert received.status in (500, 502)
+        assert words in message_of(client, received.body)
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_an_answer_of_another_shape_is_the_upstreams_fault(stream: bool) -> None:
     for body in (b'{"choices": 7}', b"", b"[]"):
-        told = told_by(Behind(said(body)), stream=stream)
-        assert told.status == 502
-        assert "not in its dialect openai-chat" in message_of("anthropic", told.body)
+        received = received_by(Behind(said(body)), stream=stream)
+        assert received.status == 502
+        assert "not in its dialect openai-chat" in message_of("anthropic", received.body)
 
 
 def test_after_a_fault_with_a_good_status_the_next_place_is_asked() -> None:
     behind = Behind(GOOD)
-    assert told_by(Behind(said(SORRY)), behind, dialect="openai-chat").status == 200
+    assert received_by(Behind(said(SORRY)), behind, dialect="openai-chat").status == 200
     assert len(behind.seen) == 1
 
 
 def test_a_stream_that_fails_is_a_fault_for_a_client_that_wants_none() -> None:
     broken = [b'data: {"id":"x","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', b"data: " + SORRY + b"\n\n"]
-    told = told_by(Behind(streaming(broken)), upstream={"stream": "always"})
-    assert told.status in (500, 502)
-    assert "sorry" in message_of("anthropic", told.body)
-    cut = told_by(Behind(streaming(broken[:1])), dialect="openai-chat", upstream={"stream": "always"})
+    received = received_by(Behind(streaming(broken)), upstream={"stream": "always"})
+    assert received.status in (500, 502)
+    assert "sorry" in message_of("anthropic", received.body)
+    cut = received_by(Behind(streaming(broken[:1])), dialect="openai-chat", upstream={"stream": "always"})
     assert cut.status == 502
 
 
@@ -126,11 +126,11 @@ BROKEN = {
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("client", ["anthropic", "ollama", "gemini", "code-assist"])
 def test_a_call_with_broken_arguments_is_none_for_clients_that_would_run_it(client: str, stream: bool) -> None:
-    told = told_by(Behind(said(json.dumps(BROKEN).encode())), dialect=client, stream=stream)
-    assert b"__raw" not in told.body
+    received = received_by(Behind(said(json.dumps(BROKEN).encode())), dialect=client, stream=stream)
+    assert b"__raw" not in received.body
     if client in ("gemini", "code-assist"):
-        assert told.status == 200
-        assert b"MALFORMED_FUNCTION_CALL" in told.body
+        assert received.status == 200
+        assert b"MALFORMED_FUNCTION_CALL" in received.body
     else:
-        assert told.status == 502
-        assert "tool call that cannot be used" in message_of(client, told.body)
+        assert received.status == 502
+        assert "tool call that cannot be used" in message_of(client, received.body)

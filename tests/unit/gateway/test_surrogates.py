@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .rig import DIALECTS, Behind, Told, asking, between, path_of, run
+from .rig import DIALECTS, Behind, Received, asking, between, path_of, run
 
 ANSWER = {
     "id": "chatcmpl-1",
@@ -29,20 +29,20 @@ def test_a_request_and_an_answer_with_half_a_character(dialect: str) -> None:
     behind = Behind(_answer)
     sent = asking(dialect).replace(b'"hi"', rb'"hi \ud83d"')
 
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(behind) as front:
             return await front.ask(path_of(dialect), sent)
 
-    told: Told = run(doing())
-    assert told.status == 200
+    received: Received = run(doing())
+    assert received.status == 200
     (seen,) = behind.seen
     if dialect == "openai-chat":
         assert seen.body == sent
-        assert told.body == json.dumps(ANSWER).encode()
+        assert received.body == json.dumps(ANSWER).encode()
         return
     assert json.loads(seen.body)["messages"][-1]["content"] == "hi \ufffd"
-    assert "done \ufffd" in json.dumps(told.json(), ensure_ascii=False)
-    assert "character.replaced" in told.headers["dragoman-losses"]
+    assert "done \ufffd" in json.dumps(received.json(), ensure_ascii=False)
+    assert "character.replaced" in received.headers["dragoman-losses"]
 
 
 @pytest.mark.parametrize("stored", [True, False])
@@ -50,7 +50,7 @@ def test_a_stored_response_goes_on(stored: bool) -> None:
     """The gateway keeps responses itself where the upstream is another dialect's."""
     behind = Behind(_answer)
 
-    async def doing() -> list[Told]:
+    async def doing() -> list[Received]:
         async with between(behind) as front:
             body = {"model": "m", "input": "hi \ud83d", "store": stored}
             first = await front.ask("/v1/responses", json.dumps(body).encode())
@@ -67,12 +67,12 @@ def test_a_stored_response_goes_on(stored: bool) -> None:
 
 @pytest.mark.parametrize("path", ["/v1/messages/count_tokens", "/v1/responses/input_tokens"])
 def test_tokens_are_counted(path: str) -> None:
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(_answer)) as front:
             body = {"model": "m", "input": "hi \ud83d", "messages": [{"role": "user", "content": "hi \ud83d"}]}
             body.pop("input" if "messages" in path else "messages")
             return await front.ask(path, json.dumps(body).encode())
 
-    told: Told = run(doing())
-    assert told.status == 200
-    assert told.json()["input_tokens"] > 0
+    received: Received = run(doing())
+    assert received.status == 200
+    assert received.json()["input_tokens"] > 0

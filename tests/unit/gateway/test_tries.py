@@ -13,7 +13,7 @@ from dragoman.gateway.config import Bounds, Route, Target
 from dragoman.gateway.exchange.stream_reply import BURST
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .rig import Behind, Told, asking, between, failing, run, silent, streaming, whole
+from .rig import Behind, Received, asking, between, failing, run, silent, streaming, whole
 
 GOOD = whole("openai-chat")
 
@@ -21,7 +21,7 @@ GOOD = whole("openai-chat")
 def test_after_one_that_had_its_time_the_next_is_tried_again_as_ever() -> None:
     first, second = Behind(silent), Behind(failing(503), GOOD)
 
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(first, second, bounds=Bounds(first_byte=0.2), route={"retries": 1}) as front:
             return await front.generate("anthropic")
 
@@ -34,7 +34,7 @@ def test_after_one_that_loses_too_much_a_refusal_is_a_refusal() -> None:
     lossy, refusing = Behind(GOOD), Behind(failing(400), dialect="anthropic")
     never = Behind(whole("anthropic"), dialect="anthropic")
 
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(lossy, refusing, never, route={"tolerance": "info"}) as front:
             return await front.ask("/v1/messages", json.dumps(body).encode())
 
@@ -50,8 +50,8 @@ def test_a_request_that_is_mended_is_tried_again_like_any() -> None:
 
     async def doing(retries: int) -> tuple[int, Any]:
         async with between(behind, route={"retries": retries}) as front:
-            told = await front.ask("/v1/chat/completions", body)
-            return told.status, (await front.exchange(told))["attempts"]
+            received = await front.ask("/v1/chat/completions", body)
+            return received.status, (await front.exchange(received))["attempts"]
 
     assert run(doing(1)) == (400, 4)  # mended once, and no more
     assert behind.seen[1].body == body
@@ -61,13 +61,13 @@ def test_a_request_that_is_mended_is_tried_again_like_any() -> None:
 def test_what_an_attempt_before_was_told_is_not_in_the_record() -> None:
     behind = Behind(failing(503, ("x-request-id", "first")), GOOD)
 
-    async def doing() -> tuple[Told, Any]:
+    async def doing() -> tuple[Received, Any]:
         async with between(behind, route={"retries": 1}) as front:
-            told = await front.generate("anthropic")
-            return told, await front.exchange(told)
+            received = await front.generate("anthropic")
+            return received, await front.exchange(received)
 
-    told, exchange = run(doing())
-    assert told.headers["request-id"] != "first"
+    received, exchange = run(doing())
+    assert received.headers["request-id"] != "first"
     assert exchange["attempts"] == 2
     assert [one["kind"] for one in exchange["tries"]] == ["overloaded"]
     assert "no luck" not in json.dumps({**exchange, "tries": []})
@@ -109,14 +109,14 @@ def test_within_one_dialect_a_stream_that_comes_at_once_leaves_at_once() -> None
     assert len(story) > BURST
     late = b'data: {"error": {"message": "busy", "type": "server_error", "code": 503}}\n\n'
 
-    async def doing(frames: bytes) -> Told:
+    async def doing(frames: bytes) -> Received:
         async with between(Behind(streaming([frames]))) as front:
             return await front.ask("/v1/chat/completions", asking("openai-chat", stream=True))
 
-    told = run(doing(story))
-    assert (told.status, told.body) == (200, story)
-    told = run(doing(story + late))  # a fault far behind the beginning is not the answer's status
-    assert (told.status, told.body) == (200, story + late)
+    received = run(doing(story))
+    assert (received.status, received.body) == (200, story)
+    received = run(doing(story + late))  # a fault far behind the beginning is not the answer's status
+    assert (received.status, received.body) == (200, story + late)
     assert run(doing(late)).status == 503
 
 
@@ -130,13 +130,13 @@ def test_a_stream_is_one_whatever_it_says_of_its_letters(kind: str) -> None:
         reply.end()
         await asyncio.sleep(0)
 
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(step)) as front:
             return await front.generate("anthropic", stream=True)
 
-    told = run(doing())
-    assert told.status == 200
-    assert b"event: message_stop" in told.body
+    received = run(doing())
+    assert received.status == 200
+    assert b"event: message_stop" in received.body
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat"])
@@ -148,8 +148,8 @@ def test_a_connection_that_was_closed_while_it_was_idle_is_no_attempt(dialect: s
 
     async def doing() -> list[Any]:
         async with between(behind) as front:
-            told = [await front.generate(dialect) for _ in range(2)]
-            return [(one.status, (await front.exchange(one))["attempts"]) for one in told]
+            received = [await front.generate(dialect) for _ in range(2)]
+            return [(one.status, (await front.exchange(one))["attempts"]) for one in received]
 
     assert run(doing()) == [(200, 1), (200, 1)]
     assert len(behind.seen) == 3

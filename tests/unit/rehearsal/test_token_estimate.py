@@ -114,5 +114,5 @@ def test_what_is_no_base64_has_no_dimensions(data: str) -> None:
 
 
 def test_descriptions() -> None:
-    assert media_facts.describe(Media("video", file="file_1")) == "a video (type not said, at file_1, not fetched)"
+    assert media_facts.describe(Media("video", file="file_1")) == "a video (unknown type, at file_1, not fetched)"
     assert media_facts.describe(Media("audio", "audio/wav", "QUJD")) == "an audio (audio/wav, 3 bytes)"

@@ -1,7 +1,7 @@
 """The live stream: exchanges as server-sent events, as they begin and end, to everybody who watches.
 
-Nothing is made for a stream that nobody watches. For those who watch, rows are made for a fifth of the time at most, so
-a busy gateway stays quick: rows that come too fast are left out, and their number is sent.
+No rows are made while nobody watches. While somebody watches, rows are made for at most a fifth of the time, so that a
+busy gateway stays quick. Further rows are left out, and their number is sent.
 """
 
 from __future__ import annotations

@@ -103,7 +103,14 @@ class OtherRequests:
             name = str(asked.get("model") or asked.get("name") or "") if isinstance(asked, dict) else ""
         found = await self.listing.one(services, name, request.headers, call.dialect)
         if found is None:
-            raise Refused(Fault("not_found", f"no upstream serves the model {name!r}", 404, "model_not_found"))
+            raise Refused(
+                Fault(
+                    "not_found",
+                    f"no upstream serves the model {name!r}. The list of models has the valid names",
+                    404,
+                    "model_not_found",
+                )
+            )
         details = endpoints(call.dialect).models.details
         if call.verb == "show" and details is not None:
             return _json(details(found))
@@ -165,7 +172,7 @@ async def _socket(services: Services, call: Call, request: IncomingRequest) -> A
     if "upgrade" not in request.headers:
         return nothing(services.table, request)
     # A 426 must name a protocol in `upgrade` (RFC 9110, 15.5.22, June 2022).
-    fault = Fault("invalid_request", "responses are served over HTTP here, not over a web socket", 426)
+    fault = Fault("invalid_request", "this gateway has no web sockets. Send the request with POST /v1/responses", 426)
     _, headers, body = fault_reply(call.dialect, fault)
     return 426, [*headers, ("upgrade", "HTTP/1.1"), ("connection", "upgrade")], body
 

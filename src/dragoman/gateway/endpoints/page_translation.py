@@ -21,7 +21,7 @@ from ..exchange.recorded_exchange_report import explained
 from .page import Answer
 
 MAX_TRIED = 4 * 1024 * 1024
-"""Bytes of a payload to try. The page is for a look, not for work."""
+"""Bytes of a payload to translate. The page is for short tests. `dragoman translate` has no limit."""
 NESTED = "the JSON is nested too deeply"
 _JSON = [("content-type", "application/json")]
 _ANSWER = frozenset({"choices", "candidates", "response", "stop_reason", "output", "done", "message"})

@@ -80,7 +80,7 @@ def _question(exchange: Exchange) -> str:
 
 
 def last_words(request: Request) -> str:
-    """The beginning of the user's last words."""
+    """The beginning of the user's last message."""
     for turn in reversed(request.turns):
         if turn.role == "user":
             for part in reversed(turn.parts):

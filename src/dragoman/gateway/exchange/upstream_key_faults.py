@@ -103,6 +103,6 @@ def key_missing(name: str, error: ConfigError) -> Fault:
 
     message = (
         f"Upstream {name!r} was not used, because the gateway has no key for it: {why}. "
-        "Set it, and start the gateway again."
+        "Set the key, and start the gateway again."
     )
     return Fault("auth", message, 401, KEY_REFUSED)

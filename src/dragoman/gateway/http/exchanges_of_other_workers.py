@@ -17,7 +17,7 @@ SECONDS = 2.0
 EVERYBODY = "*"
 """Stands for all owners."""
 
-Tell = Callable[[str, str], bytes]
+OwnExchanges = Callable[[str, str], bytes]
 """The exchanges of this worker as JSON, for an owner or for EVERYBODY: one exchange by its name, or all exchanges for
 ""; b"" for none."""
 
@@ -30,12 +30,12 @@ class OtherWorkers:
         self._own = folder / str(os.getpid())
         self._server: asyncio.Server | None = None
 
-    async def start(self, tell: Tell) -> None:
-        """Begin to answer other workers, with the bytes that `tell` gives."""
+    async def start(self, own_exchanges: OwnExchanges) -> None:
+        """Begin to answer other workers, with the bytes of `own_exchanges`."""
 
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             viewer, _, name = (await reader.readline()).decode("utf-8", "replace").rstrip("\n").partition(" ")
-            writer.write(tell(viewer, name))
+            writer.write(own_exchanges(viewer, name))
             writer.close()
 
         self._server = await asyncio.start_unix_server(answer, self._own)

@@ -263,7 +263,7 @@ class _Supervisor:
             if all(_listens(one) for one in ready):
                 announce(self._config, self._port)
             else:
-                _say("a worker could not start; its error stands above")
+                _say("a worker could not start; its error is printed above")
                 self._failed = True
                 self._end(signal.SIGTERM)
             self._watch()

@@ -47,7 +47,7 @@ function header(one, marks) {
   ];
   return h("header", {class: "facts"}, h("h2", null, one.model || "(no model)"),
     h("span", {class: failed ? "badge error" : "badge good"}, one.status || "broken off"),
-    marks.length ? h("span", {class: `tag ${worst(marks)}`, title: "They stand at their lines under Wire."}, `losses: ${tally(marks)}`) : null,
+    marks.length ? h("span", {class: `tag ${worst(marks)}`, title: "The view Wire shows each loss at its line."}, `losses: ${tally(marks)}`) : null,
     h("span", {class: "dim"}, clock(one.began)),
     h("dl", {class: "inline"}, facts.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
     one.error ? h("p", {class: "error"}, one.error) : null,
@@ -66,7 +66,7 @@ function wireView(one, marks) {
     box.append(sideBySide({title: "request from the client", text: one.request, dialect: one.dialect, marks: inRequest},
       {title: "request to the upstream", text: sent, dialect: upstream}, one.joined));
   } else {
-    box.append(h("p", {class: "dim"}, upstream === "rehearsal" ? "The rehearsal is built in: nothing was sent on." : "Nothing was sent to an upstream."),
+    box.append(h("p", {class: "dim"}, upstream === "rehearsal" ? "The built-in rehearsal answered. Nothing was sent to an upstream." : "Nothing was sent to an upstream."),
       sideBySide({title: "request from the client", text: one.request, dialect: one.dialect, marks: inRequest},
         {title: "answer to the client", text: one.told, dialect: one.dialect, marks: inAnswer}));
     return box;

@@ -31,5 +31,5 @@ export function firstSteps(about) {
       h("p", null, "Every request that passes through this gateway appears here, with what the client sent, what the upstream got, and what was lost between them."),
       h("div", {class: "bar"}, button, h("a", {href: "#ask"}, "Ask a model"), h("a", {href: "#translate"}, "Translate a document")),
       h("p", {class: "dim"}, "The sample is one tool cycle. The built-in rehearsal answers it: no model, no key, no cost."), said),
-    h("section", {class: "box"}, h("h2", null, "Point a client at this gateway"), clientLines(about.clients)));
+    h("section", {class: "box"}, h("h2", null, "Connect a client to this gateway"), clientLines(about.clients)));
 }

@@ -20,7 +20,7 @@ export function jsonView(text, {marks = [], joins = new Map(), label = "document
     root = readJson(text);
   } catch (mistake) {
     const notes = marks.map(note);
-    box.append(...notes, h("p", {class: "dim"}, text.trim() ? `This is no whole JSON document: ${mistake.message}.` : "Empty."),
+    box.append(...notes, h("p", {class: "dim"}, text.trim() ? `This is no complete JSON document: ${mistake.message}.` : "Empty."),
       h("pre", null, text.length > 60_000 ? `${text.slice(0, 60_000)}…` : text));
     return box;
   }

@@ -165,7 +165,7 @@ export class Live {
     this.panel.replaceChildren(h("p", {class: "dim"}, "loading…"));
     let inner;
     try {
-      inner = this.#unfinished ? h("p", {class: "dim"}, "This exchange is still under way. It opens when it has ended.")
+      inner = this.#unfinished ? h("p", {class: "dim"}, "This exchange has not ended yet. It opens after its end.")
         : await exchangePanel(id, this.#about);
     } catch (error) {
       const gone = error.status === 404 ? "The gateway no longer keeps this exchange." : error.message;

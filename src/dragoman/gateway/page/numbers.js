@@ -28,7 +28,7 @@ export class Numbers {
     const unwell = Object.entries(upstreams);
     this.health.replaceChildren(h("h2", null, "Health of the upstreams"), unwell.length
       ? h("ul", null, unwell.map(([name, facts]) => h("li", null, h("b", null, name), ` ${Object.entries(facts).map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ")}`)))
-      : h("p", null, "No upstream is skipped: none has failed again and again."));
+      : h("p", null, "No upstream is skipped now, because none has failed repeatedly."));
   }
 
   draw() {

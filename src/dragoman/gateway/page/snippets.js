@@ -49,7 +49,7 @@ export function asCase(one) {
 
 /** Why a body cannot be sent again as it was; "" if it can. */
 export function whyNot(one) {
-  if (one.cut) return "The body was too long to be kept whole.";
+  if (one.cut) return "The body was too long, so only a part was kept.";
   try { JSON.parse(one.request); } catch { return "The body is no JSON."; }
   return "";
 }

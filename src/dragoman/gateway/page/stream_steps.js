@@ -72,7 +72,7 @@ export function stepsView(text, dialect, behind) {
     raw.replaceChildren(jsonView(frame.data, {label: "frame"}));
     const sent = behind ? framesBehind(behind.joined, number - 1) : [];
     from.replaceChildren(...sent.slice(0, 3).map(one => jsonView(sources[one]?.data ?? "", {label: `frame ${one + 1} of the upstream`})));
-    if (behind && !sent.length) from.append(h("p", {class: "dim"}, "No frame of the upstream brought words of this frame."));
+    if (behind && !sent.length) from.append(h("p", {class: "dim"}, "No frame of the upstream has the text of this frame."));
     heading.textContent = sent.length ? `the upstream's ${sent.length > 1 ? "frames" : "frame"} ${sent.map(one => one + 1).join(", ")}` : "the upstream's frame";
     const answer = new Answer(dialect);
     frames.slice(0, number).forEach(one => answer.feed(one));

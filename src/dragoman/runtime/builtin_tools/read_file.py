@@ -16,16 +16,16 @@ class ReadFile(Tool):
 
     name = "read_file"
     description = (
-        "Reads a file of the workspace. Text is returned as it is; a long file is cut, and the answer then names the "
-        "lines that it shows, and the 'offset' for the next lines. Images, PDF, audio and video are returned as media."
+        "Reads a file of the workspace. Text is returned without a change. A long file is cut; the answer then "
+        "names the shown lines and the 'offset' for the next lines. Images, PDF, audio and video are returned as media."
     )
     kind: Kind = "read"
     schema: Mapping[str, Any] = {
         "type": "object",
         "properties": {
             "absolute_path": {"type": "string", "description": "The file's absolute path."},
-            "offset": {"type": "number", "description": "For text: how many lines to pass over before reading."},
-            "limit": {"type": "number", "description": "For text: how many lines to read at most."},
+            "offset": {"type": "number", "description": "For text: the number of lines to skip."},
+            "limit": {"type": "number", "description": "For text: the largest number of lines to read."},
         },
         "required": ["absolute_path"],
     }

@@ -16,7 +16,7 @@ class Replace(Tool):
     name = "replace"
     description = (
         "Replaces text in a file of the workspace. 'old_string' must be the exact text, with its whitespace and enough "
-        "lines around it to be unique; it must occur once, or as often as 'expected_replacements' says. With an empty "
+        "lines around it to be unique; it must occur once, or 'expected_replacements' times. With an empty "
         "'old_string' a new file is made."
     )
     kind: Kind = "edit"

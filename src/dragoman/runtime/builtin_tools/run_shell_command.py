@@ -57,8 +57,8 @@ class RunShellCommand(Tool):
     name = "run_shell_command"
     description = (
         f"{usual_shell().description}\n"
-        "Returns: Command, Directory, Output (stdout), Error (stderr, or why it did not run to its end), Exit Code, "
-        "Signal, Background PIDs, Process Group PGID."
+        "Returns: Command, Directory, Output (stdout), Error (stderr, or the reason why the command was ended), "
+        "Exit Code, Signal, Background PIDs, Process Group PGID."
     )
     kind: Kind = "run"
     schema: Mapping[str, Any] = {

@@ -56,7 +56,7 @@ class SaveMemory(Tool):
             raise _failed(error) from error
         message = f'Okay, I\'ve remembered that: "{fact}"'
         if around.wanted is not None:
-            message = "Okay, I've updated the memory file with what the user made of it."
+            message = "The memory file now has the text that the user wrote."
         return Outcome(f'{{ "success": true, "message": {_quoted(message)} }}', made.display)
 
 
@@ -77,7 +77,7 @@ def _place(config: Path, file: Path | None) -> Place:
 
 def _planned(fact: str, around: ToolEnvironment) -> Edit:
     if around.config is None and around.memory is None:
-        raise _failed("There is no folder for what is to be remembered.")
+        raise _failed("No folder for remembered facts is configured.")
     where = _place(around.config or Path(), around.memory)
     section = _SECTIONS.get((around.memory or Path(FILE)).name, SECTION)
     try:

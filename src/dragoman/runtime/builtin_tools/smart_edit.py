@@ -35,8 +35,8 @@ class SmartEdit(Tool):
 
     name = "smart_edit"
     description = (
-        "Replaces text in a file of the workspace. 'old_string' is looked for to the letter first, then with other "
-        "whitespace; it must lead to one place. 'instruction' describes the change and its reason. With an empty "
+        "Replaces text in a file of the workspace. 'old_string' is searched for exactly first, then with other "
+        "whitespace. It must match at one place only. 'instruction' describes the change and its reason. With an empty "
         "'old_string' a new file is made."
     )
     kind: Kind = "edit"
@@ -120,8 +120,8 @@ def _found(where: Place, was: TextFile, old: str, new: str) -> Edit:
     changed, count = edit_matching.replaced(was.text, old, new, was.end) if old else (was.text, 0)
     path = where.path
     if count == 0:
-        message = f"Failed to edit, 0 occurrences found for old_string in {path}. The text was not found, nor one that"
-        raise ToolError("edit_no_occurrence_found", f"{message} differs in whitespace only. Read the file again.")
+        message = f"Failed to edit, 0 occurrences found for old_string in {path}. The file does not contain the text,"
+        raise ToolError("edit_no_occurrence_found", f"{message} also not with other whitespace. Read the file again.")
     if count != 1:
         message = f"Failed to edit, expected 1 occurrence but found {count} for old_string in file: {path}"
         raise ToolError("edit_expected_occurrence_mismatch", message)

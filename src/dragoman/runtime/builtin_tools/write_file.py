@@ -15,15 +15,15 @@ class WriteFile(Tool):
 
     name = "write_file"
     description = (
-        "Writes a file of the workspace, with folders on the way to it where they are missing. What was in the file "
-        "before is replaced; its line ends and its mode are kept. The user may change the content before it is written."
+        "Writes a file of the workspace, and makes missing folders. The old content is replaced; the line ends and "
+        "the mode of the file are kept. The user may change the content before it is written."
     )
     kind: Kind = "edit"
     schema: Mapping[str, Any] = {
         "type": "object",
         "properties": {
             "file_path": {"type": "string", "description": "The file's absolute path."},
-            "content": {"type": "string", "description": "All that the file is to hold."},
+            "content": {"type": "string", "description": "The whole new content of the file."},
         },
         "required": ["file_path", "content"],
     }

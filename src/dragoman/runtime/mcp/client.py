@@ -227,7 +227,7 @@ class Connection:
 
     def _forgotten(self, error: MCPError) -> bool:
         """Whether the server has lost our session, for example after a restart. By the specification (2025-11-25,
-        Streamable HTTP) the status 404 says so; the words are those of the SDKs."""
+        Streamable HTTP) the status is 404 then. The pattern matches the messages of the SDKs."""
         # Sessions exist over Streamable HTTP only, and only before MCP 2026-07-28.
         return bool(self.config.url) and self.version < MODERN and _FORGOTTEN.match(error.message) is not None
 
@@ -236,10 +236,11 @@ class Connection:
         # The call may have run. So it is not sent again, and the result names the reason.
         if error.code == wire.CONNECTION_CLOSED and (life is None or life.over or life.task.done()):
             message = (
-                f"The MCP server {self.name!r} went away during the call of {tool!r}, which may have had its effect."
+                f"The MCP server {self.name!r} ended during the call of {tool!r}. The call may have changed something. "
+                "The next call connects to the server again."
             )
-            last_output = f" Its last words: {life.notes}" if life is not None and str(life.notes) else ""
-            return ToolError("mcp_lost", f"{message} The next call reaches for it anew.{last_output}")
+            last_output = f" Its last output: {life.notes}" if life is not None and str(life.notes) else ""
+            return ToolError("mcp_lost", f"{message}{last_output}")
         message = f"The MCP server {self.name!r} refused the call of {tool!r}: {error.message} ({error.code})"
         return ToolError("mcp_error", message)
 

@@ -28,7 +28,8 @@ class Notes:
     """Observations on the streams that explain a failure."""
 
     def __init__(self) -> None:
-        self.said = b""
+        self.standard_error = b""
+        """The last bytes that the server wrote to standard error."""
         self.status = 0
         """The last HTTP status of a failed request."""
         self.strange = ""
@@ -37,7 +38,7 @@ class Notes:
     def __str__(self) -> str:
         if self.status:
             return f"HTTP {self.status}"
-        lines = self.said.decode(errors="replace").strip().splitlines()
+        lines = self.standard_error.decode(errors="replace").strip().splitlines()
         # Only the last line of a traceback: the rest is for the server's author.
         last_lines = [line.strip() for line in lines if line.strip() and not line.startswith((" ", "\t", "Traceback "))]
         complaint = [f"its output is not MCP: {self.strange!r}"] if self.strange else []
@@ -62,7 +63,7 @@ async def _process(config: ServerConfig, notes: Notes, ended: Callable[[], None]
         # A broken byte in a server's output must not end the connection.
         encoding_error_handler="replace",
     )
-    async with _overheard(notes) as errors, stdio_client(how, errors) as (reading, writing):
+    async with _standard_error(notes) as errors, stdio_client(how, errors) as (reading, writing):
         yield _Watched(reading, notes, ended), writing
 
 
@@ -83,11 +84,11 @@ async def _http(config: ServerConfig, notes: Notes, login: httpx2.Auth | None) -
 
 
 @asynccontextmanager
-async def _overheard(notes: Notes) -> AsyncIterator[TextIO]:
-    """A file for standard error. Its last bytes are kept."""
+async def _standard_error(notes: Notes) -> AsyncIterator[TextIO]:
+    """A file for the standard error of a server. Its last bytes are kept in the notes."""
     loop = asyncio.get_running_loop()
     reading, writing = os.pipe()
-    way, _ = await loop.connect_read_pipe(lambda: _Ear(notes), os.fdopen(reading, "rb", 0))
+    way, _ = await loop.connect_read_pipe(lambda: _StandardErrorReader(notes), os.fdopen(reading, "rb", 0))
     file = os.fdopen(writing, "w")
     try:
         yield file
@@ -96,12 +97,12 @@ async def _overheard(notes: Notes) -> AsyncIterator[TextIO]:
         way.close()
 
 
-class _Ear(asyncio.Protocol):
+class _StandardErrorReader(asyncio.Protocol):
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
 
     def data_received(self, data: bytes) -> None:
-        self._notes.said = (self._notes.said + data)[-_MAX_KEPT:]
+        self._notes.standard_error = (self._notes.standard_error + data)[-_MAX_KEPT:]
 
 
 class _Watched:

@@ -9,7 +9,7 @@ import pytest
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.http.server import IncomingRequest
 
-from ..loopback import Scripted, Told, ask, through
+from ..loopback import Received, Scripted, ask, through
 
 METADATA = {"ideType": "IDE_UNSPECIFIED", "platform": "PLATFORM_UNSPECIFIED", "pluginType": "GEMINI"}
 BEARER = {"authorization": "Bearer ya29.token"}
@@ -19,7 +19,7 @@ def rehearsing(places: list[str]) -> Config:
     return Config()
 
 
-def call(base: str, verb: str, body: Any = None, method: str = "POST") -> Told:
+def call(base: str, verb: str, body: Any = None, method: str = "POST") -> Received:
     return ask(base, method, f"/v1internal{verb}", body if body is not None or method == "GET" else {}, BEARER)
 
 
@@ -62,9 +62,9 @@ def test_the_quota_names_the_models_that_are_served() -> None:
 
 
 def test_what_it_does_not_know_is_a_fault_of_its_dialect() -> None:
-    told = through(lambda base: call(base, ":makeCoffee"), rehearsing)
-    assert told.status == 404
-    assert told.json()["error"]["status"] == "NOT_FOUND"
+    received = through(lambda base: call(base, ":makeCoffee"), rehearsing)
+    assert received.status == 404
+    assert received.json()["error"]["status"] == "NOT_FOUND"
     broken = through(lambda base: ask(base, "POST", "/v1internal:loadCodeAssist", b"{"), rehearsing)
     assert broken.status == 400
     assert broken.json()["error"]["status"] == "INVALID_ARGUMENT"
@@ -81,8 +81,8 @@ def test_an_upstream_that_is_code_assist_is_asked_itself(auth: Any) -> None:
         return Config(upstreams={"ca": Upstream("code-assist", places[0], "TOKEN" if auth == "bearer" else "", auth)})
 
     asked = {"metadata": METADATA}
-    told = through(lambda base: call(base, ":loadCodeAssist", asked), config, upstream, environment={"TOKEN": "t"})
-    assert told.json()["cloudaicompanionProject"] == "theirs"
+    received = through(lambda base: call(base, ":loadCodeAssist", asked), config, upstream, environment={"TOKEN": "t"})
+    assert received.json()["cloudaicompanionProject"] == "theirs"
     assert upstream.seen[0].path == "/v1internal:loadCodeAssist"
     assert upstream.bodies() == [asked]
     assert upstream.seen[0].headers["authorization"] == ("Bearer ya29.token" if auth == "client" else "Bearer t")
@@ -92,6 +92,6 @@ def test_an_upstream_that_is_not_there_is_a_fault() -> None:
     def config(places: list[str]) -> Config:
         return Config(upstreams={"ca": Upstream("code-assist", "http://127.0.0.1:9", auth="client")})
 
-    told = through(lambda base: call(base, ":loadCodeAssist"), config)
-    assert told.status in (502, 503)
-    assert "no connection" in told.json()["error"]["message"]
+    received = through(lambda base: call(base, ":loadCodeAssist"), config)
+    assert received.status in (502, 503)
+    assert "no connection" in received.json()["error"]["message"]

@@ -8,7 +8,7 @@ import json
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, checked
 from dragoman.gateway.endpoints.computed_feature_matrix import FEATURES, feature_matrix
-from tests.unit.gateway.rig import Told, gateway
+from tests.unit.gateway.rig import Received, gateway
 
 MATRIX = json.loads(feature_matrix())
 
@@ -42,7 +42,7 @@ def test_a_loss_is_explained() -> None:
 
 
 def test_the_gateway_serves_the_matrix() -> None:
-    async def inner() -> tuple[Told, Told]:
+    async def inner() -> tuple[Received, Received]:
         async with gateway(checked(Config(), "test"), {}) as front:
             return await front.ask("/dragoman/matrix"), await front.ask("/dragoman/matrix")
 

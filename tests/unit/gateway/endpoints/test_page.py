@@ -15,13 +15,13 @@ from dragoman.dialects import names
 from dragoman.gateway.config import Config, Listen, checked
 from dragoman.gateway.endpoints import page
 from dragoman.gateway.endpoints.page_translation import MAX_TRIED, kind_of
-from tests.unit.gateway.rig import Told, gateway
+from tests.unit.gateway.rig import Received, gateway
 
 PAGE = Path(dragoman.gateway.__file__).parent / "page"
 
 
-def ask(path: str, body: Any = None, headers: dict[str, str] | None = None) -> Told:
-    async def inner() -> Told:
+def ask(path: str, body: Any = None, headers: dict[str, str] | None = None) -> Received:
+    async def inner() -> Received:
         async with gateway(checked(Config(), "test"), {}) as front:
             return await front.ask(path, None if body is None else json.dumps(body).encode(), headers)
 
@@ -30,11 +30,11 @@ def ask(path: str, body: Any = None, headers: dict[str, str] | None = None) -> T
 
 @pytest.mark.parametrize(("path", "headers"), [("/dragoman", {}), ("/", {"accept": "text/html,*/*"})])
 def test_browsers_get_the_page(path: str, headers: dict[str, str]) -> None:
-    told = ask(path, headers=headers)
-    assert told.status == 200
-    assert told.headers["content-type"] == "text/html; charset=utf-8"
-    assert "default-src 'none'" in told.headers["content-security-policy"]
-    assert told.body.startswith(b"<!doctype html>")
+    received = ask(path, headers=headers)
+    assert received.status == 200
+    assert received.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in received.headers["content-security-policy"]
+    assert received.body.startswith(b"<!doctype html>")
 
 
 def test_clients_that_only_look_get_a_few_words() -> None:
@@ -42,13 +42,13 @@ def test_clients_that_only_look_get_a_few_words() -> None:
 
 
 def test_the_page_runs_only_its_own_files_and_reads_no_text_as_markup() -> None:
-    told = ask("/dragoman")
-    policy = told.headers["content-security-policy"]
+    received = ask("/dragoman")
+    policy = received.headers["content-security-policy"]
     assert "unsafe-inline" not in policy
     assert "require-trusted-types-for 'script'" in policy
-    assert b"<style" not in told.body
-    assert b"<script>" not in told.body
-    assert b" style=" not in told.body
+    assert b"<style" not in received.body
+    assert b"<script>" not in received.body
+    assert b" style=" not in received.body
 
 
 def test_wrong_names_are_not_kept() -> None:
@@ -62,10 +62,10 @@ def test_every_file_that_the_page_imports_is_served() -> None:
     waiting, seen = ["/dragoman"], set[str]()
     while waiting:
         path = waiting.pop()
-        told = ask(path)
-        assert (told.status, told.headers["x-content-type-options"]) == (200, "nosniff"), path
+        received = ask(path)
+        assert (received.status, received.headers["x-content-type-options"]) == (200, "nosniff"), path
         seen.add(path)
-        found = re.findall(rb'(?:href|src)="(/dragoman/page/[^"]+)"|from "\./([^"]+)"', told.body)
+        found = re.findall(rb'(?:href|src)="(/dragoman/page/[^"]+)"|from "\./([^"]+)"', received.body)
         names = [(one or b"/dragoman/page/" + other).decode() for one, other in found]
         waiting += [name for name in names if name not in seen]
     served = {f"/dragoman/page/{file.name}" for file in PAGE.iterdir() if file.suffix != ".html"}
@@ -100,7 +100,7 @@ def test_the_page_learns_what_is_served_and_how_clients_are_pointed_at_it() -> N
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "seed": 7, "max_completion_tokens": 5}
 
 
-def tried(**fields: Any) -> Told:
+def tried(**fields: Any) -> Received:
     return ask("/dragoman/translate", {"source": "openai-chat", "target": "anthropic", "kind": "request"} | fields)
 
 
@@ -162,8 +162,8 @@ def test_two_megabytes_are_translated_into_all_dialects() -> None:
 
 
 def test_a_document_that_fits_no_dialect_is_refused_with_advice() -> None:
-    told = tried(body='{"nothing": 1}', source="")
-    assert (told.status, "by hand" in told.json()["error"]["message"]) == (400, True)
+    received = tried(body='{"nothing": 1}', source="")
+    assert (received.status, "by hand" in received.json()["error"]["message"]) == (400, True)
 
 
 def test_the_dialect_is_found_out() -> None:
@@ -196,9 +196,9 @@ def test_answers_streams_and_tools_are_translated() -> None:
     ],
 )
 def test_what_cannot_be_translated_is_said(fields: dict[str, Any], status: int, said: str) -> None:
-    told = tried(**fields)
-    assert told.status == status
-    assert said in told.json()["error"]["message"]
+    received = tried(**fields)
+    assert received.status == status
+    assert said in received.json()["error"]["message"]
 
 
 def test_where_keys_are_wanted_the_page_is_open_and_what_it_asks_for_is_not() -> None:

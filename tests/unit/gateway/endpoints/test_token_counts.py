@@ -14,7 +14,7 @@ from google import genai
 from dragoman.gateway.config import Config, Upstream
 from dragoman.gateway.http.server import IncomingRequest
 
-from ..loopback import Scripted, Told, ask, through
+from ..loopback import Received, Scripted, ask, through
 
 PLACES = {
     "anthropic": "/v1/messages/count_tokens",
@@ -53,10 +53,10 @@ def to(dialect: str, **fields: Any) -> Any:
 @pytest.mark.parametrize("client", PLACES)
 def test_the_upstream_is_asked_in_its_own_words(client: str, upstream: str) -> None:
     behind = counting(upstream)
-    told: Told = through(lambda base: ask(base, "POST", PLACES[client], ASKED[client]), to(upstream), behind)
-    assert told.status == 200
-    assert told.json() == (COUNTS[client] if client != "gemini" or client == upstream else {"totalTokens": 4321})
-    assert "dragoman-estimate" not in told.headers
+    received: Received = through(lambda base: ask(base, "POST", PLACES[client], ASKED[client]), to(upstream), behind)
+    assert received.status == 200
+    assert received.json() == (COUNTS[client] if client != "gemini" or client == upstream else {"totalTokens": 4321})
+    assert "dragoman-estimate" not in received.headers
     asked = behind.seen[0]
     assert asked.path == PLACES[upstream]
     assert QUESTION in asked.body.decode()
@@ -72,9 +72,9 @@ def test_the_upstream_is_asked_in_its_own_words(client: str, upstream: str) -> N
 @pytest.mark.parametrize("client", PLACES)
 def test_where_nobody_counts_an_estimate_says_that_it_is_one(client: str, upstream: str) -> None:
     behind = counting("anthropic")
-    told: Told = through(lambda base: ask(base, "POST", PLACES[client], ASKED[client]), to(upstream), behind)
-    assert told.headers["dragoman-estimate"] == "true"
-    assert 0 < told.json().get("input_tokens", told.json().get("totalTokens")) < 100
+    received: Received = through(lambda base: ask(base, "POST", PLACES[client], ASKED[client]), to(upstream), behind)
+    assert received.headers["dragoman-estimate"] == "true"
+    assert 0 < received.json().get("input_tokens", received.json().get("totalTokens")) < 100
     assert behind.seen == []
 
 
@@ -118,33 +118,35 @@ def test_an_upstream_that_fails_gives_an_estimate_unless_the_client_is_at_fault(
     status: int, body: Any, kind: str
 ) -> None:
     behind = counting("anthropic", status, body)
-    told: Told = through(
+    received: Received = through(
         lambda base: ask(base, "POST", PLACES["openai-responses"], ASKED["openai-responses"]), to("anthropic"), behind
     )
     if kind == "estimate":
-        assert told.headers["dragoman-estimate"] == "true"
+        assert received.headers["dragoman-estimate"] == "true"
     else:
-        assert told.status == status
-        assert told.json()["error"]["message"] == "x"
+        assert received.status == status
+        assert received.json()["error"]["message"] == "x"
 
 
 @pytest.mark.parametrize("client", PLACES)
 def test_a_request_that_is_none_is_a_fault(client: str) -> None:
-    told: Told = through(lambda base: ask(base, "POST", PLACES[client], b"[1"), to("anthropic"), counting("anthropic"))
-    assert told.status == 400
-    assert "error" in told.json()
+    received: Received = through(
+        lambda base: ask(base, "POST", PLACES[client], b"[1"), to("anthropic"), counting("anthropic")
+    )
+    assert received.status == 400
+    assert "error" in received.json()
 
 
 def test_nobody_counts_for_a_model_that_nobody_serves() -> None:
     def config(places: list[str]) -> Config:
         return Config(upstreams={"u": Upstream("anthropic", places[0], auth="none", models=("claude-*",))})
 
-    told: Told = through(
+    received: Received = through(
         lambda base: ask(base, "POST", PLACES["anthropic"], ASKED["anthropic"]), config, counting("anthropic")
     )
-    assert told.status == 404
-    assert told.json()["error"]["type"] == "not_found_error"
-    unnamed: Told = through(
+    assert received.status == 404
+    assert received.json()["error"]["type"] == "not_found_error"
+    unnamed: Received = through(
         lambda base: ask(base, "POST", PLACES["openai-responses"], {"input": QUESTION}), config, counting("anthropic")
     )
     assert unnamed.headers["dragoman-estimate"] == "true"

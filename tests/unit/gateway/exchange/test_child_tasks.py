@@ -36,7 +36,20 @@ from dragoman.gateway.exchange.refused_exchange import Refused
 from dragoman.gateway.http.server import Bounds as ServerBounds
 from dragoman.gateway.http.server import Server
 
-from ..rig import DIALECTS, Behind, Front, Told, asking, between, message_of, path_of, read_answer, request, run, whole
+from ..rig import (
+    DIALECTS,
+    Behind,
+    Front,
+    Received,
+    asking,
+    between,
+    message_of,
+    path_of,
+    read_answer,
+    request,
+    run,
+    whole,
+)
 
 MEMORY = 64 * 1024 * 1024
 
@@ -134,9 +147,9 @@ def test_errors_come_back_as_they_are() -> None:
     with pytest.raises(WireError, match="not anthropic at /messages/0: expected an object, got a number") as found:
         run(_in_child(wire))
     assert found.value.path == "/messages/0"
-    with pytest.raises(Refused, match="it is not here") as told:
+    with pytest.raises(Refused, match="it is not here") as received:
         run(_in_child(refused))
-    assert (told.value.fault.status, told.value.body) == (404, b"body")
+    assert (received.value.fault.status, received.value.body) == (404, b"body")
     with pytest.raises(ChildFailed, match="ZeroDivisionError: a mistake"):
         run(_in_child(failed))
 
@@ -247,14 +260,14 @@ def _session(dialect: str, stream: bool) -> bytes:
     return json.dumps({**json.loads(body), "stream": stream}).encode()
 
 
-def _served(client: str, upstream: str, stream: bool) -> tuple[Told, bytes, Any]:
-    async def doing() -> tuple[Told, bytes, Any]:
+def _served(client: str, upstream: str, stream: bool) -> tuple[Received, bytes, Any]:
+    async def doing() -> tuple[Received, bytes, Any]:
         behind = Behind(whole(upstream), dialect=upstream)
         async with between(behind, upstream={"stream": "never"}) as front:
-            told = await front.ask(path_of(client, stream=stream), _session(client, stream))
-            return told, behind.seen[0].body, await front.exchange(told)
+            received = await front.ask(path_of(client, stream=stream), _session(client, stream))
+            return received, behind.seen[0].body, await front.exchange(received)
 
-    found: tuple[Told, bytes, Any] = run(doing())
+    found: tuple[Received, bytes, Any] = run(doing())
     return found
 
 
@@ -264,17 +277,17 @@ def _served(client: str, upstream: str, stream: bool) -> tuple[Told, bytes, Any]
 def test_a_child_makes_the_same(
     client: str, upstream: str, stream: bool, forks: list[int], request: pytest.FixtureRequest
 ) -> None:
-    told, sent, exchange = _served(client, upstream, stream)
+    received, sent, exchange = _served(client, upstream, stream)
     assert not forks
     request.getfixturevalue("always")
     again, sent_again, exchange_again = _served(client, upstream, stream)
     assert len(forks) >= 3
-    assert (again.status, sent_again) == (told.status, sent) == (200, sent)
+    assert (again.status, sent_again) == (received.status, sent) == (200, sent)
     assert exchange_again["losses"] == exchange["losses"]
-    known = {told.headers["dragoman-exchange"]: "", again.headers["dragoman-exchange"]: ""}
+    known = {received.headers["dragoman-exchange"]: "", again.headers["dragoman-exchange"]: ""}
     for name in known:
-        told, again = (one._replace(body=one.body.replace(name.encode(), b"")) for one in (told, again))
-    assert _timeless(again.body) == _timeless(told.body)
+        received, again = (one._replace(body=one.body.replace(name.encode(), b"")) for one in (received, again))
+    assert _timeless(again.body) == _timeless(received.body)
 
 
 def _timeless(body: bytes) -> bytes:
@@ -283,43 +296,43 @@ def _timeless(body: bytes) -> bytes:
 
 
 def test_a_request_that_cannot_be_read_is_refused_as_ever(always: None) -> None:
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(whole("openai-chat"))) as front:
             return await front.ask("/v1/messages", b'{"model":"m","messages":[{"role":7}]}')
 
-    told: Told = run(doing())
-    assert told.status == 400
-    assert "messages" in message_of("anthropic", told.body)
+    received: Received = run(doing())
+    assert received.status == 400
+    assert "messages" in message_of("anthropic", received.body)
 
 
 @pytest.mark.parametrize("client", ["anthropic", "gemini"])
 def test_what_takes_too_much_memory_is_too_large(client: str, always: None) -> None:
-    async def doing() -> Told:
+    async def doing() -> Received:
         bounds = Bounds(translation_memory=16_000_000)
         async with between(Behind(whole("openai-chat")), bounds=bounds) as front:
             body = asking(client).replace(b'"hi"', b'"' + b"hi" * 20_000_000 + b'"')
             return await front.ask(path_of(client), body)
 
-    told: Told = run(doing())
-    assert told.status in (400, 413)
-    assert "needs more than 16000000 bytes of memory" in message_of(client, told.body)
-    assert "bounds.translation_memory" in message_of(client, told.body)
+    received: Received = run(doing())
+    assert received.status in (400, 413)
+    assert "needs more than 16000000 bytes of memory" in message_of(client, received.body)
+    assert "bounds.translation_memory" in message_of(client, received.body)
 
 
 @pytest.mark.parametrize("client", DIALECTS)
 def test_a_child_that_dies_is_a_fault_after_which_clients_ask_again(
     client: str, always: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def doing() -> tuple[Told, Told]:
+    async def doing() -> tuple[Received, Received]:
         async with between(Behind(whole("openai-chat"))) as front:
             with monkeypatch.context() as patch:
                 patch.setattr(child_process, "_outcome", lambda work: os.kill(os.getpid(), signal.SIGKILL))
-                told = await front.generate(client)
-            return told, await front.generate(client)
+                received = await front.generate(client)
+            return received, await front.generate(client)
 
-    told, again = run(doing())
-    assert told.status in (503, 529)
-    assert "ended without a result" in message_of(client, told.body)
+    received, again = run(doing())
+    assert received.status in (503, 529)
+    assert "ended without a result" in message_of(client, received.body)
     assert again.status == 200
 
 
@@ -339,7 +352,7 @@ def test_a_client_that_leaves_ends_its_child(always: None, forks: list[int], mon
 
 
 def test_counts_and_pages_are_made_in_a_child_too(always: None, forks: list[int]) -> None:
-    async def doing() -> tuple[Told, Told]:
+    async def doing() -> tuple[Received, Received]:
         async with between(Behind(whole("openai-chat"))) as front:
             counted = await front.ask("/v1/messages/count_tokens", asking("anthropic"))
             tried = {"body": asking("anthropic").decode(), "target": "gemini", "source": "anthropic"}
@@ -396,7 +409,7 @@ def test_very_many_losses_are_counted() -> None:
 
 
 def test_requests_that_are_too_many_bytes_together_are_refused() -> None:
-    async def doing() -> tuple[Told, Told, Told]:
+    async def doing() -> tuple[Received, Received, Received]:
         async with between(Behind(whole("openai-chat"))) as front:
             server = Server(front.gateway.handle, ServerBounds(bodies=3_000_000))
             port = await server.start("127.0.0.1", 0)
@@ -410,30 +423,30 @@ def test_requests_that_are_too_many_bytes_together_are_refused() -> None:
             refused = await other.ask("/v1/messages", large)
             small = await other.generate("anthropic")
             first[1].write(wire[2_000_000:])
-            told = await read_answer(first[0])
+            received = await read_answer(first[0])
             first[1].close()
             while server.held:
                 await asyncio.sleep(0.01)
             await server.stop(0)
-            return refused, small, told
+            return refused, small, received
 
-    refused, small, told = run(doing())
+    refused, small, received = run(doing())
     assert refused.status == 503
     assert "already holds 3000000 bytes of requests" in message_of("anthropic", refused.body)
     assert json.loads(refused.body)["error"]["type"] == "overloaded_error"
-    assert (small.status, told.status) == (200, 200)
+    assert (small.status, received.status) == (200, 200)
 
 
 def test_losses_beyond_tolerance_are_told_from_a_child(always: None) -> None:
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(whole("openai-chat")), route={"tolerance": "info"}) as front:
             tool = {"type": "future_tool_20300101", "name": "future"}
             body = {**json.loads(asking("anthropic")), "tools": [tool]}
             return await front.ask("/v1/messages", json.dumps(body).encode())
 
-    told: Told = run(doing())
-    assert told.status == 400
-    assert "tolerance" in message_of("anthropic", told.body)
+    received: Received = run(doing())
+    assert received.status == 400
+    assert "tolerance" in message_of("anthropic", received.body)
 
 
 def test_the_conversation_is_that_of_the_client_and_not_the_mended_one() -> None:

@@ -20,7 +20,7 @@ from dragoman.gateway.http.server import IncomingRequest, Reply
 from ..rig import (
     DIALECTS,
     Behind,
-    Told,
+    Received,
     asking,
     between,
     failing,
@@ -35,13 +35,13 @@ from ..rig import (
 GOOD = whole("openai-chat")
 
 
-def told_by(*behind: Behind, dialect: str = "anthropic", stream: bool = False, **settings: Any) -> Told:
-    async def doing() -> Told:
+def received_by(*behind: Behind, dialect: str = "anthropic", stream: bool = False, **settings: Any) -> Received:
+    async def doing() -> Received:
         async with between(*behind, **settings) as front:
             return await front.generate(dialect, stream=stream)
 
-    told: Told = run(doing())
-    return told
+    received: Received = run(doing())
+    return received
 
 
 # Retries and fallbacks.
@@ -49,35 +49,35 @@ def told_by(*behind: Behind, dialect: str = "anthropic", stream: bool = False, *
 
 def test_a_fault_that_may_pass_is_tried_again() -> None:
     behind = Behind(failing(503), failing(500), GOOD)
-    assert told_by(behind, route={"retries": 2}).status == 200
+    assert received_by(behind, route={"retries": 2}).status == 200
     assert len(behind.seen) == 3
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 422])
 def test_a_fault_that_stays_is_not_tried_again(status: int) -> None:
     behind = Behind(failing(status))
-    assert told_by(behind, route={"retries": 2}).status in (status, 400, 424)
+    assert received_by(behind, route={"retries": 2}).status in (status, 400, 424)
     assert len(behind.seen) == 1
 
 
 def test_the_next_place_is_asked_when_one_fails() -> None:
     first, second = Behind(failing(500)), Behind(whole("gemini"), dialect="gemini")
-    told = told_by(first, second)
-    assert told.status == 200
+    received = received_by(first, second)
+    assert received.status == 200
     assert [len(first.seen), len(second.seen)] == [1, 1]
 
 
 def test_a_bad_request_is_nobody_elses_either() -> None:
     first, second = Behind(failing(400)), Behind(GOOD)
-    assert told_by(first, second).status == 400
+    assert received_by(first, second).status == 400
     assert second.seen == []
 
 
 def test_a_request_too_long_for_one_may_do_for_the_next() -> None:
     full = b'{"error": {"message": "maximum context length is 8 tokens", "code": "context_length_exceeded"}}'
     first, second = Behind(failing(400, body=full)), Behind(GOOD)
-    assert told_by(first, second).status == 200
-    assert told_by(first, dialect="openai-chat").json()["error"]["code"] == "context_length_exceeded"
+    assert received_by(first, second).status == 200
+    assert received_by(first, dialect="openai-chat").json()["error"]["code"] == "context_length_exceeded"
 
 
 def test_a_mistake_of_the_gateway_is_told_and_does_not_hang(
@@ -87,14 +87,14 @@ def test_a_mistake_of_the_gateway_is_told_and_does_not_hang(
         raise KeyError("ours")
 
     monkeypatch.setattr(Relay, "_translated", broken)
-    told = told_by(Behind(GOOD), stream=True)
-    assert told.status == 500
-    assert told.json()["error"]["message"].startswith("the gateway failed: KeyError. Its standard error has")
+    received = received_by(Behind(GOOD), stream=True)
+    assert received.status == 500
+    assert received.json()["error"]["message"].startswith("the gateway failed: KeyError. Its standard error has")
     assert "KeyError: 'ours'" in capsys.readouterr().err
 
 
 def test_an_upstream_that_takes_no_connection_is_a_502() -> None:
-    async def doing() -> Told:
+    async def doing() -> Received:
         with socket.socket() as deaf:
             deaf.bind(("127.0.0.1", 0))
             deaf.listen(0)
@@ -108,32 +108,32 @@ def test_an_upstream_that_takes_no_connection_is_a_502() -> None:
             config = checked(one_upstream(f"http://127.0.0.1:{port}", "openai-chat"), "test")
             bounds = Bounds(connect=0.2)
             async with gateway(msgspec.structs.replace(config, bounds=bounds), {}) as front:
-                told = await front.generate("anthropic")
+                received = await front.generate("anthropic")
             for one in waiting:
                 one.close()
-            return told
+            return received
 
-    told = run(doing())
-    assert told.status in (500, 502)
-    assert "within 0.2 seconds" in message_of("anthropic", told.body)
+    received = run(doing())
+    assert received.status in (500, 502)
+    assert "within 0.2 seconds" in message_of("anthropic", received.body)
 
 
 def test_of_several_faults_the_client_gets_the_one_after_which_it_may_ask_again() -> None:
-    told = told_by(Behind(failing(401)), Behind(failing(429, ("retry-after", "7"))), Behind(failing(404)))
-    assert (told.status, told.headers["retry-after"]) == (429, "7")
+    received = received_by(Behind(failing(401)), Behind(failing(429, ("retry-after", "7"))), Behind(failing(404)))
+    assert (received.status, received.headers["retry-after"]) == (429, "7")
 
 
 def test_an_upstream_that_wants_a_long_pause_is_not_waited_for() -> None:
     first, second = Behind(failing(429, ("retry-after", "120"))), Behind(GOOD)
-    assert told_by(first, second, route={"retries": 3}).status == 200
+    assert received_by(first, second, route={"retries": 3}).status == 200
     assert len(first.seen) == 1
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_wait_of_more_than_two_seconds_is_the_clients(dialect: str) -> None:
     behind = Behind(failing(429, ("retry-after", "7")))
-    told = told_by(behind, dialect=dialect, route={"retries": 3})
-    assert (told.status, told.headers["retry-after"], len(behind.seen)) == (429, "7", 1)
+    received = received_by(behind, dialect=dialect, route={"retries": 3})
+    assert (received.status, received.headers["retry-after"], len(behind.seen)) == (429, "7", 1)
 
 
 def test_an_exchange_waits_two_seconds_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,36 +146,36 @@ def test_an_exchange_waits_two_seconds_in_all(monkeypatch: pytest.MonkeyPatch) -
         await sleep(0)
 
     monkeypatch.setattr("dragoman.gateway.exchange.relay.asyncio.sleep", noted)
-    told = told_by(behind, Behind(failing(503, ("retry-after", "1"))), route={"retries": 9})
-    assert (told.status, told.headers["retry-after"]) == (529, "1")
+    received = received_by(behind, Behind(failing(503, ("retry-after", "1"))), route={"retries": 9})
+    assert (received.status, received.headers["retry-after"]) == (529, "1")
     assert [one for one in waited if one >= 1] and sum(waited) <= Bounds().retry_wait == 2.0
 
 
 def test_a_date_to_retry_after_is_understood() -> None:
     date = formatdate(time.time() + 90, usegmt=True)
-    told = told_by(Behind(failing(429, ("retry-after", date))), route={"retries": 2})
-    assert 80 <= int(told.headers["retry-after"]) <= 91
+    received = received_by(Behind(failing(429, ("retry-after", date))), route={"retries": 2})
+    assert 80 <= int(received.headers["retry-after"]) <= 91
 
 
 def test_an_upstream_that_is_not_there_is_a_502() -> None:
     async def gone(request: IncomingRequest, reply: Reply) -> None:
         reply.cut()
 
-    told = told_by(Behind(gone), dialect="openai-chat")
-    assert told.status == 502
-    assert "closed the connection" in message_of("openai-chat", told.body)
+    received = received_by(Behind(gone), dialect="openai-chat")
+    assert received.status == 502
+    assert "closed the connection" in message_of("openai-chat", received.body)
 
 
 def test_a_redirect_is_not_followed() -> None:
-    told = told_by(Behind(failing(302, ("location", "http://elsewhere"))))
-    assert told.status == 502 or told.status == 500
-    assert "redirect to http://elsewhere" in told.body.decode()
+    received = received_by(Behind(failing(302, ("location", "http://elsewhere"))))
+    assert received.status == 502 or received.status == 500
+    assert "redirect to http://elsewhere" in received.body.decode()
 
 
 def test_what_an_upstream_of_the_same_dialect_says_is_not_touched() -> None:
     body = b'{"error": {"message": "odd", "type": "mine", "code": "own_code", "param": null, "more": [1]}}'
-    told = told_by(Behind(failing(418, body=body)), dialect="openai-chat")
-    assert (told.status, told.body) == (418, body)
+    received = received_by(Behind(failing(418, body=body)), dialect="openai-chat")
+    assert (received.status, received.body) == (418, body)
 
 
 # Time-outs and bounds, in every dialect.
@@ -185,11 +185,11 @@ LATE = {"anthropic": "timeout_error", "gemini": "DEADLINE_EXCEEDED", "code-assis
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_an_upstream_that_does_not_answer_in_time(dialect: str) -> None:
-    told = told_by(Behind(silent), dialect=dialect, bounds=Bounds(first_byte=0.1), route={"retries": 2})
-    assert told.status == 504
-    assert "did not answer within 0.1 seconds" in message_of(dialect, told.body)
+    received = received_by(Behind(silent), dialect=dialect, bounds=Bounds(first_byte=0.1), route={"retries": 2})
+    assert received.status == 504
+    assert "did not answer within 0.1 seconds" in message_of(dialect, received.body)
     if dialect in LATE:
-        assert LATE[dialect] in told.body.decode()
+        assert LATE[dialect] in received.body.decode()
 
 
 async def _half(request: IncomingRequest, reply: Reply) -> None:
@@ -214,71 +214,71 @@ async def _drops(request: IncomingRequest, reply: Reply) -> None:
     ids=["idle", "total"],
 )
 def test_an_answer_that_does_not_end_in_time(step: Any, bounds: Bounds, said: str) -> None:
-    told = told_by(Behind(step), bounds=bounds)
-    assert told.status == 504
-    assert said in told.body.decode()
+    received = received_by(Behind(step), bounds=bounds)
+    assert received.status == 504
+    assert said in received.body.decode()
 
 
 def test_the_total_time_holds_for_all_attempts_together() -> None:
     behind = Behind(failing(503))
-    told = told_by(behind, bounds=Bounds(total=1.5), route={"retries": 50, "backoff": 0.4})
-    assert told.status == 529
+    received = received_by(behind, bounds=Bounds(total=1.5), route={"retries": 50, "backoff": 0.4})
+    assert received.status == 529
     assert 1 <= len(behind.seen) < 6
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_an_answer_that_is_too_long(dialect: str) -> None:
-    told = told_by(Behind(GOOD), dialect=dialect, bounds=Bounds(answer=100))
-    assert told.status in (500, 502, 503)
-    assert "longer than 100 bytes" in message_of(dialect, told.body)
+    received = received_by(Behind(GOOD), dialect=dialect, bounds=Bounds(answer=100))
+    assert received.status in (500, 502, 503)
+    assert "longer than 100 bytes" in message_of(dialect, received.body)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_request_that_is_too_long(dialect: str) -> None:
     behind = Behind(GOOD)
-    told = told_by(behind, dialect=dialect, bounds=Bounds(body=10))
-    assert told.status == 413
-    assert "longer than 10 bytes" in message_of(dialect, told.body)
+    received = received_by(behind, dialect=dialect, bounds=Bounds(body=10))
+    assert received.status == 413
+    assert "longer than 10 bytes" in message_of(dialect, received.body)
     assert behind.seen == []
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_head_that_is_too_long(dialect: str) -> None:
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(GOOD), bounds=Bounds(head=500)) as front:
             return await front.ask(path_of(dialect), asking(dialect), {"x-long": "y" * 600})
 
-    told = run(doing())
-    assert told.status == 431
-    assert "longer than 500 bytes" in message_of(dialect, told.body)
+    received = run(doing())
+    assert received.status == 431
+    assert "longer than 500 bytes" in message_of(dialect, received.body)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_too_many_at_once(dialect: str) -> None:
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(silent), bounds=Bounds(concurrent=1)) as front:
             _, writer = await front.open(path_of(dialect), asking(dialect))
             await asyncio.sleep(0.1)
-            told = await front.generate(dialect)
+            received = await front.generate(dialect)
             writer.close()
-            return told
+            return received
 
-    told = run(doing())
-    assert (told.status, told.headers["retry-after"]) == (529 if dialect == "anthropic" else 503, "1")
-    assert "more than 1 exchanges" in message_of(dialect, told.body)
+    received = run(doing())
+    assert (received.status, received.headers["retry-after"]) == (529 if dialect == "anthropic" else 503, "1")
+    assert "more than 1 exchanges" in message_of(dialect, received.body)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_model_that_nobody_serves(dialect: str) -> None:
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(GOOD), route={}) as front:
             config = front.gateway.config
             front.gateway.reload(type(config)(upstreams=config.upstreams))
             return await front.generate(dialect)
 
-    told = run(doing())
-    assert told.status == 404
-    assert "no upstream serves the model 'm'" in message_of(dialect, told.body)
+    received = run(doing())
+    assert received.status == 404
+    assert "no upstream serves the model 'm'" in message_of(dialect, received.body)
 
 
 # Losses, repairs, shapes.
@@ -289,14 +289,14 @@ def test_losses_stand_in_a_header_and_beyond_tolerance_nothing_is_sent() -> None
         {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "container": "c"}
     ).encode()
 
-    async def doing(tolerance: str) -> Told:
+    async def doing(tolerance: str) -> Received:
         async with between(behind, route={"tolerance": tolerance}) as front:
             return await front.ask("/v1/messages", body)
 
     behind = Behind(GOOD)
-    told = run(doing("error"))
-    assert told.status == 200
-    assert "warning" in told.headers["dragoman-losses"]
+    received = run(doing("error"))
+    assert received.status == 200
+    assert "warning" in received.headers["dragoman-losses"]
     assert len(behind.seen) == 1
     refused = run(doing("info"))
     assert refused.status == 400
@@ -322,15 +322,15 @@ def test_a_search_that_the_upstream_does_not_have_is_a_function_only_by_the_rout
     }
     behind = Behind(GOOD)
 
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(behind, route=route) as front:
             return await front.ask("/v1/messages", json.dumps(asked).encode())
 
-    told = run(doing())
+    received = run(doing())
     sent = json.loads(behind.seen[0].body)
     assert [tool["function"]["name"] for tool in sent["tools"]] == names
     assert "tool_choice" not in sent
-    assert "choice.dropped" in told.headers["dragoman-losses"]
+    assert "choice.dropped" in received.headers["dragoman-losses"]
 
 
 def test_a_place_that_loses_too_much_is_passed_over() -> None:
@@ -339,7 +339,7 @@ def test_a_place_that_loses_too_much_is_passed_over() -> None:
     ).encode()
     chat, kindred = Behind(GOOD), Behind(whole("anthropic"), dialect="anthropic")
 
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(chat, kindred, route={"tolerance": "info"}) as front:
             return await front.ask("/v1/messages", body)
 
@@ -363,7 +363,7 @@ BROKEN = json.dumps(
 
 
 def test_repairs_stand_in_a_header_or_are_refused() -> None:
-    async def doing(policy: str) -> Told:
+    async def doing(policy: str) -> Received:
         async with between(Behind(whole("anthropic"), dialect="anthropic"), route={"repair": policy}) as front:
             return await front.ask("/v1/chat/completions", BROKEN)
 
@@ -382,7 +382,7 @@ def test_seals_travel_as_the_route_says(strategy: str, back: bool) -> None:
     signature = next(part["thoughtSignature"] for part in seal if "thoughtSignature" in part)
     behind = Behind(whole("gemini"), dialect="gemini")
 
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(behind, route={"seals": strategy}) as front:
             first = (await front.generate("openai-chat")).json()["choices"][0]["message"]
             results = [{"role": "tool", "tool_call_id": call["id"], "content": "ok"} for call in first["tool_calls"]]
@@ -412,7 +412,7 @@ def test_the_key_of_a_client_goes_on_by_some_routes(dialect: str) -> None:
 
 
 def test_a_bad_place_is_named_as_clients_name_it() -> None:
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(whole("anthropic"), dialect="anthropic")) as front:
             body = {"model": "m", "messages": [{"role": "user", "content": 7}]}
             return await front.ask("/v1/chat/completions", json.dumps(body).encode())
@@ -425,33 +425,33 @@ def test_a_bad_place_is_named_as_clients_name_it() -> None:
 def test_a_gateway_that_is_its_own_upstream_says_so() -> None:
     """As when a shell has ANTHROPIC_BASE_URL set for a client, and the gateway is started in it."""
 
-    async def doing() -> tuple[Told, int]:
+    async def doing() -> tuple[Received, int]:
         async with between(Behind(GOOD, dialect="anthropic")) as front:
             config = front.gateway.config
             own = msgspec.structs.replace(config.upstreams["a"], base_url=f"http://127.0.0.1:{front.port}")
             front.gateway.reload(msgspec.structs.replace(config, upstreams={"a": own}))
-            told = await front.generate("anthropic")
-            return told, len((await front.ask("/dragoman/exchanges")).json()["exchanges"])
+            received = await front.generate("anthropic")
+            return received, len((await front.ask("/dragoman/exchanges")).json()["exchanges"])
 
-    told, count = run(doing())
-    assert (told.status, count) == (400, 2)
-    assert "points here" in told.json()["error"]["message"]
+    received, count = run(doing())
+    assert (received.status, count) == (400, 2)
+    assert "points here" in received.json()["error"]["message"]
 
 
 def test_a_request_without_a_model_and_one_that_is_no_json() -> None:
-    async def doing() -> list[Told]:
+    async def doing() -> list[Received]:
         async with between(Behind(GOOD)) as front:
             config = front.gateway.config
             front.gateway.reload(type(config)(upstreams=config.upstreams))
             return [await front.ask("/v1/messages", body) for body in (b'{"messages": []}', b"{", b"\xff")]
 
-    told = run(doing())
-    assert [one.status for one in told] == [400, 400, 400]
-    assert ["names no model" in one.body.decode() for one in told] == [True, False, False]
-    assert ["is not valid JSON" in one.body.decode() for one in told] == [False, True, True]
+    received = run(doing())
+    assert [one.status for one in received] == [400, 400, 400]
+    assert ["names no model" in one.body.decode() for one in received] == [True, False, False]
+    assert ["is not valid JSON" in one.body.decode() for one in received] == [False, True, True]
 
 
 def test_a_header_that_is_no_date_is_no_date() -> None:
-    told = told_by(Behind(failing(429, ("retry-after", "soon"))), dialect="openai-chat")
-    assert told.status == 429
-    assert "retry-after" not in told.headers
+    received = received_by(Behind(failing(429, ("retry-after", "soon"))), dialect="openai-chat")
+    assert received.status == 429
+    assert "retry-after" not in received.headers

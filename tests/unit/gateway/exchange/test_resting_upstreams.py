@@ -17,13 +17,13 @@ from dragoman.gateway.config import Bounds, Upstream
 from dragoman.gateway.exchange.resting_upstreams import MAX_REST, MAX_RETRY_AFTER, PROBE_SECONDS, Breaker
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from ..rig import Behind, Front, Told, between, failing, run, streaming, whole
+from ..rig import Behind, Front, Received, between, failing, run, streaming, whole
 
 GOOD = whole("openai-chat")
 FAULT = Fault("server", "x", 500)
 
 
-async def ask(front: Front, words: str, *, stream: bool = False, headers: Mapping[str, str] | None = None) -> Told:
+async def ask(front: Front, words: str, *, stream: bool = False, headers: Mapping[str, str] | None = None) -> Received:
     body = {"model": "m", "messages": [{"role": "user", "content": words}], "stream": stream}
     return await front.ask("/v1/chat/completions", json.dumps(body).encode(), headers)
 
@@ -37,8 +37,8 @@ def statuses(behind: list[Behind], words: list[str], **settings: Any) -> tuple[l
 
     async def doing() -> tuple[list[int], list[int], Any]:
         async with between(*behind, **settings) as front:
-            told = [(await ask(front, one)).status for one in words]
-            return told, [len(one.seen) for one in behind], await unwell(front)
+            received = [(await ask(front, one)).status for one in words]
+            return received, [len(one.seen) for one in behind], await unwell(front)
 
     found: tuple[list[int], list[int], Any] = run(doing())
     return found
@@ -53,9 +53,9 @@ def test_an_upstream_that_keeps_failing_rests_and_is_then_tried_by_one_request()
     async def doing() -> list[Any]:
         async with between(first, second, upstream={"trip": 2, "rest": 0.3}) as front:
             seen: list[Any] = [(await ask(front, f"{n}")).status for n in range(3)]
-            told = await ask(front, "3")
+            received = await ask(front, "3")
             state = (await unwell(front))["a"]
-            exchange = await front.exchange(told)
+            exchange = await front.exchange(received)
             seen += [len(first.seen), state["state"], state["failures"], exchange["attempts"]]
             seen += [exchange["tries"][0]["upstream"], exchange["tries"][0]["kind"]]
             await asyncio.sleep(0.4)
@@ -72,30 +72,30 @@ def test_an_upstream_that_keeps_failing_rests_and_is_then_tried_by_one_request()
 
 def test_the_only_place_of_a_route_is_always_asked() -> None:
     behind = Behind(failing(500))
-    told, seen, state = statuses([behind], [f"{n}" for n in range(9)], upstream={"trip": 2}, route={"retries": 1})
-    assert (told, seen, state) == ([500] * 9, [18], {})
+    received, seen, state = statuses([behind], [f"{n}" for n in range(9)], upstream={"trip": 2}, route={"retries": 1})
+    assert (received, seen, state) == ([500] * 9, [18], {})
 
 
 def test_a_broken_connection_counts() -> None:
     async def cut(request: IncomingRequest, reply: Reply) -> None:
         reply.cut()
 
-    told, seen, state = statuses([Behind(cut), Behind(GOOD)], ["a", "b", "c", "d"], upstream={"trip": 2})
-    assert (told, seen, state["a"]["state"]) == ([200] * 4, [2, 4], "open")
+    received, seen, state = statuses([Behind(cut), Behind(GOOD)], ["a", "b", "c", "d"], upstream={"trip": 2})
+    assert (received, seen, state["a"]["state"]) == ([200] * 4, [2, 4], "open")
 
 
 def test_one_request_counts_once_however_often_it_is_tried_or_sent() -> None:
     settings: dict[str, Any] = {"upstream": {"trip": 2}, "route": {"retries": 2}}
-    told, seen, state = statuses([Behind(failing(500)), Behind(GOOD)], ["same"] * 5, **settings)
-    assert (told, seen, state["a"]["failures"], state["a"]["state"]) == ([200] * 5, [15, 5], 1, "closed")
+    received, seen, state = statuses([Behind(failing(500)), Behind(GOOD)], ["same"] * 5, **settings)
+    assert (received, seen, state["a"]["failures"], state["a"]["state"]) == ([200] * 5, [15, 5], 1, "closed")
 
 
 def test_a_request_that_fails_at_the_stand_in_too_counts_for_neither() -> None:
     words = [f"{n}" for n in range(6)]
-    told, seen, state = statuses([Behind(failing(500)), Behind(failing(503))], words, upstream={"trip": 2})
-    assert (told, seen, state) == ([500] * 6, [6, 6], {})
-    told, seen, state = statuses([Behind(failing(500)), Behind(failing(400))], words, upstream={"trip": 2})
-    assert (told, seen, state) == ([500] * 6, [6, 6], {})
+    received, seen, state = statuses([Behind(failing(500)), Behind(failing(503))], words, upstream={"trip": 2})
+    assert (received, seen, state) == ([500] * 6, [6, 6], {})
+    received, seen, state = statuses([Behind(failing(500)), Behind(failing(400))], words, upstream={"trip": 2})
+    assert (received, seen, state) == ([500] * 6, [6, 6], {})
 
 
 def test_a_good_answer_begins_the_count_again() -> None:
@@ -162,9 +162,9 @@ def test_faults_that_are_not_the_upstreams_move_no_breaker(status: int) -> None:
 @pytest.mark.parametrize("status", [401, 402])
 def test_an_upstream_that_refuses_its_key_rests_at_once_where_another_stands_in(status: int) -> None:
     words = ["a", "b", "c"]
-    told, seen, state = statuses([Behind(failing(status)), Behind(GOOD)], words)
-    assert (told, seen, state["a"]["state"]) == ([200] * 3, [1, 3], "open")
-    told, seen, state = statuses([Behind(failing(status))], words)
+    received, seen, state = statuses([Behind(failing(status)), Behind(GOOD)], words)
+    assert (received, seen, state["a"]["state"]) == ([200] * 3, [1, 3], "open")
+    received, seen, state = statuses([Behind(failing(status))], words)
     assert (seen, state) == ([3], {})
 
 
@@ -186,8 +186,8 @@ def test_an_account_rests_only_when_it_serves_nothing(dialect: str, status: int,
 
 def test_the_key_of_a_client_that_is_refused_closes_nothing() -> None:
     words = ["a", "b", "c"]
-    told, seen, state = statuses([Behind(failing(401)), Behind(GOOD)], words, route={"client_key": True})
-    assert (told, seen, state) == ([200] * 3, [3, 3], {})
+    received, seen, state = statuses([Behind(failing(401)), Behind(GOOD)], words, route={"client_key": True})
+    assert (received, seen, state) == ([200] * 3, [3, 3], {})
 
 
 def test_an_upstream_that_rests_is_asked_when_no_other_serves() -> None:
@@ -195,8 +195,8 @@ def test_an_upstream_that_rests_is_asked_when_no_other_serves() -> None:
 
     async def doing() -> list[Any]:
         async with between(first, second, upstream={"trip": 1, "rest": 60}) as front:
-            told = [(await ask(front, one)).status for one in ("a", "b", "c")]
-            return [told, len(first.seen), len(second.seen), await unwell(front)]
+            received = [(await ask(front, one)).status for one in ("a", "b", "c")]
+            return [received, len(first.seen), len(second.seen), await unwell(front)]
 
     assert run(doing()) == [[200, 200, 200], 3, 2, {}]
 
@@ -209,11 +209,11 @@ def test_a_new_configuration_keeps_what_is_known_of_upstreams_that_stay_as_they_
             await ask(front, "a")
             config = front.gateway.config
             front.gateway.reload(msgspec.structs.replace(config, bounds=Bounds(exchanges=1)))
-            told = [(await ask(front, f"{n}")).status for n in range(3)]
+            received = [(await ask(front, f"{n}")).status for n in range(3)]
             seen = len(first.seen)
             changed = {**config.upstreams, "a": msgspec.structs.replace(config.upstreams["a"], key_env="OTHER", trip=0)}
             front.gateway.reload(msgspec.structs.replace(config, upstreams=changed))
-            return [told, seen, await unwell(front)]
+            return [received, seen, await unwell(front)]
 
     assert run(doing()) == [[200, 200, 200], 1, {}]
 

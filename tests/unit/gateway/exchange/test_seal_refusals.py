@@ -12,7 +12,7 @@ from dragoman.canon.events import Fault
 from dragoman.gateway.exchange.seal_refusals import refuses_seals
 from tests.seals import upstreams
 
-from ..rig import Behind, Told, between, failing, path_of, run, whole
+from ..rig import Behind, Received, between, failing, path_of, run, whole
 
 Json = Any
 
@@ -108,14 +108,14 @@ def refusing(dialect: str) -> Any:
     return failing(400, body=json.dumps(REFUSALS[dialect]).encode())
 
 
-def asked(behind: Behind, client: str, body: bytes, **route: Any) -> tuple[Told, Json]:
-    async def doing() -> tuple[Told, Json]:
+def asked(behind: Behind, client: str, body: bytes, **route: Any) -> tuple[Received, Json]:
+    async def doing() -> tuple[Received, Json]:
         async with between(behind, route=route or None) as front:
             path = path_of(client).replace("/m:", f"/{MODELS['gemini']}:")
-            told = await front.ask(path, body)
-            return told, await front.exchange(told)
+            received = await front.ask(path, body)
+            return received, await front.exchange(received)
 
-    found: tuple[Told, Json] = run(doing())
+    found: tuple[Received, Json] = run(doing())
     return found
 
 
@@ -123,12 +123,12 @@ def asked(behind: Behind, client: str, body: bytes, **route: Any) -> tuple[Told,
 def test_within_one_dialect_seals_are_taken_out_of_the_bytes(dialect: str) -> None:
     behind = Behind(refusing(dialect), whole(dialect), dialect=dialect)
     body = json.dumps(HISTORIES[dialect], indent=1).encode()
-    told, exchange = asked(behind, dialect, body)
+    received, exchange = asked(behind, dialect, body)
     first, second = [request.body for request in behind.seen]
-    assert told.status == 200
+    assert received.status == 200
     assert SIGNATURE.encode() in first
     assert SIGNATURE.encode() not in second
-    assert "seal.dropped" in told.headers["dragoman-losses"]
+    assert "seal.dropped" in received.headers["dragoman-losses"]
     assert [one["kind"] for one in exchange["tries"]][:1] == ["invalid_request"]
     lines = [line for line in body.splitlines() if line.strip() not in (b"", b"{", b"}", b"},", b"[", b"]", b"],")]
     left = [line for line in lines if line in second.splitlines()]
@@ -137,19 +137,19 @@ def test_within_one_dialect_seals_are_taken_out_of_the_bytes(dialect: str) -> No
 
 def test_gemini_gets_the_documented_dummy() -> None:
     behind = Behind(refusing("gemini"), whole("gemini"), dialect="gemini")
-    told, _ = asked(behind, "gemini", json.dumps(HISTORIES["gemini"]).encode())
+    received, _ = asked(behind, "gemini", json.dumps(HISTORIES["gemini"]).encode())
     parts = json.loads(behind.seen[1].body)["contents"][1]["parts"]
     assert [part["thoughtSignature"] for part in parts] == ["skip_thought_signature_validator"]
-    assert "seal.dummy" in told.headers["dragoman-losses"]
+    assert "seal.dummy" in received.headers["dragoman-losses"]
 
 
 def test_messages_without_thoughts_cannot_go_on_with_a_budget() -> None:
     behind = Behind(refusing("anthropic"), whole("anthropic"), dialect="anthropic")
-    told, _ = asked(behind, "anthropic", json.dumps(HISTORIES["anthropic"]).encode())
+    received, _ = asked(behind, "anthropic", json.dumps(HISTORIES["anthropic"]).encode())
     second = json.loads(behind.seen[1].body)
     assert [block["type"] for block in second["messages"][1]["content"]] == ["tool_use"]
     assert "thinking" not in second
-    assert "effort.dropped" in told.headers["dragoman-losses"]
+    assert "effort.dropped" in received.headers["dragoman-losses"]
 
 
 @pytest.mark.parametrize("upstream", ["anthropic", "gemini", "openai-responses"])
@@ -163,28 +163,28 @@ def test_a_translated_request_is_sent_without_seals(upstream: str) -> None:
     question = {"role": "user", "content": "look"}
     body = json.dumps({"model": script.model, "messages": [question, message, *results]}).encode()
     behind = Behind(refusing(upstream), whole(upstream), dialect=upstream)
-    told, _ = asked(behind, "openai-chat", body)
-    assert told.status == 200
+    received, _ = asked(behind, "openai-chat", body)
+    assert received.status == 200
     first, second = [json.loads(request.body) for request in behind.seen]
     want = [piece[-1] for piece in upstreams.expected(script, 0) if piece[-1]]
     assert all(seal in json.dumps(first) for seal in want)
     assert not any(seal in json.dumps(second) for seal in want)
     assert ("skip_thought_signature_validator" in json.dumps(second)) is (upstream == "gemini")
-    assert "seal.dropped" in told.headers["dragoman-losses"]
+    assert "seal.dropped" in received.headers["dragoman-losses"]
 
 
 def test_it_is_asked_once_more_and_no_more() -> None:
     behind = Behind(refusing("anthropic"), dialect="anthropic")
-    told, _ = asked(behind, "anthropic", json.dumps(HISTORIES["anthropic"]).encode())
-    assert told.status == 400
+    received, _ = asked(behind, "anthropic", json.dumps(HISTORIES["anthropic"]).encode())
+    assert received.status == 400
     assert len(behind.seen) == 2
 
 
 def test_a_request_without_seals_is_asked_once() -> None:
     behind = Behind(refusing("anthropic"), dialect="anthropic")
     plain = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
-    told, _ = asked(behind, "anthropic", json.dumps(plain).encode())
-    assert (told.status, len(behind.seen)) == (400, 1)
+    received, _ = asked(behind, "anthropic", json.dumps(plain).encode())
+    assert (received.status, len(behind.seen)) == (400, 1)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.exchange.stored_responses import Conversation, Kept, MemoryStored
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from ..loopback import Scripted, Told, ask, through
+from ..loopback import Received, Scripted, ask, through
 
 DIALECTS = sorted(names())
 
@@ -112,7 +112,7 @@ def test_the_rehearsal_goes_on_too() -> None:
 
 
 def test_what_was_not_kept_is_refused_and_not_left_out() -> None:
-    def use(base: str) -> tuple[Told, Told]:
+    def use(base: str) -> tuple[Received, Received]:
         first = ask(base, "POST", "/v1/responses", {"model": "m", "input": "x", "store": False}).json()
         asked = {"model": "m", "input": "y", "previous_response_id": first["id"]}
         return ask(base, "POST", "/v1/responses", asked), ask(base, "GET", f"/v1/responses/{first['id']}")
@@ -264,13 +264,13 @@ def test_a_response_of_one_upstream_goes_on_at_another() -> None:
 
 
 def test_compaction_is_refused_where_nobody_can_do_it() -> None:
-    told = through(
+    received = through(
         lambda base: ask(base, "POST", "/v1/responses/compact", {"model": "m", "input": "x"}),
         to("anthropic"),
         Story("anthropic"),
     )
-    assert told.status == 404
-    assert told.json()["error"]["param"] == "model"
+    assert received.status == 404
+    assert received.json()["error"]["param"] == "model"
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "openai-responses"])
@@ -342,10 +342,10 @@ class Broken(MemoryStored):
 
 def test_a_store_that_fails_is_a_fault_and_not_silence(capfd: pytest.CaptureFixture[str]) -> None:
     asked = {"model": "m", "input": "x", "previous_response_id": "resp_1"}
-    told = through(lambda base: ask(base, "POST", "/v1/responses", asked), rehearsing, stored=Broken(reads=False))
-    assert (told.status, told.json()["error"]["code"]) == (500, "gateway_failed")
-    told = through(lambda base: ask(base, "GET", "/v1/responses/resp_1"), rehearsing, stored=Broken(reads=False))
-    assert (told.status, told.json()["error"]["code"]) == (500, "gateway_failed")
+    received = through(lambda base: ask(base, "POST", "/v1/responses", asked), rehearsing, stored=Broken(reads=False))
+    assert (received.status, received.json()["error"]["code"]) == (500, "gateway_failed")
+    received = through(lambda base: ask(base, "GET", "/v1/responses/resp_1"), rehearsing, stored=Broken(reads=False))
+    assert (received.status, received.json()["error"]["code"]) == (500, "gateway_failed")
     assert "the store is gone" in capfd.readouterr().err
 
 

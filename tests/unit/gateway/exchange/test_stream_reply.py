@@ -23,7 +23,7 @@ from ..rig import (
     DIALECTS,
     Behind,
     Front,
-    Told,
+    Received,
     asking,
     between,
     chunks,
@@ -38,13 +38,13 @@ def story(dialect: str) -> list[bytes]:
     return [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(dialect)]
 
 
-def told_by(*behind: Behind, client: str, **settings: Any) -> Told:
-    async def doing() -> Told:
+def received_by(*behind: Behind, client: str, **settings: Any) -> Received:
+    async def doing() -> Received:
         async with between(*behind, **settings) as front:
             return await front.generate(client, stream=True)
 
-    told: Told = run(doing())
-    return told
+    received: Received = run(doing())
+    return received
 
 
 def events(dialect: str, body: bytes) -> list[Any]:
@@ -239,9 +239,9 @@ def test_after_a_while_the_head_goes_out_and_then_a_fault_is_an_event(client: st
     head, body = run(doing())
     assert head.startswith("HTTP/1.1 200 ")
     assert BEATS[client] in body
-    told = events(client, body)
-    assert [type(event) for event in told] == [Fault]
-    assert told[0].message == "too busy (upstream 'a', status 503)"
+    received = events(client, body)
+    assert [type(event) for event in received] == [Fault]
+    assert received[0].message == "too busy (upstream 'a', status 503)"
     assert len(behind.seen) == 1
 
 
@@ -250,9 +250,9 @@ def test_an_upstream_that_answers_late_goes_on_in_the_stream_that_was_opened() -
         await asyncio.sleep(0.3)
         await streaming(story("openai-chat"))(request, reply)
 
-    told = told_by(Behind(step), client="anthropic", bounds=Bounds(patience=0.1))
-    assert told.body.startswith(b"event: ping")
-    assert isinstance(events("anthropic", told.body)[-1], Finish)
+    received = received_by(Behind(step), client="anthropic", bounds=Bounds(patience=0.1))
+    assert received.body.startswith(b"event: ping")
+    assert isinstance(events("anthropic", received.body)[-1], Finish)
 
 
 # Faults at the beginning, in the middle, at the end.
@@ -268,19 +268,19 @@ OVERLOADED = {
 @pytest.mark.parametrize("upstream", OVERLOADED)
 @pytest.mark.parametrize("client", DIALECTS)
 def test_a_fault_instead_of_the_first_event_has_its_own_status(client: str, upstream: str) -> None:
-    told = told_by(Behind(streaming([OVERLOADED[upstream]]), dialect=upstream), client=client)
-    assert told.status in (500, 502, 503, 529)
-    assert "busy" in told.body.decode()
-    assert told.headers["content-type"] == "application/json"
+    received = received_by(Behind(streaming([OVERLOADED[upstream]]), dialect=upstream), client=client)
+    assert received.status in (500, 502, 503, 529)
+    assert "busy" in received.body.decode()
+    assert received.headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize("upstream", OVERLOADED)
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
 def test_a_stream_that_begins_with_a_fault_is_tried_again(client: str, upstream: str) -> None:
     behind = Behind(streaming([OVERLOADED[upstream]]), streaming(story(upstream)), dialect=upstream)
-    told = told_by(behind, client=client, route={"retries": 1})
-    assert told.status == 200
-    assert isinstance(events(client, told.body)[-1], Finish)
+    received = received_by(behind, client=client, route={"retries": 1})
+    assert received.status == 200
+    assert isinstance(events(client, received.body)[-1], Finish)
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
@@ -289,9 +289,9 @@ def test_a_cut_stream_ends_with_one_fault_and_is_not_tried_again(client: str, up
     pieces = story(upstream)
     half = [*pieces[: len(pieces) // 2], pieces[len(pieces) // 2][:20]]
     behind = Behind(streaming(half, Reply.cut), dialect=upstream)
-    told = told_by(behind, client=client, route={"retries": 2})
-    assert told.status == 200
-    found = events(client, told.body)
+    received = received_by(behind, client=client, route={"retries": 2})
+    assert received.status == 200
+    found = events(client, received.body)
     assert [type(event) for event in found].count(Fault) == 1
     assert isinstance(found[-1], Fault)
     assert len(behind.seen) == 1
@@ -301,25 +301,25 @@ def test_a_cut_stream_ends_with_one_fault_and_is_not_tried_again(client: str, up
 def test_a_stream_that_ends_too_early_ends_with_a_fault(upstream: str) -> None:
     """The bytes end as if all was well; the answer does not."""
     for client in ("anthropic", upstream):
-        told = told_by(Behind(streaming(story(upstream)[:40]), dialect=upstream), client=client)
-        assert isinstance(events(client, told.body)[-1], Fault)
+        received = received_by(Behind(streaming(story(upstream)[:40]), dialect=upstream), client=client)
+        assert isinstance(events(client, received.body)[-1], Fault)
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 def test_nothing_follows_the_end_of_an_answer(upstream: str) -> None:
     """The upstream breaks off behind the end, as with a Content-Length that is too large: the exchange notes it."""
 
-    async def doing(client: str) -> tuple[Told, Any]:
+    async def doing(client: str) -> tuple[Received, Any]:
         async with between(Behind(streaming(story(upstream), Reply.cut), dialect=upstream)) as front:
-            told = await front.generate(client, stream=True)
-            return told, (await front.ask(f"/dragoman/exchanges/{told.headers['dragoman-exchange']}")).json()
+            received = await front.generate(client, stream=True)
+            return received, (await front.ask(f"/dragoman/exchanges/{received.headers['dragoman-exchange']}")).json()
 
     for client in ("anthropic", upstream):
-        told, exchange = run(doing(client))
-        found = events(client, told.body)
+        received, exchange = run(doing(client))
+        found = events(client, received.body)
         assert isinstance(found[-1], Finish)
         assert Fault not in [type(event) for event in found]
-        assert client != upstream or told.body == b"".join(story(upstream))
+        assert client != upstream or received.body == b"".join(story(upstream))
         assert (exchange["error"], exchange["tries"]) == ("", [])
         assert "broke off" in exchange["note"] or "closed" in exchange["note"], exchange["note"]
 
@@ -332,23 +332,23 @@ def test_a_stream_that_falls_silent_says_so(client: str) -> None:
             reply.write(frame)
         await asyncio.sleep(30)
 
-    told = told_by(Behind(step), client=client, bounds=Bounds(idle=0.2))
-    last = events(client, told.body)[-1]
+    received = received_by(Behind(step), client=client, bounds=Bounds(idle=0.2))
+    last = events(client, received.body)[-1]
     assert isinstance(last, Fault)
     assert "sent nothing within 0.2 seconds" in last.message
 
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
 def test_a_stream_that_is_too_long_or_too_slow_is_ended(client: str) -> None:
-    long = told_by(Behind(streaming(story("openai-chat"), pause=0.001)), client=client, bounds=Bounds(answer=5000))
+    long = received_by(Behind(streaming(story("openai-chat"), pause=0.001)), client=client, bounds=Bounds(answer=5000))
     last = events(client, long.body)[-1]
     assert "longer than 5000 bytes" in last.message
-    slow = told_by(Behind(streaming(story("openai-chat"), pause=0.1)), client=client, bounds=Bounds(total=0.5))
+    slow = received_by(Behind(streaming(story("openai-chat"), pause=0.1)), client=client, bounds=Bounds(total=0.5))
     assert "took more than 0.5 seconds" in events(client, slow.body)[-1].message
 
 
 def test_an_array_is_whole_json_however_it_ends() -> None:
-    async def doing(then: Any) -> Told:
+    async def doing(then: Any) -> Received:
         async with between(Behind(streaming(story("openai-chat")[:40], then))) as front:
             return await front.ask("/v1beta/models/m:streamGenerateContent", asking("gemini"))
 
@@ -358,9 +358,9 @@ def test_an_array_is_whole_json_however_it_ends() -> None:
 
 
 def test_a_failing_upstream_before_a_stream_is_a_plain_answer() -> None:
-    told = told_by(Behind(failing(429, ("retry-after", "3"))), client="openai-responses")
-    assert (told.status, told.headers["retry-after"]) == (429, "3")
-    assert told.json()["error"]["message"] == "no luck (upstream 'a', status 429)"
+    received = received_by(Behind(failing(429, ("retry-after", "3"))), client="openai-responses")
+    assert (received.status, received.headers["retry-after"]) == (429, "3")
+    assert received.json()["error"]["message"] == "no luck (upstream 'a', status 429)"
 
 
 # Same dialect: bytes as they are.
@@ -405,9 +405,9 @@ def test_what_is_no_stream_is_a_fault(dialect: str, body: bytes) -> None:
     async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [("content-type", "text/event-stream")], body)
 
-    told = told_by(Behind(step, dialect=dialect), client=dialect)
-    assert told.status >= 500
-    assert "sorry" in told.body.decode()
+    received = received_by(Behind(step, dialect=dialect), client=dialect)
+    assert received.status >= 500
+    assert "sorry" in received.body.decode()
 
 
 class _SlowClient:

@@ -12,7 +12,7 @@ from dragoman.errors import TransportError
 from dragoman.gateway.exchange.upstream_fault_messages import MAX_QUOTED, named, readable, unanswered
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from ..rig import DIALECTS, Behind, Told, asking, between, failing, message_of, path_of, run, streaming, whole
+from ..rig import DIALECTS, Behind, Received, asking, between, failing, message_of, path_of, run, streaming, whole
 
 PAGE = b"<!DOCTYPE html><html><head><title>502 Bad &amp; Gateway</title></head><body><h1>Oh no</h1></body></html>"
 BODIES = {
@@ -60,8 +60,8 @@ def test_a_page_says_its_title_or_its_text() -> None:
     assert named(Fault("server", PAGE.decode(), 502), "a").message == (
         "Upstream 'a' answered with status 502 and a web page: 502 Bad & Gateway"
     )
-    told = named(Fault("server", BODIES["page without a title"].decode(), 502), "a").message
-    assert told == "Upstream 'a' answered with status 502 and a web page: The host is away"
+    received = named(Fault("server", BODIES["page without a title"].decode(), 502), "a").message
+    assert received == "Upstream 'a' answered with status 502 and a web page: The host is away"
     assert named(Fault("server", "<" * 100_000, 502), "a").message.endswith("and a web page.")
     assert len(named(Fault("server", "<p>" + "word " * 10_000, 502), "a").message) < MAX_QUOTED + 100
 
@@ -82,20 +82,20 @@ def test_an_upstream_that_gives_no_answer_is_named(kind: str) -> None:
 @pytest.mark.parametrize("client", DIALECTS)
 @pytest.mark.parametrize("source", DIALECTS)
 def test_a_gateway_time_out_without_a_body_is_told(source: str, client: str, stream: bool) -> None:
-    async def doing() -> list[Told]:
+    async def doing() -> list[Received]:
         async with between(Behind(failing(504, body=b""), failing(504, body=b"{}"), dialect=source)) as front:
             return [await front.ask(path_of(client, stream=stream), asking(client, stream=stream)) for _ in range(2)]
 
-    for told in run(doing()):
-        assert told.status == 504
-        assert message_of(client, told.body).startswith("Upstream 'a' answered with status 504 and no message")
+    for received in run(doing()):
+        assert received.status == 504
+        assert message_of(client, received.body).startswith("Upstream 'a' answered with status 504 and no message")
 
 
 @pytest.mark.parametrize("client", DIALECTS)
 def test_a_stream_that_is_cut_off_names_its_upstream(client: str) -> None:
     frame = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n'
 
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(streaming([frame], Reply.cut, pause=0.05))) as front:
             return await front.ask(path_of(client, stream=True), asking(client, stream=True))
 

@@ -13,22 +13,22 @@ from dragoman.errors import ConfigError
 from dragoman.gateway.exchange.upstream_key_faults import key_missing, key_refused, refuses_key
 from dragoman.transport.upstream_config import Upstream
 
-from ..rig import DIALECTS, Behind, Told, asking, between, failing, message_of, path_of, run, streaming, whole
+from ..rig import DIALECTS, Behind, Received, asking, between, failing, message_of, path_of, run, streaming, whole
 
 STATUS = {"anthropic": 424}  # 400 for all the others
 OURS: dict[str, Any] = {"upstream": {"auth": "auto", "key_env": "THEIR_KEY"}, "environment": {"THEIR_KEY": "sk-ours-1"}}
 REFUSED = b'{"error": {"message": "Incorrect API key provided: sk-ours-1.", "code": "invalid_api_key"}}'
 
 
-def told_by(behind: Behind, client: str, *, stream: bool = False, **settings: Any) -> Told:
-    async def doing() -> Told:
+def received_by(behind: Behind, client: str, *, stream: bool = False, **settings: Any) -> Received:
+    async def doing() -> Received:
         async with between(behind, **settings) as front:
             return await front.ask(
                 path_of(client, stream=stream), asking(client, stream=stream), {"authorization": "Bearer theirs"}
             )
 
-    told: Told = run(doing())
-    return told
+    received: Received = run(doing())
+    return received
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -36,39 +36,39 @@ def told_by(behind: Behind, client: str, *, stream: bool = False, **settings: An
 @pytest.mark.parametrize("source", DIALECTS)
 def test_a_refused_key_of_the_gateway_is_not_the_clients(source: str, client: str, stream: bool) -> None:
     behind = Behind(failing(401, body=b"" if source == "ollama" else REFUSED), dialect=source)
-    told = told_by(behind, client, stream=stream, route={"retries": 3}, **OURS)
-    message = message_of(client, told.body)
-    assert told.status == STATUS.get(client, 400)
+    received = received_by(behind, client, stream=stream, route={"retries": 3}, **OURS)
+    message = message_of(client, received.body)
+    assert received.status == STATUS.get(client, 400)
     assert message.startswith("Upstream 'a' refused the key in THEIR_KEY (status 401")
     assert message.endswith("Set THEIR_KEY to a valid key, and start the gateway again.")
     assert "sk-ours-1" not in message
     assert len(behind.seen) == 1
-    assert "www-authenticate" not in told.headers
+    assert "www-authenticate" not in received.headers
 
 
 @pytest.mark.parametrize("client", DIALECTS)
 def test_a_refused_key_of_the_client_is_the_clients(client: str) -> None:
     passed: dict[str, Any] = {**OURS, "route": {"client_key": True}}
-    assert told_by(Behind(failing(401, body=REFUSED)), client, **passed).status == 401
+    assert received_by(Behind(failing(401, body=REFUSED)), client, **passed).status == 401
     passed = {"upstream": {"auth": "client"}}
-    told = told_by(Behind(failing(401, body=REFUSED)), client, **passed)
-    assert told.status == 401 and "Incorrect API key provided" in message_of(client, told.body)
+    received = received_by(Behind(failing(401, body=REFUSED)), client, **passed)
+    assert received.status == 401 and "Incorrect API key provided" in message_of(client, received.body)
 
 
 @pytest.mark.parametrize("client", DIALECTS)
 def test_a_key_that_the_gateway_does_not_have_is_not_the_clients(client: str) -> None:
     behind = Behind(whole("openai-chat"))
-    told = told_by(behind, client, upstream={"auth": "auto", "key_env": "THEIR_KEY"})
-    assert told.status == STATUS.get(client, 400)
-    message = message_of(client, told.body)
+    received = received_by(behind, client, upstream={"auth": "auto", "key_env": "THEIR_KEY"})
+    assert received.status == STATUS.get(client, 400)
+    message = message_of(client, received.body)
     assert message.startswith("Upstream 'a' was not used") and "THEIR_KEY is empty" in message
     assert behind.seen == []
 
 
 def test_an_upstream_without_a_configured_key_says_where_to_name_one() -> None:
-    told = told_by(Behind(failing(401)), "anthropic")
-    message = message_of("anthropic", told.body)
-    assert told.status == 424
+    received = received_by(Behind(failing(401)), "anthropic")
+    message = message_of("anthropic", received.body)
+    assert received.status == 424
     assert message.startswith("Upstream 'a' needs a key, and the gateway has none for it (status 401: no luck).")
     assert "upstreams.a.key_env" in message
     fault = key_refused(Fault("auth", "no", 401), "g", Upstream("gemini", project="p"))
@@ -78,8 +78,8 @@ def test_an_upstream_without_a_configured_key_says_where_to_name_one() -> None:
 def test_a_fault_about_the_key_inside_a_good_status_is_one_too() -> None:
     error = b'{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}'
     event = b"event: error\ndata: " + error + b"\n\n"
-    told = told_by(Behind(streaming([event]), dialect="anthropic"), "openai-chat", stream=True, **OURS)
-    assert (told.status, told.json()["error"]["code"]) == (400, "upstream_key_refused")
+    received = received_by(Behind(streaming([event]), dialect="anthropic"), "openai-chat", stream=True, **OURS)
+    assert (received.status, received.json()["error"]["code"]) == (400, "upstream_key_refused")
 
 
 def refusal(source: str, message: str, reason: str = "", **more: Any) -> bytes:
@@ -119,15 +119,17 @@ ABOUT_REQUESTS = [
 @pytest.mark.parametrize(("source", "sent"), ABOUT_KEYS)
 def test_a_403_that_says_so_is_about_the_key(source: str, sent: bytes) -> None:
     assert refuses_key(get(source).read_fault(sent, 403, {}), sent)
-    told = told_by(Behind(failing(403, body=sent), dialect=source), "anthropic", **OURS)
-    assert told.status == 424 and "refused the key in THEIR_KEY (status 403" in message_of("anthropic", told.body)
+    received = received_by(Behind(failing(403, body=sent), dialect=source), "anthropic", **OURS)
+    assert received.status == 424 and "refused the key in THEIR_KEY (status 403" in message_of(
+        "anthropic", received.body
+    )
 
 
 @pytest.mark.parametrize(("source", "sent"), ABOUT_REQUESTS)
 def test_any_other_403_is_a_refusal_of_that_request(source: str, sent: bytes) -> None:
     assert not refuses_key(get(source).read_fault(sent, 403, {}), sent)
-    told = told_by(Behind(failing(403, body=sent), dialect=source), "anthropic", **OURS)
-    assert told.status in (403, 404) and "THEIR_KEY" not in told.body.decode()
+    received = received_by(Behind(failing(403, body=sent), dialect=source), "anthropic", **OURS)
+    assert received.status in (403, 404) and "THEIR_KEY" not in received.body.decode()
 
 
 def test_a_400_about_the_key_is_known_by_its_beginning() -> None:
@@ -146,9 +148,9 @@ def test_where_another_place_stands_in_a_refused_key_is_nobodys_fault() -> None:
     async def doing() -> list[Any]:
         first, second = Behind(failing(401)), Behind(whole("openai-chat"))
         async with between(first, second, **OURS) as front:
-            told = await front.generate("anthropic")
-            exchange = await front.exchange(told)
-            return [told.status, exchange["tries"][0]["message"][:40]]
+            received = await front.generate("anthropic")
+            exchange = await front.exchange(received)
+            return [received.status, exchange["tries"][0]["message"][:40]]
 
     assert run(doing()) == [200, "Upstream 'a' refused the key in THEIR_KE"]
 
@@ -157,22 +159,22 @@ def test_where_another_place_stands_in_a_refused_key_is_nobodys_fault() -> None:
 def test_counting_tokens_with_a_refused_key_is_no_login_either(client: str) -> None:
     path = {"anthropic": "/v1/messages/count_tokens", "openai-responses": "/v1/responses/input_tokens"}[client]
 
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(failing(401), dialect="anthropic"), **OURS) as front:
             return await front.ask(path, asking(client))
 
-    told = run(doing())
-    assert told.status == STATUS.get(client, 400)
-    assert "refused the key in THEIR_KEY" in message_of(client, told.body)
+    received = run(doing())
+    assert received.status == STATUS.get(client, 400)
+    assert "refused the key in THEIR_KEY" in message_of(client, received.body)
 
 
 def test_session_calls_of_code_assist_with_a_refused_key_are_no_login_either() -> None:
-    async def doing() -> Told:
+    async def doing() -> Received:
         async with between(Behind(failing(401), dialect="code-assist"), **OURS) as front:
             return await front.ask("/v1internal:loadCodeAssist", b"{}")
 
-    told = run(doing())
-    assert told.status == 400 and b"refused the key in THEIR_KEY" in told.body
+    received = run(doing())
+    assert received.status == 400 and b"refused the key in THEIR_KEY" in received.body
 
 
 def test_a_missing_key_says_what_to_do() -> None:

@@ -12,7 +12,7 @@ from dragoman.errors import ConfigError
 from dragoman.gateway.client_ownership import Identities
 from dragoman.gateway.config import Config, Listen
 
-from ..loopback import Told, ask, through
+from ..loopback import Received, ask, through
 from ..test_auth import PLACES, SHOWN
 
 DIALECTS = sorted(names())
@@ -34,7 +34,7 @@ def locked(places: list[str]) -> Config:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_key_opens_the_gateway_in_every_dialect(dialect: str) -> None:
-    def use(base: str) -> list[Told]:
+    def use(base: str) -> list[Received]:
         place, body = PLACES[dialect], payloads.request(dialect)
         wrong = {name: value.replace("secret-1", "secret-2") for name, value in SHOWN[dialect].items()}
         return [ask(base, "POST", place, body, headers) for headers in (SHOWN[dialect], wrong, {})]
@@ -83,7 +83,7 @@ def open_to(*origins: str) -> Any:
     ],
 )
 def test_pages_ask_from_here_and_from_where_the_configuration_says(origin: str, named: Any, status: int) -> None:
-    def use(base: str) -> tuple[Told, Told]:
+    def use(base: str) -> tuple[Received, Received]:
         asking = {
             "origin": origin,
             "access-control-request-method": "POST",
@@ -104,13 +104,13 @@ def test_pages_ask_from_here_and_from_where_the_configuration_says(origin: str, 
 
 
 def test_a_page_may_stream() -> None:
-    def use(base: str) -> Told:
+    def use(base: str) -> Received:
         body = {"model": "m", "max_tokens": 9, "stream": True, "messages": [{"role": "user", "content": "x"}]}
         return ask(base, "POST", "/v1/messages", body, {"origin": "http://localhost:1"})
 
-    told = through(use, open_to())
-    assert told.headers["access-control-allow-origin"] == "http://localhost:1"
-    assert told.body.rstrip().endswith(b'{"type":"message_stop"}')
+    received = through(use, open_to())
+    assert received.headers["access-control-allow-origin"] == "http://localhost:1"
+    assert received.body.rstrip().endswith(b'{"type":"message_stop"}')
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_a_page_may_stream() -> None:
 )
 def test_a_name_that_was_made_to_point_here_is_not_ours(host: str, status: int) -> None:
     shown = {"host": host, "sec-fetch-site": "same-origin"}
-    told = through(lambda base: ask(base, "GET", "/dragoman/exchanges", headers=shown), open_to())
-    assert told.status == status
+    received = through(lambda base: ask(base, "GET", "/dragoman/exchanges", headers=shown), open_to())
+    assert received.status == status
     plain = through(lambda base: ask(base, "GET", "/dragoman/exchanges", headers={"host": host}), open_to())
     assert plain.status == status
 
@@ -128,10 +128,10 @@ def test_a_name_that_was_made_to_point_here_is_not_ours(host: str, status: int) 
 def test_the_gateways_own_page_asks_wherever_it_is_looked_at(host: str, status: int) -> None:
     shown = {"host": host, "origin": f"http://{host}"}
     tried = {"source": "openai-chat", "target": "gemini", "body": '{"model": "m", "messages": []}'}
-    told = through(lambda base: ask(base, "POST", "/dragoman/translate", tried, shown), open_to())
-    assert told.status == status
+    received = through(lambda base: ask(base, "POST", "/dragoman/translate", tried, shown), open_to())
+    assert received.status == status
 
 
 def test_options_without_a_page_says_what_is_taken() -> None:
-    told = through(lambda base: ask(base, "OPTIONS", "/v1/messages"), open_to())
-    assert (told.status, told.headers["allow"]) == (200, "GET, POST, DELETE, OPTIONS")
+    received = through(lambda base: ask(base, "OPTIONS", "/v1/messages"), open_to())
+    assert (received.status, received.headers["allow"]) == (200, "GET, POST, DELETE, OPTIONS")
