@@ -177,7 +177,7 @@ def faults() -> str:
         for kind in fault_reactions.KINDS:
             row = fault_reactions.TABLE[origin, kind]
             again, other = ["yes" if one else "no" for one in (row.retried, row.next_place)]
-            out.append(cells(kind, again, other, row.breaker, row.told_as))
+            out.append(cells(kind, again, other, row.breaker, row.sent_as))
         out.append("")
     out += [
         "Breaker: `counted` is a failure of the upstream, once another place has served the same request. `rests`: the",

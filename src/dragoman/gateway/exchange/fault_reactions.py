@@ -41,7 +41,7 @@ class FaultRow(NamedTuple):
     next_place: bool
     """The next place of the route is tried."""
     breaker: Breaking
-    told_as: FaultKind
+    sent_as: FaultKind
     """The kind under which the client receives the fault."""
 
 

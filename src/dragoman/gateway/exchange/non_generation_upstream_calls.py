@@ -117,7 +117,7 @@ def _about_our_key(
 
 
 def _for_client(fault: Fault) -> Fault:
-    return msgspec.structs.replace(fault, kind=TABLE["upstream", "auth"].told_as)
+    return msgspec.structs.replace(fault, kind=TABLE["upstream", "auth"].sent_as)
 
 
 def _name(services: Services, upstream: Upstream) -> str:

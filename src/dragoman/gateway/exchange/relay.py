@@ -147,7 +147,7 @@ class Relay:
                 if failover is not None:
                     failover.failed(choice, fault, row)
                 if reported is None or (row.retried and not passing):
-                    reported = fault if row.told_as == fault.kind else msgspec.structs.replace(fault, kind=row.told_as)
+                    reported = fault if row.sent_as == fault.kind else msgspec.structs.replace(fault, kind=row.sent_as)
                     passing = row.retried
                 if self._reply.started or not row.next_place:
                     break

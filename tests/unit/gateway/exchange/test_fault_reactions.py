@@ -147,7 +147,7 @@ def test_the_gateway_does_what_a_row_says(origin: Origin, kind: FaultKind, monke
     status, unwell = run(doing())
     assert len(asked) == (2 if row.retried else 1)
     assert len(second.seen) == (1 if row.next_place else 0)
-    assert status == (200 if row.next_place else WRITTEN["anthropic"][row.told_as][0])
+    assert status == (200 if row.next_place else WRITTEN["anthropic"][row.sent_as][0])
     assert set(unwell) == (set() if row.breaker == "ignored" else {"a"})
 
 
