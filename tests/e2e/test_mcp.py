@@ -178,7 +178,7 @@ def test_a_server_that_dies_is_an_error_and_then_back(way: str) -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
         done = await called(toolbox, "dies")
         assert done.outcome.failure is not None and done.outcome.failure.kind == "mcp_lost"
-        assert done.result.is_error and "went away" in text(done) and "the office burns" in text(done)
+        assert done.result.is_error and "ended during the call" in text(done) and "the office burns" in text(done)
         assert text(await called(toolbox, "echo", '{"text": "again"}')) == "again"
 
     before = children()
