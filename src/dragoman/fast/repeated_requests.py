@@ -46,8 +46,9 @@ class RepeatedRequest(Generic[Head, Made]):
 
     def put(self, options: Hashable, made: Made) -> None:
         """Keep a translation. The caller may change it afterwards."""
-        if len(self._made) < _MAX_TRANSLATIONS:
-            self._made[options] = copy(made)
+        if len(self._made) >= _MAX_TRANSLATIONS:
+            self._made.clear()
+        self._made[options] = copy(made)
 
 
 class RepeatedRequests(Generic[Head, Made]):

@@ -139,6 +139,21 @@ def test_the_model_in_the_path_counts() -> None:
     run(doing())
 
 
+def test_clients_with_different_headers_share_a_translation(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    new = ClientRequest._new
+    monkeypatch.setattr(ClientRequest, "_new", lambda *given: made.append(given) or new(*given))
+
+    async def doing() -> None:
+        async with between(Behind(whole("openai-chat"))) as front:
+            for number in range(9):
+                headers = {f"x-own-{number}": "1"}
+                assert (await front.ask(path_of("anthropic"), asking("anthropic"), headers)).status == 200
+
+    run(doing())
+    assert len(made) == 2
+
+
 @pytest.mark.parametrize(
     ("client", "upstream", "reads"),
     [

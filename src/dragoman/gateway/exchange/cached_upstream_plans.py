@@ -17,8 +17,8 @@ from ...errors import ConfigError, TransportError
 from ...facts import hosts
 from ...seals.vault import Vault
 from ...translate import StreamTranslator, Translation
+from ...translate.request import Options, make_options, pass_request
 from ...translate.request import Peek as Looked
-from ...translate.request import make_options, pass_request
 from ...translate.with_fast_shortcuts import answer_with
 from ...transport.http_client_interface import Answer, Post
 from ...transport.request_head_and_decompression import prepared
@@ -43,6 +43,28 @@ MAX_LENGTH = 4096
 _STREAMS = ("text/event-stream", "application/x-ndjson")
 
 
+def _is_verbatim(choice: Choice, client: str) -> bool:
+    return choice.upstream.dialect == client and choice.route.repair != "refuse"
+
+
+def options_for(choice: Choice, client: str) -> Options:
+    """The options for requests of a dialect that go to a place."""
+    route = choice.route
+    return make_options(
+        source=client,
+        target=choice.upstream.dialect,
+        model=choice.model,
+        tolerance=None if route.tolerance == "error" else route.tolerance,
+        binary=route.binary,
+        repair=None if route.repair == "off" or _is_verbatim(choice, client) else route.repair,
+        seals=route.seals,
+        host=host(choice.upstream),
+        stand_ins=route.stand_ins,
+        same_account=route.same_account,
+        vault_later=True,
+    )
+
+
 class UpstreamPlan:
     """How one kind of client uses one place: all facts that stay the same from request to request."""
 
@@ -54,8 +76,10 @@ class UpstreamPlan:
         names: tuple[str, ...],
         *,
         stream: bool,
+        options: Options,
     ) -> None:
-        """`names` are the names of the client's headers. `stream`: the client wants a stream."""
+        """`names` are the names of the client's headers. `stream`: the client wants a stream. `options`: see
+        `options_for`."""
         upstream, route = choice.upstream, choice.route
         endpoint, framing = get(upstream.dialect).endpoint, get(upstream.dialect).framing
         spoken, asker = endpoints(upstream.dialect).upstream, endpoints(client)
@@ -75,7 +99,7 @@ class UpstreamPlan:
 
         self.same_dialect = upstream.dialect == client
         """Client and upstream use the same dialect."""
-        self.verbatim = self.same_dialect and route.repair != "refuse"
+        self.verbatim = _is_verbatim(choice, client)
         """The client's bytes are sent unchanged, even if they break a rule."""
         called = host(upstream)
         self.skip_read = self.verbatim and (called is None or hosts.lookup(called, client) is None)
@@ -89,20 +113,9 @@ class UpstreamPlan:
         """Values of the body's stream field that need no change (None: the field is absent). Any other value is
         overwritten."""
         self._client, self._dialect, self._seals = client, upstream.dialect, route.seals
-        self.options = make_options(
-            source=client,
-            target=upstream.dialect,
-            model=choice.model,
-            tolerance=None if route.tolerance == "error" else route.tolerance,
-            binary=route.binary,
-            repair=None if route.repair == "off" or self.verbatim else route.repair,
-            seals=route.seals,
-            host=called,
-            stand_ins=route.stand_ins,
-            same_account=route.same_account,
-            vault_later=True,
-        )
-        """Options for the translation of the client's request."""
+        self.options = options
+        """Options for the translation of the client's request. All plans for one place and dialect share them, because
+        translations are remembered by their options (`client_request.py`)."""
         self.enveloped = spoken.with_project is not None
         """The upstream's envelope has a field for the project, which only the configuration knows."""
         self._sse = framing == "sse"
@@ -173,11 +186,12 @@ class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
     The key holds the choice, the client's dialect, whether the client wants a stream, and the names of its headers.
     """
 
-    __slots__ = ("_environment", "known")
+    __slots__ = ("_environment", "_options", "known")
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         super().__init__()
         self._environment = environment
+        self._options: dict[tuple[Choice, str], Options] = {}
         self.known: dict[tuple[Choice, bool, KnownHead | None], tuple[UpstreamPlan, Post | None]] = {}
         """The results of `find`, by the choice, whether a stream is wanted, and a known head, which determines all
         other values. The relay reads this dictionary itself, because it does so for every request."""
@@ -202,9 +216,12 @@ class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
 
     def __missing__(self, kind: tuple[Any, ...]) -> UpstreamPlan:
         choice, client, stream, *names = kind
-        made = UpstreamPlan(choice, self._environment, client, tuple(names), stream=stream)
+        options = self._options.get((choice, client)) or options_for(choice, client)
+        made = UpstreamPlan(choice, self._environment, client, tuple(names), stream=stream, options=options)
         if len(choice.model) + sum(map(len, names)) <= MAX_LENGTH:
             if len(self) >= MAX_KNOWN:
                 self.clear()
+                self._options.clear()
             self[kind] = made
+            self._options[choice, client] = options
         return made
