@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .canon.losses import Severity
-    from .codec.caller_document_bytes import Body
+    from .codec.caller_document_to_bytes import Body
     from .dialects import DialectName
     from .translate import Translation
 

@@ -30,7 +30,7 @@ from ..runtime.events import Content, Finished, Reason, RunEvent, ToolCallReques
 from ..runtime.loop import Limits
 from ..runtime.open_telemetry import OpenTelemetry
 from ..runtime.policy import Mode, Policy
-from ..runtime.session_state import Session
+from ..runtime.resumable_conversation import Session
 from ..runtime.telemetry import Lines, Telemetry
 from ..runtime.tool_interface import Tool
 from ..runtime.toolbox import Approve

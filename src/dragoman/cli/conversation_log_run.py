@@ -18,7 +18,7 @@ from ..runtime.conversation_store import KIND, find
 from ..runtime.edit_journal import forget_edits
 from ..runtime.edit_journal import undo as take_back
 from ..runtime.fit_request_to_upstream import exported
-from ..runtime.session_state import Session
+from ..runtime.resumable_conversation import Session
 from ..runtime.system_prompt import is_opening
 from ..store import Entry
 from ..store.sqlite_entry_store import SqliteStore, usual_file

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ..canon.losses import SEVERITIES, Loss, Severity, beyond
 from ..codec import json_text
-from ..codec.caller_document_bytes import check_text
+from ..codec.caller_document_to_bytes import check_text
 from ..context import Context
 from ..dialect import Dialect
 from ..errors import ConfigError, DragomanError, FaultError, LossError, WireError

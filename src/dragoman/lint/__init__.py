@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..codec.caller_document_bytes import Body
+    from ..codec.caller_document_to_bytes import Body
     from ..dialects import DialectName
     from ..rules.rule import Finding, Kind
 

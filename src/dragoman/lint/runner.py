@@ -12,7 +12,7 @@ from ..canon.events import Fault
 from ..canon.fold_and_unfold import fold
 from ..canon.parts import Path, pointer
 from ..codec import json_text
-from ..codec.caller_document_bytes import Body, as_bytes, loose_bytes
+from ..codec.caller_document_to_bytes import Body, as_bytes, loose_bytes
 from ..codec.sse_splitter import Splitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..context import Context

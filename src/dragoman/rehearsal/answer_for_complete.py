@@ -6,7 +6,7 @@ import msgspec
 
 from ..canon.events import Fault
 from ..canon.losses import Severity
-from ..codec.caller_document_bytes import Body
+from ..codec.caller_document_to_bytes import Body
 from ..context import Context
 from ..dialects import get
 from ..errors import ConfigError, FaultError

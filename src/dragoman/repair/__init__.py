@@ -7,7 +7,7 @@ from typing import Any
 from ..canon.losses import Loss
 from ..canon.repair_codes import Repair
 from ..codec import json_text
-from ..codec.caller_document_bytes import Body, as_bytes
+from ..codec.caller_document_to_bytes import Body, as_bytes
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..context import Context
 from ..dialects import DialectName, get

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .function_tools import FunctionTool, tool
     from .loop import Limits, Loop
     from .policy import Policy
-    from .session_state import Session
+    from .resumable_conversation import Session
     from .structured_output import OutputError
     from .tool_interface import Confirmation, Outcome, Tool, ToolEnvironment, ToolError
     from .toolbox import Approval, Toolbox
@@ -56,7 +56,7 @@ _MODULES = {
     ".function_tools": ("FunctionTool", "tool"),
     ".loop": ("Limits", "Loop"),
     ".policy": ("Policy",),
-    ".session_state": ("Session",),
+    ".resumable_conversation": ("Session",),
     ".structured_output": ("OutputError",),
     ".tool_interface": ("Confirmation", "Outcome", "Tool", "ToolEnvironment", "ToolError"),
     ".toolbox": ("Approval", "Toolbox"),

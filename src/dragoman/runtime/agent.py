@@ -60,9 +60,9 @@ from .loop import Limits, Loop, unsaved
 from .open_telemetry import OpenTelemetry
 from .policy import Mode, Policy
 from .project_instructions import as_text, found_instructions
+from .resumable_conversation import Session
 from .sandbox_interface import Sandbox
 from .sandboxes import AUTO, Choice, choose
-from .session_state import Session
 from .structured_output import OutputError, output_format, read_output
 from .telemetry import Telemetry
 from .tool_interface import Confirmation, FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError

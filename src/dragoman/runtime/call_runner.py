@@ -18,7 +18,7 @@ from .events import RunEvent, ToolCallProgress, ToolCallRequest, ToolCallRespons
 from .history import INTERRUPTED, failed
 from .model_answer import within
 from .policy import Policy
-from .session_state import Session
+from .resumable_conversation import Session
 from .tool_interface import Confirmation, Failure, Outcome, ToolEnvironment
 from .toolbox import Approval, Approve, Decision, Done, Plan, Toolbox, decided
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ..errors import ConfigError
 from ..store import Entry, Store
 from .history import text_of
-from .session_state import Session
+from .resumable_conversation import Session
 from .system_prompt import is_opening
 
 KIND = "conversation"

@@ -17,7 +17,7 @@ from ..canon.parts import ToolCall, ToolResult
 from ..errors import ConfigError
 from ..store import Entry, Store
 from . import workspace_file_access
-from .session_state import Session
+from .resumable_conversation import Session
 from .system_prompt import is_opening
 from .tool_interface import FileEdit, ToolError
 

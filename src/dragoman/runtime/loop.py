@@ -33,7 +33,7 @@ from .history import appended, curated, has_words, placed, sealed, text_of
 from .model_answer import Answer, OutOfTime, SideQuestion, hosted_tools, truncated, whole_answer, within
 from .model_interface import Model, Models
 from .policy import Policy
-from .session_state import Session
+from .resumable_conversation import Session
 from .tool_interface import NeedsHosted, ToolEnvironment
 from .toolbox import Approve, Toolbox
 from .usage_and_cost_sums import added, added_cost, token_count

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ..codec.caller_document_bytes import Body, loose_bytes
+from ..codec.caller_document_to_bytes import Body, loose_bytes
 from ..codec.sse_splitter import Splitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..dialects import get, names

@@ -12,7 +12,7 @@ from ..canon.repair_codes import Repair
 from ..canon.request import Request
 from ..codec import json_text
 from ..codec.call_ids import distinct
-from ..codec.caller_document_bytes import Body, check_text, loose_bytes
+from ..codec.caller_document_to_bytes import Body, check_text, loose_bytes
 from ..codec.google_model_path_removal import bare
 from ..codec.history_facts import HistoryFacts, facts_of, sound
 from ..codec.hosted_tools import Row, aim, cross

@@ -12,7 +12,7 @@ from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.losses import Loss
 from ..canon.parts import OPAQUES, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
-from ..codec.caller_document_bytes import stream_bytes
+from ..codec.caller_document_to_bytes import stream_bytes
 from ..codec.custom_tools import Unwrapper
 from ..codec.fault_kinds_and_statuses import unsaid
 from ..codec.sse_splitter import Frame

@@ -12,7 +12,7 @@ from ..canon.request import Request
 from ..canon.response import Response, Stop, StopReason
 from ..canon.turns import Turn
 from ..codec import json_text
-from ..codec.caller_document_bytes import Body, as_bytes
+from ..codec.caller_document_to_bytes import Body, as_bytes
 from ..codec.surrogates.documents import without_surrogates
 from ..context import Context
 from ..dialect import Dialect

@@ -15,7 +15,7 @@ from ..canon.losses import Loss, Severity
 from ..canon.parts import Path
 from ..canon.request import Request
 from ..codec.cache_memory_budget import small_cache
-from ..codec.caller_document_bytes import Body, check_text, loose_bytes
+from ..codec.caller_document_to_bytes import Body, check_text, loose_bytes
 from ..codec.stream_reader_base import FrameMatcher
 from ..context import Context
 from ..dialect import Dialect

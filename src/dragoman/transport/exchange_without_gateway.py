@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ..canon.losses import Severity
-from ..codec.caller_document_bytes import Body
+from ..codec.caller_document_to_bytes import Body
 from ..dialects import get, is_known
 from ..errors import ConfigError, FaultError, TransportError
 from ..translate import Translation, translate_fault, translate_request, translate_response

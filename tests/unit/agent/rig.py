@@ -15,7 +15,7 @@ from dragoman.runtime.events import RunEvent
 from dragoman.runtime.loop import Limits, Loop
 from dragoman.runtime.model_interface import Report
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.session_state import Session
+from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Toolbox
 

@@ -14,7 +14,7 @@ from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Limits, Policy
 from dragoman.runtime import __all__ as names
 from dragoman.runtime.events import Content, Finished, RunEvent
-from dragoman.runtime.session_state import Session
+from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.system_prompt import opening, system
 from tests.unit.agent.rig import Plain
 

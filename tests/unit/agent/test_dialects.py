@@ -14,7 +14,7 @@ from dragoman.canon import Media, Text, ToolCall, ToolResult
 from dragoman.dialects import names
 from dragoman.runtime import Agent
 from dragoman.runtime.loop import Limits
-from dragoman.runtime.session_state import Session
+from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.tool_interface import Outcome
 from dragoman.transport.upstream_config import Upstream
 from tests.e2e.clients import CITY, PAIR, PICTURE, RESULT

@@ -32,7 +32,7 @@ from dragoman.runtime.events import (
 from dragoman.runtime.history import INTERRUPTED, NOT_RUN, text_of
 from dragoman.runtime.loop import Limits
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.session_state import Session
+from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.system_prompt import opening
 from dragoman.runtime.tool_interface import Outcome, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Approval

@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.canon import Media, Request, Settings, Text, ToolCall, ToolResult, Turn
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
-from dragoman.runtime.session_state import Session
+from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.upstreams import Net, UpstreamModel
 from dragoman.transport.http_client import Pool
 from dragoman.transport.http_client_interface import Limits

@@ -16,7 +16,7 @@ from dragoman.runtime.events import Finished, Lost
 from dragoman.runtime.fit_request_to_upstream import exported
 from dragoman.runtime.history import INTERRUPTED, NOT_RUN
 from dragoman.runtime.loop import Loop
-from dragoman.runtime.session_state import Session
+from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.toolbox import Approval
 from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
 

@@ -15,7 +15,7 @@ from dragoman.errors import ConfigError
 from dragoman.runtime import telemetry
 from dragoman.runtime.events import Content, ToolCallRequest
 from dragoman.runtime.open_telemetry import OpenTelemetry
-from dragoman.runtime.session_state import Session
+from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.telemetry import Lines
 from dragoman.runtime.tool_interface import DiffStat, FileDiff, Outcome, ToolError
 from tests.unit.agent.rig import InTurn, Plain, begun, call, loop, ran, says

@@ -8,7 +8,7 @@ import pytest
 
 import dragoman
 from dragoman import Loss
-from dragoman.codec.caller_document_bytes import as_bytes
+from dragoman.codec.caller_document_to_bytes import as_bytes
 
 
 def losses(body: dict[str, Any], source: str, target: str) -> dict[str, Loss]:

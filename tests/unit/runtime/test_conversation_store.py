@@ -14,7 +14,7 @@ from dragoman.canon import Text, Turn
 from dragoman.cli import conversation_log_run
 from dragoman.errors import ConfigError
 from dragoman.runtime.conversation_store import KIND, ConversationStore, find
-from dragoman.runtime.session_state import Session
+from dragoman.runtime.resumable_conversation import Session
 from dragoman.store import Entry
 from dragoman.store.sqlite_entry_store import SqliteStore
 from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says

@@ -14,7 +14,7 @@ from dragoman import dialects as dialect_folder
 from dragoman.canon.losses import Loss
 from dragoman.canon.parts import Seal
 from dragoman.codec import packed_seals
-from dragoman.codec.caller_document_bytes import as_bytes, loose_bytes
+from dragoman.codec.caller_document_to_bytes import as_bytes, loose_bytes
 from dragoman.dialect import Dialect
 from dragoman.dialects import get, names
 from dragoman.errors import ConfigError, LossError, WireError

@@ -17,7 +17,7 @@ from ...codec.custom_tools import wrap_tool
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.schema import Subset
 from ...codec.schema_for_target import fit
-from ...codec.settings_for_target import report_parallel
+from ...codec.setting_value_limits import report_parallel
 from ...codec.tool_declaration_cache import ToolMemo
 from ...codec.tool_names import Names, by_name
 from ...codec.wire_decoding import Unknown

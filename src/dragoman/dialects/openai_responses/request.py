@@ -37,9 +37,9 @@ from .client_tools import ClientItems
 from .context_management import read_context_management, write_context_management
 from .history_writer import Calls, add_json_word, instructions, some_input, write_message, write_outputs, write_own
 from .hosted_tools import HOSTED
+from .image_compaction_and_hosted_items import read_other
 from .max_tool_calls import read_limit, take_limit
 from .message import read_content, write_input
-from .other_output_item_reader import read_other
 from .output_items import item_extra, message_extra, read_call, read_item, stray_fields, write_items
 from .previous_responses import put_earlier
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings

@@ -20,7 +20,7 @@ import msgspec
 from ...codec.cache_memory_budget import lookup_cache, small_cache
 from ...transport.secret_redaction import Redactor
 from ..config import LogFormat
-from .answer_tokens import tokens
+from .answer_token_counts import tokens
 from .log_line_writer import LineWriter
 from .recent_exchanges import Exchange
 from .recorded_exchange_report import clean, secrets_of

@@ -40,7 +40,7 @@ from . import (
     upstream_fault_messages,
     upstream_headers_and_key,
 )
-from .answer_tokens import tokens_in_fields
+from .answer_token_counts import tokens_in_fields
 from .cached_upstream_plans import HOPS, INSTANCE, UpstreamPlan
 from .child_process import NotedVault, takes_long
 from .client_request import ClientRequest

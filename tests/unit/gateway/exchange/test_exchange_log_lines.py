@@ -15,7 +15,7 @@ import pytest
 from bench import payloads
 from bench.streams import frames
 
-from dragoman.gateway.exchange.answer_tokens import tokens
+from dragoman.gateway.exchange.answer_token_counts import tokens
 from dragoman.gateway.exchange.exchange_log_lines import ExchangeLog, agent_name, entry, facts, harmless, text
 from dragoman.gateway.exchange.log_line_writer import MAX_WRITE, LineWriter
 from dragoman.gateway.exchange.recent_exchanges import Exchange, Recording
