@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 from bench import payloads
 from bench.streams import frames
+from msgspec import Raw
 
-from dragoman.gateway.exchange.answer_token_counts import tokens
+from dragoman.codec import json_text
+from dragoman.gateway.exchange.answer_token_counts import tokens, tokens_in_fields
 from dragoman.gateway.exchange.exchange_log_lines import ExchangeLog, agent_name, entry, facts, harmless, text
 from dragoman.gateway.exchange.log_line_writer import MAX_WRITE, LineWriter
 from dragoman.gateway.exchange.recent_exchanges import Exchange, Recording
@@ -138,6 +140,30 @@ def test_tokens_are_found_at_the_end_of_every_dialects_answers(dialect: str, str
         exchange = made(answered=payloads.response(dialect))
     given, out = tokens(exchange)
     assert given and out
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_fields_of_a_whole_answer_have_the_same_tokens_as_its_end(dialect: str) -> None:
+    answer = payloads.response(dialect)
+    found = tokens_in_fields(json_text.fields(answer))
+    if dialect in ("ollama", "code-assist"):  # the counts stand in other fields, so the end of the answer is searched
+        assert found is None
+    else:
+        assert found == tokens(made(answered=answer))
+
+
+@pytest.mark.parametrize(
+    ("usage", "found"),
+    [
+        (b'{"input_tokens":3,"cache_read_input_tokens":40,"output_tokens":7}', (43, 7)),
+        (b'{"prompt_tokens":3}', (3, None)),
+        (b'{"prompt_tokens":"many"}', None),
+        (b"{}", None),
+        (b"null", None),
+    ],
+)
+def test_tokens_in_the_usage_field(usage: bytes, found: tuple[int | None, int | None] | None) -> None:
+    assert tokens_in_fields({"usage": Raw(usage)}) == found
 
 
 def test_tokens_are_those_that_the_upstream_counted() -> None:
