@@ -10,7 +10,7 @@ import pytest
 from dragoman import Media, Text, ToolCall, ToolResult
 from dragoman.canon.request import Request
 from dragoman.canon.turns import Turn
-from dragoman.runtime.fit_request_to_upstream import exported
+from dragoman.runtime.seals_ids_and_names_for_upstream import exported
 
 SUCCEEDED = "Tool execution succeeded."
 IMAGE = Media("image", "image/png", data="aGk=")

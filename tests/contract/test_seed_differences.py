@@ -25,9 +25,9 @@ from dragoman.runtime import Agent, DiffUpdate, Policy, SearchService, builtin, 
 from dragoman.runtime.builtin_tools.google_web_search import Endpoint, GoogleWebSearch
 from dragoman.runtime.builtin_tools.read_file import ReadFile
 from dragoman.runtime.events import Finished, ToolCallResponse, as_line
-from dragoman.runtime.fit_request_to_upstream import exported
 from dragoman.runtime.history import curated, sealed
 from dragoman.runtime.mcp import tool_names
+from dragoman.runtime.seals_ids_and_names_for_upstream import exported
 from dragoman.runtime.shells import usual_shell
 from dragoman.runtime.tool_interface import Confirmation, FileDiff, Outcome, ToolEnvironment
 from dragoman.runtime.toolbox import as_result

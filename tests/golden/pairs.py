@@ -11,7 +11,7 @@ import msgspec
 from conformance.source.desk import MODELS
 
 import dragoman
-from dragoman.cli.loss_matrix import Cell, Matrix, as_markdown
+from dragoman.cli.matrix import Cell, Matrix, as_markdown
 from dragoman.conform.json_paths import decode, dump
 from dragoman.conform.stream_folding import framed, frames_of
 from dragoman.dialects import names
@@ -88,6 +88,6 @@ def made() -> dict[Path, str]:
     found = matrix()
     data = msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"
     return {
-        ROOT / "src" / "dragoman" / "cli" / "loss_matrix.json": data,
+        ROOT / "src" / "dragoman" / "cli" / "matrix.json": data,
         ROOT / "docs" / "matrix.md": as_markdown(found),
     }

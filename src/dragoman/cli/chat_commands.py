@@ -19,8 +19,8 @@ from ..dialects import installed, is_known
 from ..errors import ConfigError
 from ..runtime.agent import Agent
 from ..runtime.edit_journal import undo
-from ..runtime.fit_request_to_upstream import exported
 from ..runtime.policy import Mode
+from ..runtime.seals_ids_and_names_for_upstream import exported
 from ..store import Store
 from ..transport.window_and_price_lookup import shown_cost
 from .ask_output import tokens

@@ -17,8 +17,8 @@ from ..errors import DragomanError
 from ..runtime.conversation_store import KIND, find
 from ..runtime.edit_journal import forget_edits
 from ..runtime.edit_journal import undo as take_back
-from ..runtime.fit_request_to_upstream import exported
 from ..runtime.resumable_conversation import Session
+from ..runtime.seals_ids_and_names_for_upstream import exported
 from ..runtime.system_prompt import is_opening
 from ..store import Entry
 from ..store.sqlite_entry_store import SqliteStore, usual_file

@@ -52,7 +52,7 @@ _SECTIONS = {
         "dialects": ("dialects.dialects", "List the dialects."),
         "loss": ("loss.loss", "Explain a loss code."),
         "rule": ("rule.rule", "Explain a rule of the linter."),
-        "matrix": ("loss_matrix.matrix_command", "Show the losses between all pairs of dialects."),
+        "matrix": ("matrix.matrix_command", "Show the losses between all pairs of dialects."),
         "show": ("show_sample_conversation.show", "Show one conversation in all dialects."),
         "conform": ("conform.conform", "Test any gateway, or this library."),
         "completion": ("completion.completion", "Print the completion script for a shell."),

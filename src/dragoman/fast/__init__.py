@@ -1,8 +1,8 @@
 """Owns everything that exists only for speed. Translations are the same without this package.
 
 An agent sends its whole history with every turn, so the library remembers documents that it read and wrote, by their
-exact bytes (`remembered_requests`, `prefix_memory`, `request_envelope_memory`). The gateway remembers requests that
-come again unchanged (`repeated_requests`). Plain answers and repeated frames of streams have short ways
+exact bytes (`continued_requests`, `prefix_memory`, `request_envelope_memory`). The gateway remembers requests that
+come again unchanged (`identical_requests`). Plain answers and repeated frames of streams have short ways
 (`common_answer_form`, `repeated_frames`).
 
     from dragoman import fast

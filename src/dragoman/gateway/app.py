@@ -34,7 +34,7 @@ from .endpoints.endpoint_table import Call, EndpointTable
 from .endpoints.non_generation_handlers import Answer, Handler, OtherRequests, nothing
 from .exchange.cached_upstream_plans import UpstreamPlans
 from .exchange.child_process import LARGE, ChildProcesses
-from .exchange.child_tasks import in_child
+from .exchange.child_process_results import in_child
 from .exchange.exchange_log_lines import ExchangeLog
 from .exchange.exchange_row import row
 from .exchange.gateway_secrets import print_failure, redactor

@@ -22,7 +22,7 @@ _MODEL = "gemini-2.5-pro"
 
 def response_parts(results: tuple[Part, ...], name: str) -> list[dict[str, Any]]:
     """Results of the tool `name` as parts that Gemini takes: `functionResponse`, and the parts beside it."""
-    from .fit_request_to_upstream import GEMINI, exported  # late: most programs write no events
+    from .seals_ids_and_names_for_upstream import GEMINI, exported  # late: most programs write no events
 
     found = tuple([part for part in results if isinstance(part, ToolResult)])
     calls = tuple([ToolCall(result.call_id, name, "{}") for result in found])

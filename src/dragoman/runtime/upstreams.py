@@ -40,8 +40,8 @@ from ..transport.retry_decision import no_answer, until
 from ..transport.secret_redaction import Redactor, upstream_secrets
 from ..transport.upstream_config import REHEARSAL, Upstream, addressed, how_to_add, known_environments
 from ..transport.window_and_price_lookup import FREE, window_and_prices
-from .fit_request_to_upstream import SOURCE, fit_to_upstream
 from .model_interface import Model, Report
+from .seals_ids_and_names_for_upstream import SOURCE, fit_to_upstream
 
 Binary = Literal["native", "summarise"]
 """How media in results are sent: as the dialect can, or as a line that names their type."""

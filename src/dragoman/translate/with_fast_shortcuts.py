@@ -21,7 +21,7 @@ from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
 from ..fast.common_answer_form import Named, Plain, place_seals_in_plain, plain_calls
-from ..fast.remembered_requests import Known, RequestMemory
+from ..fast.continued_requests import Known, RequestMemory
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
 from . import request, response, stream

@@ -13,10 +13,10 @@ from dragoman import lint
 from dragoman.canon import Finish, PartDelta, PartEnd, PartStart, Reasoning, Seal, Start, Stop, ToolCall, ToolResult
 from dragoman.dialects import names
 from dragoman.runtime.events import Finished, Lost
-from dragoman.runtime.fit_request_to_upstream import exported
 from dragoman.runtime.history import INTERRUPTED, NOT_RUN
 from dragoman.runtime.loop import Loop
 from dragoman.runtime.resumable_conversation import Session
+from dragoman.runtime.seals_ids_and_names_for_upstream import exported
 from dragoman.runtime.toolbox import Approval
 from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
 

@@ -18,7 +18,7 @@ from dragoman.canon.parts import Path, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import Record, digest
 from dragoman.context import Context
-from dragoman.dialects.openai_chat.tool_results import write_results_messages
+from dragoman.dialects.openai_chat.tool_result_writer import write_results_messages
 from dragoman.fast import forget
 from dragoman.lint.runner import _order
 from dragoman.seals.placing_on_parts import Placing

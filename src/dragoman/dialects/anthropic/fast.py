@@ -31,7 +31,7 @@ from ...fast.common_answer_form import (
     as_spelled,
     decodable,
 )
-from ...fast.remembered_requests import skimmer
+from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
 from .content_block_writer import DIRECT
 from .request import RequestReader, RequestWriter

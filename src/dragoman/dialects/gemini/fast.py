@@ -32,7 +32,7 @@ from ...fast.common_answer_form import (
     decodable,
     kept_in,
 )
-from ...fast.remembered_requests import skimmer
+from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
 from . import wire
 from .call_pairing import made_id

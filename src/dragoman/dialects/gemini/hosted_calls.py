@@ -31,8 +31,8 @@ from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .code_execution import write_hosted as write_run
+from .foreign_hosted_calls_as_parts import CALL, RESPONSE, read_tool_part, write_use
 from .grounding import PAGES, Grounding
-from .hosted_tool_parts import CALL, RESPONSE, read_tool_part, write_use
 from .original_values import peek
 
 GROUNDING, FETCHED = "groundingMetadata", "urlContextMetadata"

@@ -35,14 +35,14 @@ from ...fast.common_answer_form import (
     names_of,
     others,
 )
-from ...fast.remembered_requests import skimmer
+from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
 from .answer_images import FIELD as IMAGES
 from .reasoning_details import written_entry
 from .request import RequestReader, RequestWriter
 from .response import COMPLETION_EXTRAS, PROMPT_EXTRAS, is_apart, take_figures
-from .search_results import ADDRESSES, RESULTS
+from .search_result_reader import ADDRESSES, RESULTS
 
 # Fields are in the order in which OpenAI sends them, so that decoding finds them fastest.
 

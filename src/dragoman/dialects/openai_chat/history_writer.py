@@ -15,7 +15,7 @@ from ...context import Context
 from . import wire
 from .message import write_assistant, write_content
 from .reasoning_details import FIELD, among_others
-from .tool_results import write_results_messages
+from .tool_result_writer import write_results_messages
 
 _OPENAI = frozenset({wire.NAME, "openai-responses"})
 NO_INPUT = "(nothing was said)"

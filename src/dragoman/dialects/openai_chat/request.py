@@ -28,7 +28,7 @@ from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
 from .message import read_assistant, read_content, read_legacy
 from .settings import read_extras, read_settings, take_options, take_shared, write_settings
-from .tool_results import answer_for, write_results_messages
+from .tool_result_writer import answer_for, write_results_messages
 from .tools import MEMO, functions_from, read_choice, with_own, write_choice
 
 _ROLES: dict[str, Role] = {
@@ -48,7 +48,7 @@ def read_request(body: bytes, context: Context) -> Request:
     if wire.SWITCHES.any_sent(request):
         switches = carried(request, wire.SWITCHES) or {}
         if len(switches) > 1 or () in unknown:
-            from .thinking_switches import in_order  # late: clients of some hosts only
+            from .thinking_switch_reader import in_order  # late: clients of some hosts only
 
             unknown[()] = in_order(body, switches, unknown.get((), {}))
     marks = take_marks(unknown) if unknown and context.target != wire.NAME else None
@@ -90,7 +90,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         if unknown:
             shared |= take_options(unknown, context)
             if context.target != wire.NAME and type(request) is wire.HostRequest:
-                from .thinking_switches import read_switches  # late: clients of some hosts only
+                from .thinking_switch_reader import read_switches  # late: clients of some hosts only
 
                 settings = read_switches(settings, unknown)
         extra = with_shared(gather(context, (), unknown, extras), context.target, shared)

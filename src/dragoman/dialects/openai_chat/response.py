@@ -20,8 +20,8 @@ from . import wire
 from .answer_audio_reader import becomes_words, has_audio_content, is_empty, with_transcript
 from .message import read_assistant, read_legacy, text_value, write_assistant
 from .reasoning_details import FIELD
-from .search_results import take_search, with_search
-from .tool_results import write_results_messages
+from .search_result_reader import take_search, with_search
+from .tool_result_writer import write_results_messages
 
 _MESSAGE_EXTRAS = Fields("audio", "reasoning_details")
 _REASONS: dict[str, StopReason] = {

@@ -35,7 +35,7 @@ from .executed_tools import ExecutedTools
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
 from .response import TIER_AT, read_response, read_stop, read_usage, with_earlier_counts
-from .search_results import Search, take_search
+from .search_result_reader import Search, take_search
 from .streamed_answer import Answer
 from .streamed_calls import Call, begins
 

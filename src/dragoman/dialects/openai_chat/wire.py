@@ -344,7 +344,7 @@ REQUEST_EXTRAS = Fields(
 
 class HostRequest(ChatRequest):
     """The body of a request for any Chat host: with the switches for thinking, which OpenAI does not have
-    (`thinking_switches.py`).
+    (`thinking_switch_reader.py`).
     """
 
     thinking: Raw = NONE

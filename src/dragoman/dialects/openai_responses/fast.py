@@ -37,7 +37,7 @@ from ...fast.common_answer_form import (
     names_of,
     others,
 )
-from ...fast.remembered_requests import skimmer
+from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
 from .client_tool_search import NAME as SEARCH

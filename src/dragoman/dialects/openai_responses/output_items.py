@@ -30,7 +30,7 @@ from .compaction import KIND as COMPACTION
 from .compaction import write_compaction
 from .generated_images import fits_item, image_item, is_picture, sent_item
 from .hosted_calls import SEARCH, sent
-from .image_compaction_and_hosted_items import read_other
+from .image_compaction_and_hosted_item_reader import read_other
 from .message import read_content, write_output_text
 from .tools import IDS, NAMES, own_fields, with_fields
 from .unknown_items import as_message

@@ -37,15 +37,15 @@ from .client_tools import ClientItems
 from .context_management import read_context_management, write_context_management
 from .history_writer import Calls, add_json_word, instructions, some_input, write_message, write_outputs, write_own
 from .hosted_tools import HOSTED
-from .image_compaction_and_hosted_items import read_other
+from .image_compaction_and_hosted_item_reader import read_other
 from .max_tool_calls import read_limit, take_limit
 from .message import read_content, write_input
 from .output_items import item_extra, message_extra, read_call, read_item, stray_fields, write_items
 from .previous_responses import put_earlier
+from .responses_only_tool_use_reader import read_use
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import MEMO, own_fields, read_choice, tools_from, with_fields, write_choice
 from .unknown_items import as_message
-from .uses_of_responses_only_tools import read_use
 
 _ROLES: dict[str | None, Role] = {"system": "system", "developer": "developer", "user": "user"}
 _ASSISTANT_ITEMS = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})

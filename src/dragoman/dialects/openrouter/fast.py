@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ...dialect import Fast
-from ...fast.remembered_requests import skimmer
+from ...fast.continued_requests import skimmer
 from ..openai_chat.fast import repeated
 from . import wire
 from .request import RequestReader, RequestWriter

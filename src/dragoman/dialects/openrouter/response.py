@@ -18,7 +18,7 @@ from ...context import Context
 from ...errors import WireError
 from ..openai_chat import response as chat
 from ..openai_chat.message import write_assistant
-from ..openai_chat.tool_results import write_results_messages
+from ..openai_chat.tool_result_writer import write_results_messages
 from ..openai_chat.wire import check_message
 from . import wire
 from .part_fields import fitted_turn, marks_homed

@@ -16,7 +16,7 @@ from ...dialects import endpoints
 from ...transport.http_client import Headers
 from ..client_ownership import apart
 from ..exchange.child_process import SMALL
-from ..exchange.child_tasks import done, in_child
+from ..exchange.child_process_results import done, in_child
 from ..exchange.refused_exchange import Refused, fault_reply
 from ..exchange.response_continuation import asked as refers
 from ..exchange.response_continuation import recall

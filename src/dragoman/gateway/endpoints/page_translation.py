@@ -15,8 +15,8 @@ from ...errors import DragomanError
 from ...lint import lint
 from ...translate import StreamTranslator, translate_request, translate_response, translate_tools
 from ...translate.detect import detect
+from ..exchange.corresponding_frames import Side, joined_answers
 from ..exchange.corresponding_parts import joined, read
-from ..exchange.joined_answers import Side, joined_answers
 from ..exchange.recorded_exchange_report import explained
 from .page import Answer
 

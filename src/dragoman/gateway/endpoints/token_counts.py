@@ -22,7 +22,7 @@ from ...translate import translate_request
 from ...transport.http_client import Headers
 from ..config import REHEARSAL, Route
 from ..exchange import rehearsal_upstream, upstream_headers_and_key
-from ..exchange.child_tasks import done
+from ..exchange.child_process_results import done
 from ..exchange.non_generation_upstream_calls import SideAnswer, ask_upstream
 from ..exchange.refused_exchange import fault_reply, no_model, untranslated
 from ..exchange.response_continuation import PreviousResponses

@@ -15,13 +15,13 @@ from ... import fast
 from ...codec.packed_seals import is_marked
 from ...endpoints.dialect_endpoints_record import Call
 from ...errors import RepairError, WireError
-from ...fast.remembered_requests import Known
-from ...fast.repeated_requests import RepeatedRequest, RepeatedRequests
+from ...fast.continued_requests import Known
+from ...fast.identical_requests import IdenticalRequest, IdenticalRequests
 from ...translate.request import Options, Peek, peek
 from ...translate.result import Translation
 from ...translate.with_fast_shortcuts import known_beginning, translate_with
 from ..services import Services
-from . import child_tasks, stream_whole_conversion, upstream_headers_and_key
+from . import child_process_results, stream_whole_conversion, upstream_headers_and_key
 from .cached_upstream_plans import UpstreamPlan
 from .child_process import LARGE, SMALL, NotedVault, takes_long
 from .memory_seal_vault import ClientVault
@@ -31,7 +31,7 @@ from .routes import Choice
 if TYPE_CHECKING:
     from .response_continuation import PreviousResponses
 
-_REPEATED = RepeatedRequests[Peek, Translation]()
+_REPEATED = IdenticalRequests[Peek, Translation]()
 
 
 class ClientRequest:
@@ -55,7 +55,7 @@ class ClientRequest:
         self._earlier = earlier
         self._head: Peek | None = None
         self._known: Known | None = None  # the remembered beginning of a conversation that continues
-        self._repeated: RepeatedRequest[Peek, Translation] | None = None  # the memory of a request that came before
+        self._repeated: IdenticalRequest[Peek, Translation] | None = None  # the memory of a request that came before
         self.apart = False
         """The request is translated in a child."""
 
@@ -67,9 +67,9 @@ class ClientRequest:
                 self._repeated = _REPEATED.find(body, self._call.dialect)
         elif not self._goes_on():
             self.apart = True
-            self._head = await child_tasks.in_child(self._services.children, partial(peek, body))
+            self._head = await child_process_results.in_child(self._services.children, partial(peek, body))
             if self._head is None:
-                broken = await child_tasks.in_child(self._services.children, partial(not_json, body))
+                broken = await child_process_results.in_child(self._services.children, partial(not_json, body))
                 if broken is not None:
                     raise Refused(broken)
 
@@ -123,14 +123,14 @@ class ClientRequest:
         """The same in a child."""
         body = self._body
 
-        def work() -> child_tasks.Light:
+        def work() -> child_process_results.Light:
             asked = self._as_sent(plan, model, mend=mend, unsealed=unsealed)
             if asked.body is body:
                 asked.body = b""  # the gateway has these bytes already
-            return child_tasks.lightened(asked)
+            return child_process_results.lightened(asked)
 
         try:
-            asked = child_tasks.restored(await child_tasks.in_child(self._services.children, work))
+            asked = child_process_results.restored(await child_process_results.in_child(self._services.children, work))
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
         except RecursionError:
@@ -191,7 +191,7 @@ class ClientRequest:
 
 
 def keep_translation(
-    repeated: RepeatedRequest[Peek, Translation], options: Options, model: str, made: Translation
+    repeated: IdenticalRequest[Peek, Translation], options: Options, model: str, made: Translation
 ) -> None:
     """Remember the translation of a repeated request. `made` holds nothing of a vault. It is not kept if other
     data than the bytes and the options determine it, or if it may hold seals of ours."""

@@ -20,9 +20,9 @@ from ...errors import DragomanError, WireError
 from ...transport.secret_redaction import Redactor, query_secrets, redacted_query
 from ...transport.window_and_price_lookup import reported_cost
 from ..config import Config
+from .corresponding_frames import Side, frames, joined_answers
 from .corresponding_parts import Placed, joined, read
 from .exchange_cost import cost_of
-from .joined_answers import Side, frames, joined_answers
 from .recent_exchanges import Exchange, Recording, as_recording
 
 _END_OR_USAGE = re.compile(

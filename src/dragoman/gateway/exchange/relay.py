@@ -33,7 +33,7 @@ from ..http.recording_reply import RecordingReply
 from ..http.server import Gone, IncomingRequest, Reply
 from ..services import Services
 from . import (
-    child_tasks,
+    child_process_results,
     forwarded_headers,
     rehearsal_upstream,
     stream_whole_conversion,
@@ -484,9 +484,9 @@ class Relay:
             if isinstance(found, str):
                 return found
             written, losses = found
-            return b"" if written is body else written, child_tasks.fewer(losses), vault.put_here
+            return b"" if written is body else written, child_process_results.fewer(losses), vault.put_here
 
-        found = await child_tasks.in_child(self._services.children, work)
+        found = await child_process_results.in_child(self._services.children, work)
         if isinstance(found, str):
             return found
         written, losses, kept = found

@@ -24,7 +24,7 @@ from ..config import REHEARSAL
 from ..http.reply_wrapper import ReplyWrapper
 from ..http.server import Reply
 from .child_process import LARGE, ChildProcesses
-from .child_tasks import done
+from .child_process_results import done
 from .recent_exchanges import Exchange
 from .refused_exchange import Refused
 from .routes import Choice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dragoman import MemoryVault
-from dragoman.fast.repeated_requests import RepeatedRequest
+from dragoman.fast.identical_requests import IdenticalRequest
 from dragoman.gateway.exchange.client_request import keep_translation
 from dragoman.translate.request import Options, Peek, make_options
 from dragoman.translate.result import Translation
@@ -13,8 +13,8 @@ BODY = b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]
 OPTIONS = make_options("anthropic", "openai-chat", "gpt-4.1")
 
 
-def kept(body: bytes, options: Options = OPTIONS) -> tuple[RepeatedRequest[Peek, Translation], Translation]:
-    found: RepeatedRequest[Peek, Translation] = RepeatedRequest(body)
+def kept(body: bytes, options: Options = OPTIONS) -> tuple[IdenticalRequest[Peek, Translation], Translation]:
+    found: IdenticalRequest[Peek, Translation] = IdenticalRequest(body)
     made = translate_with(body, options)
     keep_translation(found, options, "m", made)
     return found, made

@@ -28,7 +28,7 @@ Head = TypeVar("Head")
 Made = TypeVar("Made")
 
 
-class RepeatedRequest(Generic[Head, Made]):
+class IdenticalRequest(Generic[Head, Made]):
     """A request that came more than once."""
 
     __slots__ = ("_made", "document", "head")
@@ -51,19 +51,19 @@ class RepeatedRequest(Generic[Head, Made]):
         self._made[options] = copy(made)
 
 
-class RepeatedRequests(Generic[Head, Made]):
+class IdenticalRequests(Generic[Head, Made]):
     """The requests that came lately."""
 
     def __init__(self) -> None:
-        self._seen: Memory[tuple[str, int, bytes], RepeatedRequest[Head, Made]] = Memory()
+        self._seen: Memory[tuple[str, int, bytes], IdenticalRequest[Head, Made]] = Memory()
 
-    def find(self, document: bytes, dialect: str) -> RepeatedRequest[Head, Made] | None:
+    def find(self, document: bytes, dialect: str) -> IdenticalRequest[Head, Made] | None:
         """The entry of a request; None if the request comes for the first time."""
         key = (dialect, len(document), document[-_TAIL:])
         found = self._seen.get(key)
         if found is not None and found.document == document:
             return found
         # The first request with this end leaves a mark; of the next ones the last is kept.
-        kept = RepeatedRequest[Head, Made](b"" if found is None else document)
+        kept = IdenticalRequest[Head, Made](b"" if found is None else document)
         self._seen.put(key, kept, _ENTRY + _COPIES * len(kept.document))
         return None if found is None else kept

@@ -16,7 +16,7 @@ import pytest
 import dragoman
 from dragoman import MemoryVault, fast
 from dragoman.dialects import names
-from dragoman.fast.remembered_requests import SMALLEST, RequestMemory
+from dragoman.fast.continued_requests import SMALLEST, RequestMemory
 from dragoman.translate.request import peek
 from dragoman.translate.with_fast_shortcuts import known_beginning
 

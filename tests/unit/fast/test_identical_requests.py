@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from dragoman import fast
-from dragoman.fast.repeated_requests import RepeatedRequest, RepeatedRequests
+from dragoman.fast.identical_requests import IdenticalRequest, IdenticalRequests
 
 BODY = b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}'
 
@@ -22,24 +22,24 @@ def _as_before() -> Iterator[None]:
 
 
 @pytest.fixture
-def memory() -> RepeatedRequests[str, list[str]]:
-    return RepeatedRequests()
+def memory() -> IdenticalRequests[str, list[str]]:
+    return IdenticalRequests()
 
 
-def test_an_entry_is_made_at_the_second_sight(memory: RepeatedRequests[str, list[str]]) -> None:
+def test_an_entry_is_made_at_the_second_sight(memory: IdenticalRequests[str, list[str]]) -> None:
     assert memory.find(BODY, "anthropic") is None
     found = memory.find(BODY, "anthropic")
     assert found is not None and found.document == BODY
     assert memory.find(BODY, "anthropic") is found
 
 
-def test_the_same_bytes_in_another_dialect_are_another_request(memory: RepeatedRequests[str, list[str]]) -> None:
+def test_the_same_bytes_in_another_dialect_are_another_request(memory: IdenticalRequests[str, list[str]]) -> None:
     for _ in range(3):
         memory.find(BODY, "anthropic")
     assert memory.find(BODY, "openai-chat") is None
 
 
-def test_requests_with_the_same_end_and_size_keep_apart(memory: RepeatedRequests[str, list[str]]) -> None:
+def test_requests_with_the_same_end_and_size_keep_apart(memory: IdenticalRequests[str, list[str]]) -> None:
     one, two = b"1" + b"." * 99, b"2" + b"." * 99
     assert memory.find(one, "d") is None
     first = memory.find(one, "d")
@@ -51,7 +51,7 @@ def test_requests_with_the_same_end_and_size_keep_apart(memory: RepeatedRequests
 
 
 def test_the_caller_may_change_a_result() -> None:
-    entry: RepeatedRequest[str, list[str]] = RepeatedRequest(BODY)
+    entry: IdenticalRequest[str, list[str]] = IdenticalRequest(BODY)
     made = ["body"]
     entry.put("options", made)
     made.append("changed")
@@ -63,13 +63,13 @@ def test_the_caller_may_change_a_result() -> None:
 
 
 def test_an_entry_holds_few_results() -> None:
-    entry: RepeatedRequest[str, list[str]] = RepeatedRequest(BODY)
+    entry: IdenticalRequest[str, list[str]] = IdenticalRequest(BODY)
     for number in range(99):
         entry.put(number, ["made"])
     assert sum(entry.get(number) is not None for number in range(99)) <= 4
 
 
-def test_a_switch_and_a_function_forget_all_requests(memory: RepeatedRequests[str, list[str]]) -> None:
+def test_a_switch_and_a_function_forget_all_requests(memory: IdenticalRequests[str, list[str]]) -> None:
     for forget in (fast.forget, fast.off):
         memory.find(BODY, "anthropic")
         assert memory.find(BODY, "anthropic") is not None
@@ -78,7 +78,7 @@ def test_a_switch_and_a_function_forget_all_requests(memory: RepeatedRequests[st
         forget()
 
 
-def test_many_requests_stay_within_the_budget(memory: RepeatedRequests[str, list[str]]) -> None:
+def test_many_requests_stay_within_the_budget(memory: IdenticalRequests[str, list[str]]) -> None:
     fast.budget(400_000)
     try:
         for number in range(2000):

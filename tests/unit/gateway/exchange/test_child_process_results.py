@@ -20,7 +20,7 @@ import dragoman
 from dragoman.canon.events import Fault
 from dragoman.errors import WireError
 from dragoman.gateway.config import Bounds
-from dragoman.gateway.exchange import child_process, child_tasks
+from dragoman.gateway.exchange import child_process, child_process_results
 from dragoman.gateway.exchange.child_process import (
     DENSE,
     LARGE,
@@ -382,7 +382,7 @@ def test_the_way_back_has_what_it_needs(target: str) -> None:
     calls = {part.id for turn in asked.request.turns for part in turn.parts if isinstance(part, dragoman.ToolCall)}
     turns, digest = len(asked.request.turns), asked.history.conversation().with_texts()
     tools, first = asked.request.tools, asked.request.turns[0]
-    light = child_tasks.restored(child_tasks.lightened(asked))
+    light = child_process_results.restored(child_process_results.lightened(asked))
     assert light.request is not None
     assert len(light.request.turns) == turns
     assert {
@@ -397,12 +397,10 @@ def test_very_many_losses_are_counted() -> None:
     body = json.loads(asking("anthropic"))
     body["messages"] = [{"role": "user", "content": "hi", f"x{i}": 1} for i in range(5000)]
     losses = dragoman.translate_request(body, source="anthropic", target="gemini").losses
-    fewer = child_tasks.fewer(losses)
+    fewer, most = child_process_results.fewer(losses), child_process_results.MAX_LOSSES
     assert len(losses) > 4000
-    assert len(fewer) <= child_tasks.MAX_LOSSES + 5
-    assert sum([int(one.detail.split()[1]) for one in fewer[child_tasks.MAX_LOSSES :]]) + child_tasks.MAX_LOSSES == len(
-        losses
-    )
+    assert len(fewer) <= most + 5
+    assert sum([int(one.detail.split()[1]) for one in fewer[most:]]) + most == len(losses)
 
 
 # Requests under way
@@ -456,6 +454,6 @@ def test_the_conversation_is_that_of_the_client_and_not_the_mended_one() -> None
     assert asked.history is not None
     own = asked.history.conversation().with_texts()
     asked.request = msgspec.structs.replace(asked.request, turns=asked.request.turns[:1])
-    restored = child_tasks.restored(child_tasks.lightened(asked))
+    restored = child_process_results.restored(child_process_results.lightened(asked))
     assert restored.history is not None
     assert restored.history.conversation().with_texts() == own

@@ -59,7 +59,7 @@ class Matrix(Struct, frozen=True, forbid_unknown_fields=True):
 
 def matrix() -> Matrix:
     """The table that was made from the golden files."""
-    text = resources.files("dragoman.cli").joinpath("loss_matrix.json").read_bytes()
+    text = resources.files("dragoman.cli").joinpath("matrix.json").read_bytes()
     return msgspec.json.decode(text, type=Matrix)
 
 

@@ -1,4 +1,4 @@
-"""The long tasks of an exchange, each as a function whose result is small enough to return from a child.
+"""Runs the long functions of an exchange in a child process, and makes their results small enough to return.
 
 A request of many megabytes returns as the bytes to send, and the facts that the answer needs: the ids of its calls, the
 digest of its conversation, its tools and settings. Its results and media, which are most of the bytes, do not return.

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dragoman.dialects import names
-from dragoman.gateway.exchange.joined_answers import Side, frames, joined_answers
+from dragoman.gateway.exchange.corresponding_frames import Side, frames, joined_answers
 from dragoman.translate import StreamTranslator, translate_response
 
 WORDS = ("It is ", "dry ", "in Paris.")
