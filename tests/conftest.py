@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -35,6 +36,12 @@ if PROFILE in ("house", "again") and hasattr(providers, "_get_local_constants"):
     # Hypothesis mixes constants into its examples that it finds in the modules loaded so far: which tests ran before in
     # the same process would decide what is tried.
     providers._get_local_constants = lambda: providers._local_constants
+
+# Tests stop programs by signals. A runner in the background (`nohup`, a shell without job control) ignores some of
+# them, and every program that it starts inherits that.
+for _number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 RequestMemory.smallest = 0
 """The memory is tried on the short requests of the tests, too. `tests/unit/fast` tries the usual size."""
