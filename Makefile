@@ -120,7 +120,7 @@ same: $(READY)  ## Translate all documents with the library of commit BASE too, 
 	$(BIN)/python -m tests.manifest.compare $(BASE)
 
 kills: $(READY)  ## Kill dragoman convert at KILLS random moments (50), and compare the output with an unbroken run
-	$(BIN)/python -m tests.unit.convert.kills --kills $(or $(KILLS),50)
+	$(BIN)/python -m tests.unit.convert.killed_conversions --kills $(or $(KILLS),50)
 
 ray:  ## Install Ray, an S3 server, datasets and Spark into .venv-ray; compare their conversions with those of this machine alone
 	$(PYTHON) -m venv .venv-ray

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from tests.recorded.cases import Case, cases
+from tests.recorded.recorded_bodies import Case, cases
 
 _FREE = frozenset({"parameters", "parametersJsonSchema", "input_schema", "schema", "responseSchema", "properties"})
 """Fields that hold a schema, whose lists are among the shapes."""

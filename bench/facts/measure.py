@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
-from tests.recorded.cases import CREATED, Case, cases
+from tests.recorded.recorded_bodies import CREATED, Case, cases
 
 import dragoman
 from dragoman import Loss

@@ -24,7 +24,7 @@ from . import (
     seals,
     unknown,
 )
-from .desk import DIALECTS, reply, request
+from .documents import DIALECTS, reply, request
 from .kit import DATE
 from .streams import frames
 

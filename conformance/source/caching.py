@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import paths
 from .calls import A, B, asked, tools_of
-from .desk import GEMINIS, Doc, chunk, enveloped, function_call, reply, request
+from .documents import GEMINIS, Doc, chunk, enveloped, function_call, reply, request
 from .kit import CLEAN, Cases, case, others, pairs, src
 
 TOPIC = "prompt-caching"

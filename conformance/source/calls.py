@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import paths
-from .desk import (
+from .documents import (
     DIALECTS,
     GEMINIS,
     Call,

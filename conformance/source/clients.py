@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import paths
 from .calls import GRAMMARS, A, B, asked
-from .desk import GEMINIS, Call, Doc, Out, Results, Said, User, reply, request, tool, toolset
+from .documents import GEMINIS, Call, Doc, Out, Results, Said, User, reply, request, tool, toolset
 from .kit import CLEAN, CUT, GRAMMAR, HARMLESS, WELL, Cases, case, others, src
 from .streams import chat_chunk, frames
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from . import paths
 from .calls import tools_of
-from .desk import GEMINIS, Doc, request, tool, toolset
+from .documents import GEMINIS, Doc, request, tool, toolset
 from .kit import CLEAN, Cases, case, others, src
 
 TOPIC = "controls"

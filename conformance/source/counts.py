@@ -6,7 +6,7 @@ from typing import Any
 
 from . import paths
 from .calls import asked
-from .desk import Doc, chunk, enveloped, reply, request
+from .documents import Doc, chunk, enveloped, reply, request
 from .kit import CLEAN, CUT, GRAMMAR, WELL, Cases, case, others, pairs, src
 from .streams import chat_chunk, frames
 

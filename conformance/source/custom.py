@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import paths
-from .desk import Call, Doc, reply, request
+from .documents import Call, Doc, reply, request
 from .kit import CLEAN, CUT, GRAMMAR, WELL, Cases, case, others, src
 from .streams import frames, text_of
 

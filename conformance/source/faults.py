@@ -6,7 +6,7 @@ from typing import Any
 
 from . import paths
 from .calls import GRAMMARS, asked
-from .desk import CHATS, DIALECTS, GEMINIS, Call, Doc
+from .documents import CHATS, DIALECTS, GEMINIS, Call, Doc
 from .kit import BROKEN, CUT, GRAMMAR, Cases, case, pairs, src
 from .streams import begin, fault_frame
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from . import paths
 from .calls import FINISH, GRAMMARS, A, asked, tools_of
-from .desk import (
+from .documents import (
     DIALECTS,
     GEMINIS,
     RESPONSE,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any
 
-from .desk import DIALECTS, MODELS, Doc
+from .documents import DIALECTS, MODELS, Doc
 
 DATE = "2026-11-15"
 CLEAN = {"lint": "clean"}

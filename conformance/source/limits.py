@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import paths
-from .desk import DIALECTS, GEMINIS, Call, Doc, Out, Results, Said, User, reply, request, tool, toolset
+from .documents import DIALECTS, GEMINIS, Call, Doc, Out, Results, Said, User, reply, request, tool, toolset
 from .kit import CLEAN, CUT, GRAMMAR, WELL, Cases, case, others, src
 from .streams import frames
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .calls import A, tools_of
-from .desk import Doc, Out, Results, Said, User, request
+from .documents import Doc, Out, Results, Said, User, request
 from .kit import CLEAN, Cases, case, others, src
 
 TOPIC = "images-in-results"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .desk import GEMINIS
+from .documents import GEMINIS
 
 Fact = dict[str, Any]
 

@@ -6,7 +6,7 @@ from itertools import product
 
 from . import paths
 from .calls import FINISH, GRAMMARS, A, B, asked
-from .desk import Doc, chunk, function_call, reply, request
+from .documents import Doc, chunk, function_call, reply, request
 from .kit import BROKEN, CLEAN, CUT, GRAMMAR, WELL, Cases, case, others, src
 from .streams import Frame, block_frames, chat_chunk, chat_piece, end, frames, numbered, ollama_line
 

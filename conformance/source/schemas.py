@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import paths
-from .desk import Doc, tool, toolset
+from .documents import Doc, tool, toolset
 from .kit import CLEAN, Cases, case, src
 
 TOPIC = "schema-keywords"

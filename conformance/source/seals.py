@@ -6,7 +6,7 @@ from typing import Any
 
 from . import paths
 from .calls import A, B, asked, tools_of
-from .desk import (
+from .documents import (
     CHATS,
     GEMINIS,
     MODELS,

@@ -5,7 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .desk import GEMINIS, MODELS, RESPONSE, Call, Doc, call_item, chat_call, chunk, enveloped, function_call, usage
+from .documents import (
+    GEMINIS,
+    MODELS,
+    RESPONSE,
+    Call,
+    Doc,
+    call_item,
+    chat_call,
+    chunk,
+    enveloped,
+    function_call,
+    usage,
+)
 
 Frame = Doc | str
 

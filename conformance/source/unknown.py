@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .calls import asked, tools_of
-from .desk import DIALECTS, Doc, User, request
+from .documents import DIALECTS, Doc, User, request
 from .kit import CLEAN, Cases, case, others, src
 
 TOPIC = "unknown-fields"

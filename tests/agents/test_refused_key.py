@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from .agent_session import refused_key
 from .agents import AGENTS, FOLDER, program
-from .session import refused_key
 
 
 @pytest.mark.skipif(FOLDER is None, reason="needs coding agents: make agents installs them and runs this")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from .agent_session import rehearse
 from .agents import AGENTS, FOLDER, program
-from .session import rehearse
 
 PROMPT = "Run the command `cat notes.txt`"
 WITHOUT_COMMANDS = ("codex-programs",)

@@ -15,8 +15,8 @@ import pytest
 
 from dragoman.cli import client_rows
 
+from .agent_session import story
 from .agents import FOLDER, program
-from .session import story
 from .upstream import Upstream
 
 PROMPT = "Count the lines of notes.txt here, into count.txt."

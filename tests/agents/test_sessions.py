@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from .agent_session import MODELS, Session, play
 from .agents import AGENTS, FOLDER, program
-from .session import MODELS, Session, play
 
 EVERYWHERE = ("claude", "codex", "codex-programs", "gemini", "gemini-login", "opencode")
 """Agents that are tried on all dialects; the others speak a dialect in their own way, and are tried on three."""

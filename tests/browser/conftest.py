@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.chromium import chromium
-from tests.browser.traffic import PRICES, two_gateways
+from tests.browser.gateway_with_traffic import PRICES, two_gateways
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.browser.chromium import MISSING, Watched, chromium
-from tests.browser.traffic import ask, some_traffic, two_gateways
+from tests.browser.gateway_with_traffic import ask, some_traffic, two_gateways
 
 
 def main(count: int) -> None:

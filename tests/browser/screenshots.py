@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.browser.chromium import MISSING, Watched, chromium
-from tests.browser.traffic import ask, some_traffic, two_gateways
+from tests.browser.gateway_with_traffic import ask, some_traffic, two_gateways
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.chromium import MISSING, Watched
-from tests.browser.traffic import ask, some_traffic
+from tests.browser.gateway_with_traffic import ask, some_traffic
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -15,8 +15,8 @@ import jsonschema_rs
 import pytest
 
 from tests.browser.chromium import MISSING, Watched
-from tests.browser.traffic import CYCLE, ask, chat, claude
-from tests.e2e.serving import served
+from tests.browser.gateway_with_traffic import CYCLE, ask, chat, claude
+from tests.e2e.gateway_process import served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

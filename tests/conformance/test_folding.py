@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conformance.source.desk import DIALECTS, Call
+from conformance.source.documents import DIALECTS, Call
 from conformance.source.streams import begin, end, fault_frame, frames
 
 from dragoman.conform import suite_reader

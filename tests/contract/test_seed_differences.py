@@ -32,8 +32,8 @@ from dragoman.runtime.shells import usual_shell
 from dragoman.runtime.tool_interface import Confirmation, FileDiff, Outcome, ToolEnvironment
 from dragoman.runtime.toolbox import as_result
 from dragoman.runtime.upstreams import user_agent
-from tests.contract.agent_upstream import Arrived, agent_requests
-from tests.oracles import corpus
+from tests.contract.agent_on_scripted_upstream import Arrived, agent_requests
+from tests.oracles import exchanges
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "seeds-differences.md"
 LABELS = ("Seeds", "Here", "Why", "To get it")
@@ -102,7 +102,7 @@ def test_the_list_is_complete_and_every_entry_has_four_lines() -> None:
 
 
 def test_every_entry_says_which_document_and_the_documents_say_so() -> None:
-    seeds = {path.name[:3]: path.read_text() for path in corpus.require_shared("seeds").glob("*.txt")}
+    seeds = {path.name[:3]: path.read_text() for path in exchanges.require_shared("seeds").glob("*.txt")}
     strange = []
     for name, lines in entries().items():
         document, _, words = lines["Seeds"].partition(", ")
@@ -119,7 +119,7 @@ def test_every_name_in_the_documents_is_in_the_source_or_on_the_page() -> None:
     ours = [path for path in (root / "src").rglob("*") if path.suffix in (".py", ".json", ".md")]
     known = "\n".join([PAGE.read_text(), *[path.read_text() for path in ours]])
     strange = set()
-    for path in corpus.require_shared("seeds").glob("*.txt"):
+    for path in exchanges.require_shared("seeds").glob("*.txt"):
         text = path.read_text()
         for name in {
             *re.findall(r"`([A-Za-z_][\w.\-\[\]]{2,40})`", text),

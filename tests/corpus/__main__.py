@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.corpus import facts, synthetic
-from tests.corpus.files import DATA, DIALECTS
-from tests.oracles.corpus import require_shared
+from tests.corpus import key_paths_and_values, synthetic_exchanges
+from tests.corpus.corpus_files import DATA, DIALECTS
+from tests.oracles.exchanges import require_shared
 
 Json = Any
 _PRICE = 1500
@@ -16,7 +16,7 @@ _PRICE = 1500
 
 def cover(exchanges: list[dict[str, Json]]) -> list[dict[str, Json]]:
     """A small choice of the exchanges that has every fact of all of them, in the given order."""
-    found = [facts.of_exchange(one) for one in exchanges]
+    found = [key_paths_and_values.of_exchange(one) for one in exchanges]
     sizes = [_PRICE + len(json.dumps(one)) for one in exchanges]
     missing = set().union(*found)
     chosen: list[int] = []
@@ -37,7 +37,7 @@ def main() -> None:
     for dialect in DIALECTS:
         lines = (folder / f"{dialect}.jsonl").read_text(encoding="utf-8").splitlines()
         recorded = [json.loads(line) for line in lines if line]
-        chosen = cover([synthetic.exchange(one) for one in recorded])
+        chosen = cover([synthetic_exchanges.exchange(one) for one in recorded])
         text = "".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) + "\n" for one in chosen)
         (DATA / f"{dialect}.jsonl").write_text(text, encoding="utf-8")
         print(f"{dialect}: {len(chosen)} of {len(recorded)} exchanges, {len(text.encode()):,} bytes")

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.corpus import facts, synthetic
+from tests.corpus import key_paths_and_values, synthetic_exchanges
 from tests.corpus.__main__ import cover
-from tests.corpus.files import DATA, DIALECTS, OWN
+from tests.corpus.corpus_files import DATA, DIALECTS, OWN
 from tests.corpus.frames import frames
-from tests.corpus.keys import MODELS, Region, inside, is_enum, is_name
-from tests.corpus.streams import pieces
-from tests.oracles import corpus
+from tests.corpus.key_meanings import MODELS, Region, inside, is_enum, is_name
+from tests.corpus.synthetic_streams import pieces
+from tests.oracles import exchanges
 
 Json = Any
 LONG = 12
@@ -28,12 +28,12 @@ def own(dialect: str) -> list[Json]:
 
 
 def recorded(dialect: str) -> list[Json]:
-    text = (corpus.require_shared() / f"{dialect}.jsonl").read_text(encoding="utf-8")
+    text = (exchanges.require_shared() / f"{dialect}.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines() if line]
 
 
-def facts_of(exchanges: list[Json]) -> set[facts.Fact]:
-    return set().union(*map(facts.of_exchange, exchanges))
+def facts_of(documents: list[Json]) -> set[key_paths_and_values.Fact]:
+    return set().union(*map(key_paths_and_values.of_exchange, documents))
 
 
 def texts(exchange: Json) -> Iterator[str]:
@@ -96,22 +96,22 @@ def test_the_corpus_stays_small() -> None:
 def test_a_copy_has_the_facts_of_its_original_and_is_made_alike_again() -> None:
     for dialect in DIALECTS:
         for one in own(dialect)[::10]:
-            copy = synthetic.exchange(one)
-            assert facts.of_exchange(copy) == facts.of_exchange(one), one["id"]
-            assert synthetic.exchange(one) == copy
+            copy = synthetic_exchanges.exchange(one)
+            assert key_paths_and_values.of_exchange(copy) == key_paths_and_values.of_exchange(one), one["id"]
+            assert synthetic_exchanges.exchange(one) == copy
 
 
 def test_the_choice_keeps_every_fact_and_leaves_repeats_out() -> None:
-    exchanges = own("anthropic")[:20]
-    chosen = cover(exchanges + exchanges)
-    assert facts_of(chosen) == facts_of(exchanges)
-    assert len(chosen) <= len(exchanges)
+    documents = own("anthropic")[:20]
+    chosen = cover(documents + documents)
+    assert facts_of(chosen) == facts_of(documents)
+    assert len(chosen) <= len(documents)
 
 
 def test_a_missing_fact_is_seen() -> None:
     one = next(one for one in own("anthropic") if one["request"])
     more = {**one, "request": {**one["request"], "new_key": {"type": "new"}}}
-    assert facts.of_exchange(more) - facts.of_exchange(one) == {
+    assert key_paths_and_values.of_exchange(more) - key_paths_and_values.of_exchange(one) == {
         ("request", "/new_key", "object"),
         ("request", "/new_key/type", "string"),
         ("request", "/new_key/type", "=new"),

@@ -15,7 +15,7 @@ from google import genai
 from dragoman.gateway.config import Bounds
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from ..unit.gateway.rig import Behind, between, run
+from ..unit.gateway.helpers import Behind, between, run
 
 ASKED = [{"role": "user", "content": "hi"}]
 STORY = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")]

@@ -10,7 +10,7 @@ from dragoman.conform import library_runner, suite_reader
 from dragoman.conform.gateway_runner import Host, run
 from dragoman.conform.scripted_upstream import Upstream
 from dragoman.dialects import names
-from tests.e2e.serving import served, upstreams
+from tests.e2e.gateway_process import served, upstreams
 
 SUITE = suite_reader.load(suite_reader.latest())
 HOSTS = {case.host: case.upstream for case in SUITE.cases if case.host}

@@ -13,11 +13,11 @@ from dragoman.dialects import names
 from dragoman.runtime import Agent
 from dragoman.runtime.loop import Limits
 from dragoman.transport.upstream_config import Upstream
-from tests.e2e.clients import CITY, PAIR, RESULT
-from tests.e2e.scripted import MODELS, Scripted, story
-from tests.e2e.serving import served, upstreams
-from tests.seals import upstreams as sealing
-from tests.unit.agent.rig import Plain
+from tests.e2e.gateway_process import served, upstreams
+from tests.e2e.scripted_upstream import MODELS, Scripted, story
+from tests.e2e.sdk_clients import CITY, PAIR, RESULT
+from tests.seals import sealing_upstreams as sealing
+from tests.unit.agent.helpers import Plain
 
 
 class Rig:

@@ -19,10 +19,10 @@ from dragoman.runtime.mcp.servers import Servers
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Done, Toolbox
-from tests.e2e.mcp_servers.office import MODERN, PDF, PNG, WAV
 from tests.e2e.mcp_servers.processes import ROOT, WAYS, children, started
+from tests.e2e.mcp_servers.server_with_many_tools import MODERN, PDF, PNG, WAV
 
-OFFICE = [sys.executable, "-m", "tests.e2e.mcp_servers.office"]
+OFFICE = [sys.executable, "-m", "tests.e2e.mcp_servers.server_with_many_tools"]
 
 
 @contextmanager

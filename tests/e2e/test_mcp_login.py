@@ -18,7 +18,7 @@ import pexpect
 import pytest
 
 from tests.e2e.authorisation_server import AuthorisationServer, authorisation_server, signed_in
-from tests.e2e.mcp_servers.library import guarded
+from tests.e2e.mcp_servers.server_with_resources_and_prompts import guarded
 
 MAIN = "from dragoman.cli.main import main; main()"
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/authorize\?[^\s\x1b]+")

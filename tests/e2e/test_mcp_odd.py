@@ -14,7 +14,7 @@ from tests.e2e.mcp_servers.processes import ROOT, children
 
 
 def odd(how: str) -> ServerConfig:
-    return ServerConfig(command=sys.executable, args=("-m", "tests.e2e.mcp_servers.odd", how), cwd=str(ROOT))
+    return ServerConfig(command=sys.executable, args=("-m", "tests.e2e.mcp_servers.faulty_server", how), cwd=str(ROOT))
 
 
 def looked(how: str) -> Status:

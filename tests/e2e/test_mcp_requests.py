@@ -24,8 +24,8 @@ from dragoman.runtime.mcp.servers import Servers
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, ToolEnvironment
 from dragoman.runtime.toolbox import Toolbox
-from tests.e2e.mcp_servers.office import PDF
 from tests.e2e.mcp_servers.processes import ROOT
+from tests.e2e.mcp_servers.server_with_many_tools import PDF
 
 ERAS = [(), ("--handshake",)]
 Work = Callable[[Servers, Toolbox], Awaitable[Any]]
@@ -35,7 +35,7 @@ def session(flags: tuple[str, ...], work: Work, requests: ServerRequests | None 
     """What comes of work with the library's tools."""
     config = ServerConfig(
         command=sys.executable,
-        args=("-m", "tests.e2e.mcp_servers.library", *flags),
+        args=("-m", "tests.e2e.mcp_servers.server_with_resources_and_prompts", *flags),
         cwd=str(ROOT),
         sampling_tokens=tokens,
     )
@@ -166,7 +166,11 @@ def test_resources_and_prompts(flags: tuple[str, ...]) -> None:
 
 
 def test_the_command_line_shows_resources_and_prompts(tmp_path: Path) -> None:
-    command = {"command": sys.executable, "args": ["-m", "tests.e2e.mcp_servers.library"], "cwd": str(ROOT)}
+    command = {
+        "command": sys.executable,
+        "args": ["-m", "tests.e2e.mcp_servers.server_with_resources_and_prompts"],
+        "cwd": str(ROOT),
+    }
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"library": command}}))
 
     def run(*words: str) -> bytes:
@@ -188,7 +192,11 @@ def test_the_command_line_shows_resources_and_prompts(tmp_path: Path) -> None:
 
 
 def test_the_chat_adds_resources_and_prompts_to_the_next_message(tmp_path: Path) -> None:
-    command = {"command": sys.executable, "args": ["-m", "tests.e2e.mcp_servers.library"], "cwd": str(ROOT)}
+    command = {
+        "command": sys.executable,
+        "args": ["-m", "tests.e2e.mcp_servers.server_with_resources_and_prompts"],
+        "cwd": str(ROOT),
+    }
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"library": command}}))
     typed = [
         "/mcp",

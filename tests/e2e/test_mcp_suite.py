@@ -16,7 +16,7 @@ from tests.e2e.mcp_servers.processes import ROOT, started
 FOLDER = Path(os.environ.get("MCP_CONFORMANCE") or ROOT / "build" / "mcp-conformance")
 SUITE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 OWN_NODE = FOLDER / "node_modules" / "node" / "bin" / "node"
-PROGRAM = [sys.executable, "-m", "tests.e2e.mcp_servers.suite"]
+PROGRAM = [sys.executable, "-m", "tests.e2e.mcp_servers.conformance_suite"]
 BASELINE = Path(__file__).parent / "mcp_servers" / "expected-failures.yml"
 
 CLIENT = [

@@ -17,7 +17,7 @@ from bench.streams import frames
 
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 
-from ..unit.gateway.rig import Behind, Received, asking, chunks, read_answer, request, run, whole
+from ..unit.gateway.helpers import Behind, Received, asking, chunks, read_answer, request, run, whole
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see processes")
 

@@ -16,9 +16,9 @@ import pytest
 from dragoman.conform import stream_folding
 from dragoman.conform.case_outcome_checks import Outcome, judge
 from dragoman.dialects import get
-from tests.e2e.asked import Doc, Mistake, Question, chat, gemini, messages, ollama, responses
-from tests.e2e.serving import served
-from tests.oracles import grammar, official
+from tests.e2e.documented_options import Doc, Mistake, Question, chat, gemini, messages, ollama, responses
+from tests.e2e.gateway_process import served
+from tests.oracles import body_verdict, grammar
 
 ASKED: dict[str, list[Question]] = {
     "openai-chat": [*chat.QUESTIONS, *chat.OPENAI_ONLY],
@@ -84,7 +84,7 @@ def _wrong(dialect: str, document: Any, facts: tuple[Doc, ...]) -> list[str]:
 def test_a_question_is_answered(base: str, dialect: str, question: Question) -> None:
     whole = post(base, dialect, question.body)
     assert whole.status == 200, whole.body
-    assert official.check_response(dialect, whole.body, extensions=True) == []
+    assert body_verdict.check_response(dialect, whole.body, extensions=True) == []
     assert _wrong(dialect, json.loads(whole.body), question.facts) == []
 
 
@@ -105,7 +105,7 @@ def test_a_question_is_answered_in_a_stream(base: str, dialect: str, question: Q
 def test_a_mistake_is_refused(base: str, dialect: str, mistake: Mistake, stream: bool) -> None:
     received = post(base, dialect, mistake.body, stream=stream)
     assert received.status == mistake.status, received.body
-    assert official.check_fault(dialect, received.body) == []
+    assert body_verdict.check_fault(dialect, received.body) == []
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ import pytest
 from conformance.source.faults import WORDS
 
 from dragoman.dialects import names
-from tests.e2e import clients
-from tests.e2e.scripted import MODELS, ROUTER_SEAL, STEPS, Scripted, story
-from tests.e2e.serving import served, upstreams
-from tests.seals import upstreams as sealing
+from tests.e2e import sdk_clients
+from tests.e2e.gateway_process import served, upstreams
+from tests.e2e.scripted_upstream import MODELS, ROUTER_SEAL, STEPS, Scripted, story
+from tests.seals import sealing_upstreams as sealing
 
 Json = Any
 ROOT = Path(__file__).parents[2]
@@ -91,37 +91,37 @@ def _check(client: str, upstream: str, told: Json, requests: list[Json]) -> None
     last = json.dumps(requests[-1])
     if upstream == "openrouter":
         assert last.count(ROUTER_SEAL) == 2
-    assert last.count(clients.RESULT) == 4 if sealed == "anthropic" else 3
+    assert last.count(sdk_clients.RESULT) == 4 if sealed == "anthropic" else 3
     if client != "openai-chat":  # a tool's message has no pictures there
-        assert clients.PICTURE in last
+        assert sdk_clients.PICTURE in last
 
 
 @pytest.mark.parametrize("verb", ["whole", "streamed"])
 @pytest.mark.parametrize("upstream", names())
-@pytest.mark.parametrize("client", clients.CLIENTS)
+@pytest.mark.parametrize("client", sdk_clients.CLIENTS)
 def test_a_session(rig: Rig, client: str, upstream: str, verb: str) -> None:
     requests = rig.upstream.asked[upstream]
     requests.clear()
-    _check(client, upstream, clients.run(client, rig.base, verb, _name(upstream)), requests)
+    _check(client, upstream, sdk_clients.run(client, rig.base, verb, _name(upstream)), requests)
 
 
 @pytest.mark.parametrize("upstream", names())
-@pytest.mark.parametrize("client", clients.CLIENTS)
+@pytest.mark.parametrize("client", sdk_clients.CLIENTS)
 def test_a_fault(rig: Rig, client: str, upstream: str) -> None:
-    told = clients.run(client, rig.base, "refused", _name(upstream, "-fault"))
+    told = sdk_clients.run(client, rig.base, "refused", _name(upstream, "-fault"))
     assert told["status"] == 429
     assert WORDS in told["words"]
 
 
 @pytest.mark.parametrize("upstream", names())
-@pytest.mark.parametrize("client", clients.CLIENTS)
+@pytest.mark.parametrize("client", sdk_clients.CLIENTS)
 def test_a_client_that_leaves(rig: Rig, client: str, upstream: str) -> None:
-    assert clients.run(client, rig.base, "left", _name(upstream, "-slow")) == {"left": True}
+    assert sdk_clients.run(client, rig.base, "left", _name(upstream, "-slow")) == {"left": True}
     assert rig.upstream.left.acquire(timeout=LEFT)
 
 
 @pytest.mark.skipif(not OLDER.exists(), reason="no older SDKs: make e2e-older")
-@pytest.mark.parametrize("client", clients.CLIENTS)
+@pytest.mark.parametrize("client", sdk_clients.CLIENTS)
 def test_older_sdks(rig: Rig, client: str) -> None:
     jobs = [(upstream, verb) for upstream in names() for verb in ("whole", "streamed")]
     for requests in rig.upstream.asked.values():
@@ -129,7 +129,7 @@ def test_older_sdks(rig: Rig, client: str) -> None:
     words = [word for upstream, verb in jobs for word in (verb, _name(upstream))]
     words += [word for upstream in names() for word in ("refused", _name(upstream, "-fault"))]
     words += [word for upstream in names() for word in ("left", _name(upstream, "-slow"))]
-    command = [str(OLDER), str(Path(clients.__file__)), client, rig.base, *words]
+    command = [str(OLDER), str(Path(sdk_clients.__file__)), client, rig.base, *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]

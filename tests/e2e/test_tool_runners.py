@@ -16,8 +16,8 @@ import pytest
 from dragoman.runtime import Agent, tool
 from dragoman.runtime.loop import Limits
 from dragoman.transport.upstream_config import Upstream
-from tests.e2e.clients import TOOLS, _anthropic, _google, _ollama, _openai
-from tests.e2e.scripted import MODELS, Scripted
+from tests.e2e.scripted_upstream import MODELS, Scripted
+from tests.e2e.sdk_clients import TOOLS, _anthropic, _google, _ollama, _openai
 
 Json = Any
 PROMPT = "Is Paris warmer than Rome?"

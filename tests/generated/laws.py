@@ -14,15 +14,15 @@ from dragoman import FaultError, Loss, Translation, WireError
 from dragoman.canon import Fault, Request, Response
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.dialects import get, names
-from tests.generated.drawer import MARK
-from tests.generated.sources import Drawn, marked
+from tests.generated.generated_documents import Drawn, marked
+from tests.generated.values_from_schema import MARK
 from tests.laws import round_trip
-from tests.laws.legal import passes_with_its_faults, unlawful
+from tests.laws.legal_output import passes_with_its_faults, unlawful
 from tests.laws.round_trip import answer, broken, request_there_and_back, stream, streamed_back
-from tests.recorded import markers
-from tests.recorded.cases import CREATED, Case, Kind, context, events, written_again
-from tests.recorded.compare import differences, placeless
-from tests.recorded.spelling import canonical, normal
+from tests.recorded import marked_documents
+from tests.recorded.normal_form import canonical, normal
+from tests.recorded.recorded_bodies import CREATED, Case, Kind, context, events, written_again
+from tests.recorded.tree_comparison import differences, placeless
 
 Json = Any
 MODEL = "some-model"
@@ -87,7 +87,9 @@ def _settled(value: Request | Response) -> Json:
 
 def silent(one: Drawn, out: Translation) -> list[str]:
     """Every mark arrives, or a loss names its place."""
-    return [text for text in markers.silent(marked(one), out.body, out.losses) if not excused(text, out.losses)]
+    return [
+        text for text in marked_documents.silent(marked(one), out.body, out.losses) if not excused(text, out.losses)
+    ]
 
 
 def excused(leaf: str, losses: tuple[Loss, ...]) -> bool:
@@ -160,16 +162,18 @@ def _leaves(value: Json, at: tuple[str | int, ...]) -> Iterator[tuple[str | int,
 def _named(at: tuple[str | int, ...], losses: frozenset[Loss]) -> bool:
     leaf = tuple([str(step) for step in at])
     for loss in losses:
-        path = markers._path(loss.path)
+        path = marked_documents._path(loss.path)
         if (
             loss.effect != "invented"
             and path
             and leaf[: len(path)] == path
             and path not in (("request",), ("response",))
         ):
-            if markers._excuses(loss.code, path, leaf) or path[-1] in markers.NARROW.get(loss.code, ()):
+            if marked_documents._excuses(loss.code, path, leaf) or path[-1] in marked_documents.NARROW.get(
+                loss.code, ()
+            ):
                 return True
-        if loss.code == "answer.dropped" and markers._excuses(loss.code, path, leaf):
+        if loss.code == "answer.dropped" and marked_documents._excuses(loss.code, path, leaf):
             return True
     return excused("/" + "/".join(leaf), tuple(losses))
 

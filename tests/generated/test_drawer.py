@@ -5,11 +5,11 @@ from __future__ import annotations
 import jsonschema_rs
 import pytest
 
-from tests.generated import plausible
-from tests.generated.drawer import MARK, Drawer
-from tests.generated.known import numberless, settled
-from tests.generated.sources import SOURCES, Source, drawer, drawn, marked
-from tests.oracles import specs
+from tests.generated import plausible_values
+from tests.generated.generated_documents import SOURCES, Source, drawer, drawn, marked
+from tests.generated.known_failures import numberless, settled
+from tests.generated.values_from_schema import MARK, Drawer
+from tests.oracles import schema_sources
 
 SCHEMA = {
     "root": {
@@ -35,7 +35,7 @@ SCHEMA = {
 
 
 def small(seed: int = 1) -> Drawer:
-    return Drawer(SCHEMA, "#/root", seed, plausible.text, {})
+    return Drawer(SCHEMA, "#/root", seed, plausible_values.text, {})
 
 
 def test_every_choice_of_a_schema_is_taken_and_everything_drawn_fits() -> None:
@@ -72,7 +72,7 @@ def test_every_choice_of_the_providers_schemas_is_taken(dialect: str, source: So
 @pytest.mark.parametrize(("dialect", "kind"), sorted(SOURCES))
 def test_every_mark_has_a_place(dialect: str, kind: str) -> None:
     documents = drawn(dialect, kind)
-    assert len({one.id for one in documents}) == len(documents) > (3 if specs.are_published() else 2)
+    assert len({one.id for one in documents}) == len(documents) > (3 if schema_sources.are_published() else 2)
     assert sum([len(marked(one).places) for one in documents]) > len(documents)
     assert all(MARK.fullmatch(mark) for one in documents for mark in marked(one).places)
 

@@ -6,10 +6,10 @@ import pytest
 
 from dragoman import FaultError
 from tests.generated import laws
-from tests.generated.known import settled
-from tests.generated.sources import SOURCES, Drawn, drawn
-from tests.laws import legal
-from tests.recorded.cases import DIALECTS, PAIRS
+from tests.generated.generated_documents import SOURCES, Drawn, drawn
+from tests.generated.known_failures import settled
+from tests.laws import legal_output
+from tests.recorded.recorded_bodies import DIALECTS, PAIRS
 
 KINDS = ("request", "response")
 SHOWN = 8
@@ -27,7 +27,7 @@ def test_what_is_drawn_is_legal(dialect: str, kind: str) -> None:
     check(
         "legal source",
         f"{dialect} {kind}",
-        {one.id: legal.judged(dialect, kind, one.body) for one in drawn(dialect, kind)},
+        {one.id: legal_output.judged(dialect, kind, one.body) for one in drawn(dialect, kind)},
     )
 
 

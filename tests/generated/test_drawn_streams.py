@@ -9,17 +9,17 @@ from dragoman.canon import Fault
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.dialects import get
 from tests.generated import laws
-from tests.generated.sources import Drawn, drawn, marked
-from tests.generated.streams import asides, streams
+from tests.generated.generated_documents import Drawn, drawn, marked
+from tests.generated.generated_streams import asides, streams
 from tests.generated.test_drawn import check, failed
-from tests.laws.legal import kin
+from tests.laws.legal_output import kin
 from tests.laws.round_trip import broken
 from tests.oracles import grammar
-from tests.recorded import markers
-from tests.recorded.cases import CREATED, DIALECTS, PAIRS, context, events, fed
-from tests.recorded.compare import differences
-from tests.recorded.spelling import gathered
+from tests.recorded import marked_documents
+from tests.recorded.normal_form import gathered
+from tests.recorded.recorded_bodies import CREATED, DIALECTS, PAIRS, context, events, fed
 from tests.recorded.test_streams import crlf, cuts
+from tests.recorded.tree_comparison import differences
 
 # Byte by byte is slow: every so many streams.
 _EVERY = 4
@@ -79,7 +79,7 @@ def _silent(answer: Drawn, raw: bytes, out: bytes, losses: tuple[dragoman.Loss, 
     """Marks of the stream that are neither in the output nor in a field that a loss names. An event has other places
     than the whole answer, so the field's name is enough."""
     said = {step for loss in losses if loss.effect != "invented" for step in loss.path.split("/")[-2:]}
-    text, told = markers._visible(out), raw.decode()
+    text, told = marked_documents._visible(out), raw.decode()
     return [
         "/" + "/".join(map(str, at))
         for mark, places in marked(answer).places.items()

@@ -6,7 +6,7 @@ from typing import Any
 
 import dragoman
 from dragoman.dialects import get
-from tests.recorded.cases import CREATED, context, written_again
+from tests.recorded.recorded_bodies import CREATED, context, written_again
 
 Json = Any
 PNG = "iVBORw0KGgo="

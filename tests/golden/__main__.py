@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.golden.pairs import HERE, PAIRS, golden, made, place, text
+from tests.golden.golden_files import HERE, PAIRS, golden, made, place, text
 
 if __name__ == "__main__":
     (HERE / "pairs").mkdir(exist_ok=True)

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from dragoman.dialects import names
-from tests.golden.corpus import KINDS, documents
-from tests.golden.pairs import HERE, PAIRS, golden, made, place
+from tests.golden.documents import KINDS, documents
+from tests.golden.golden_files import HERE, PAIRS, golden, made, place
 
 HINT = "if this change is meant: make golden, and review the diff"
 

@@ -17,8 +17,8 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects.openai_chat.wire import SWITCHES
 from dragoman.seals.strategy import plan_for_answer, restore_in_request
-from tests.recorded.cases import CREATED, Case, context, events
-from tests.recorded.roundtrip import request_differences, response_differences
+from tests.recorded.recorded_bodies import CREATED, Case, context, events
+from tests.recorded.round_trip_comparison import request_differences, response_differences
 
 BROKEN = ("bad_tool_call", "error")
 

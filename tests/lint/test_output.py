@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import dragoman
-from tests.recorded.cases import CREATED, PAIRS, Case, cases
+from tests.recorded.recorded_bodies import CREATED, PAIRS, Case, cases
 from tests.recorded.test_matrix import models_for
 
 KNOWN: dict[tuple[str, str], str] = {}

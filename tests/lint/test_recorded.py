@@ -6,18 +6,18 @@ import pytest
 
 from dragoman import Finding, lint
 from dragoman.dialects import names
-from tests.corpus import files
-from tests.lint.unseen import ODD_ANSWERS, UNSEEN
-from tests.oracles import corpus
+from tests.corpus import corpus_files
+from tests.lint.unseen_mistakes import ODD_ANSWERS, UNSEEN
+from tests.oracles import exchanges
 
-RECORDED = [name for name in names() if name in files.DIALECTS]
+RECORDED = [name for name in names() if name in corpus_files.DIALECTS]
 REFUSED = (400, 413, 422)
 OPENAI = ("openai-chat", "openai-responses")
 
 
-def findings(record: corpus.Record) -> list[Finding]:
+def findings(record: exchanges.Record) -> list[Finding]:
     assert record.request is not None
-    model = corpus.model_of(record)
+    model = exchanges.model_of(record)
     return lint(record.request, dialect=record.dialect, model=model, headers=record.request_headers)
 
 
@@ -27,23 +27,23 @@ def errors(found: list[Finding]) -> list[str]:
 
 @pytest.mark.parametrize("dialect", RECORDED)
 def test_no_error_is_found_in_a_request_that_was_accepted(dialect: str) -> None:
-    accepted = [record for record in corpus.records(dialect) if record.ok and record.request is not None]
-    assert len(accepted) > corpus.least(10, 5)
+    accepted = [record for record in exchanges.records(dialect) if record.ok and record.request is not None]
+    assert len(accepted) > exchanges.least(10, 5)
     wrong = {record.id: errors(findings(record)) for record in accepted}
     assert {name: texts for name, texts in wrong.items() if texts} == {}
 
 
 @pytest.mark.parametrize("dialect", RECORDED)
 def test_every_request_that_was_refused_for_its_payload_has_a_finding(dialect: str) -> None:
-    refused = [one for one in corpus.records(dialect) if one.status in REFUSED and one.request is not None]
+    refused = [one for one in exchanges.records(dialect) if one.status in REFUSED and one.request is not None]
     missed = [record.id for record in refused if not findings(record)]
     listed = [name for name in UNSEEN if name.rpartition("-")[0] == dialect]
-    assert corpus.surprises(missed, listed) == [], "missed, or in the table of the unseen though it is found"
+    assert exchanges.surprises(missed, listed) == [], "missed, or in the table of the unseen though it is found"
 
 
 def test_the_table_of_the_unseen_names_recorded_refusals_only() -> None:
-    corpus.require_shared()
-    refused = {one.id for name in RECORDED for one in corpus.records(name) if one.status in REFUSED}
+    exchanges.require_shared()
+    refused = {one.id for name in RECORDED for one in exchanges.records(name) if one.status in REFUSED}
     recorded = {name for name in UNSEEN if name.rpartition("-")[0] in RECORDED}
     assert recorded - refused == set()
 
@@ -51,7 +51,7 @@ def test_the_table_of_the_unseen_names_recorded_refusals_only() -> None:
 @pytest.mark.parametrize("dialect", OPENAI)
 def test_no_error_is_found_in_an_answer(dialect: str) -> None:
     wrong: dict[str, list[str]] = {}
-    for record in corpus.records(dialect):
+    for record in exchanges.records(dialect):
         if record.stream is not None:
             found = lint(record.raw, dialect=dialect, kind="stream", request=record.request)
         elif record.ok:
@@ -61,5 +61,5 @@ def test_no_error_is_found_in_an_answer(dialect: str) -> None:
         if errors(found):
             wrong[record.id] = errors(found)
     known = {name for name in ODD_ANSWERS if name.startswith(dialect)}
-    assert {name: texts[:3] for name, texts in wrong.items() if corpus.base_id(name) not in known} == {}
-    assert corpus.surprises(wrong, known) == [], "no longer wrong: take it out of the table"
+    assert {name: texts[:3] for name, texts in wrong.items() if exchanges.base_id(name) not in known} == {}
+    assert exchanges.surprises(wrong, known) == [], "no longer wrong: take it out of the table"

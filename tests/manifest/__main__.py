@@ -12,7 +12,7 @@ from typing import get_args
 from tests.manifest import digests
 from tests.manifest.documents import PAIRS, Kind, Origin
 from tests.manifest.outcomes import outcomes, spelled
-from tests.oracles.corpus import has_recordings
+from tests.oracles.exchanges import has_recordings
 
 
 def main() -> None:

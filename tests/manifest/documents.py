@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tests.oracles import corpus
+from tests.oracles import exchanges
 
 Kind = Literal["request", "answer", "stream", "fault"]
 Origin = Literal["recorded", "synthetic"]
@@ -47,14 +47,14 @@ class Document(msgspec.Struct, frozen=True, eq=False):
 def documents(origin: Origin, dialect: str, kind: Kind) -> tuple[Document, ...]:
     """Every body of one origin, dialect and kind, each once, in the order of the files."""
     found: dict[bytes, Document] = {}
-    for record in corpus.recorded(dialect) if origin == "recorded" else corpus.own(dialect):
+    for record in exchanges.recorded(dialect) if origin == "recorded" else exchanges.own(dialect):
         for document in _of(record):
             if document.kind == kind:
                 found.setdefault(document.body, document)
     return tuple(found.values())
 
 
-def _of(record: corpus.Record) -> Iterator[Document]:
+def _of(record: exchanges.Record) -> Iterator[Document]:
     encode = msgspec.json.encode
     if record.request is not None:
         yield Document(record.id, record.dialect, "request", encode(record.request))

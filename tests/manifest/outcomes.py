@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tests.manifest import library
+from tests.manifest import library_names
 from tests.manifest.documents import MODELS, Document, Kind, Origin, cuts, documents, variants
 
 CREATED = 1_700_000_000
@@ -30,14 +30,16 @@ def outcomes(origin: Origin, source: str, target: str, kind: Kind) -> Iterator[N
 
 def _requests(found: tuple[Document, ...], source: str, target: str) -> Iterator[Named]:
     for document in found:
-        library.forget()
+        library_names.forget()
         for variant, body in variants(document).items():
             yield variant, document.id, _request(body, source, target)
 
 
 def _request(body: bytes, source: str, target: str) -> Callable[[], Outcome]:
     return lambda: _settled(
-        lambda: library.translate_request(body, source=source, target=target, model=MODELS[target], repair="report")
+        lambda: library_names.translate_request(
+            body, source=source, target=target, model=MODELS[target], repair="report"
+        )
     )
 
 
@@ -49,9 +51,11 @@ def _answers(found: tuple[Document, ...], source: str, target: str) -> Iterator[
 
 def _answer(body: bytes, source: str, target: str, strategy: Any) -> Callable[[], Outcome]:
     def outcome() -> Outcome:
-        vault = library.MemoryVault()
+        vault = library_names.MemoryVault()
         given: dict[str, Any] = {"answers": _asked(target, source), "created": CREATED, "seals": strategy}
-        made = _settled(lambda: library.translate_response(body, source=source, target=target, vault=vault, **given))
+        made = _settled(
+            lambda: library_names.translate_response(body, source=source, target=target, vault=vault, **given)
+        )
         return {**made, "kept": len(vault)}
 
     return outcome
@@ -66,12 +70,12 @@ def _streams(found: tuple[Document, ...], source: str, target: str) -> Iterator[
 
 def _stream(pieces: list[bytes], source: str, target: str, strategy: Any) -> Callable[[], Outcome]:
     def outcome() -> Outcome:
-        vault = library.MemoryVault()
+        vault = library_names.MemoryVault()
         given: dict[str, Any] = {"answers": _asked(target, source), "created": CREATED, "seals": strategy}
         try:
-            stream = library.StreamTranslator(source=source, target=target, vault=vault, **given)
+            stream = library_names.StreamTranslator(source=source, target=target, vault=vault, **given)
             written = b"".join([*map(stream.feed, pieces), stream.close()])
-        except library.DragomanError as error:
+        except library_names.DragomanError as error:
             return _refused(error)
         fault = stream.fault
         return {
@@ -94,7 +98,7 @@ def _fault(document: Document, source: str, target: str) -> Callable[[], Outcome
 
     def outcome() -> Outcome:
         given: dict[str, Any] = {"source": source, "target": target, "headers": headers}
-        return _settled(lambda: library.translate_fault(document.body, status=document.status, **given))
+        return _settled(lambda: library_names.translate_fault(document.body, status=document.status, **given))
 
     return outcome
 
@@ -107,10 +111,10 @@ _OF_KIND: dict[Kind, Callable[[tuple[Document, ...], str, str], Iterator[Named]]
 }
 
 
-def _settled(translate: Callable[[], library.Translation]) -> Outcome:
+def _settled(translate: Callable[[], library_names.Translation]) -> Outcome:
     try:
         made = translate()
-    except library.DragomanError as error:
+    except library_names.DragomanError as error:
         return _refused(error)
     return {
         "body": _text(made.body),
@@ -127,7 +131,7 @@ def _settled(translate: Callable[[], library.Translation]) -> Outcome:
     }
 
 
-def _refused(error: library.DragomanError) -> Outcome:
+def _refused(error: library_names.DragomanError) -> Outcome:
     found: Outcome = {"error": type(error).__name__, "path": getattr(error, "path", None)}
     fault = getattr(error, "fault", None)
     return found if fault is None else {**found, "fault": [fault.kind, fault.status]}
@@ -142,10 +146,10 @@ def _text(body: bytes) -> str:
 
 
 @cache
-def _asked(client: str, upstream: str) -> library.Translation:
+def _asked(client: str, upstream: str) -> library_names.Translation:
     """The request that answers and streams belong to: the client's, as it was sent to the upstream."""
     body = msgspec.json.encode(_REQUESTS[client])
-    return library.translate_request(body, source=client, target=upstream, model=MODELS[upstream])
+    return library_names.translate_request(body, source=client, target=upstream, model=MODELS[upstream])
 
 
 _CONTENTS = [{"role": "user", "parts": [{"text": "What is the weather in Oslo?"}]}]

@@ -12,10 +12,10 @@ from collections import Counter
 import pytest
 
 from dragoman import fast
-from tests.manifest import compare, library
+from tests.manifest import compare, library_names
 from tests.manifest.digests import KINDS, ORIGINS, digests, known, pair
 from tests.manifest.documents import MODELS, PAIRS, Origin, documents
-from tests.oracles.corpus import require_shared
+from tests.oracles.exchanges import require_shared
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
@@ -25,7 +25,7 @@ def test_translations_have_the_outcomes_that_they_had(source: str, target: str, 
         require_shared()
     found = digests(origin, source, target)
     assert found == known(origin)[pair(source, target)], "see the first lines of this module"
-    if library.switched_off():
+    if library_names.switched_off():
         assert not fast.enabled(), "the environment turns the memory off, but the memory is on"
 
 

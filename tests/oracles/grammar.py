@@ -6,9 +6,16 @@ also judged on its own. A stream that ends with the dialect's in-stream fault is
 
 from __future__ import annotations
 
-from tests.oracles import envelope, grammar_anthropic, grammar_chat, grammar_gemini, grammar_ollama, grammar_responses
-from tests.oracles.frames import Findings, frames
-from tests.oracles.official import check_event
+from tests.oracles import (
+    code_assist,
+    grammar_anthropic,
+    grammar_chat,
+    grammar_gemini,
+    grammar_ollama,
+    grammar_responses,
+)
+from tests.oracles.body_verdict import check_event
+from tests.oracles.event_stream_reader import Findings, frames
 
 
 def check_stream(dialect: str, raw: bytes, *, extensions: bool = False) -> list[str]:
@@ -32,4 +39,4 @@ def _code_assist(raw: bytes) -> list[str]:
     for frame in frames(raw, found):
         for text in check_event("code-assist", frame.data.encode()):
             found.at(frame.place, text)
-    return found or grammar_gemini.check(envelope.unwrap_stream(raw))
+    return found or grammar_gemini.check(code_assist.unwrap_stream(raw))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.oracles.frames import Findings, frames, json_object, payload
-from tests.oracles.official import check_event
+from tests.oracles.body_verdict import check_event
+from tests.oracles.event_stream_reader import Findings, frames, json_object, payload
 
 Json = Any
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.oracles.frames import Findings, Frame, frames, payload
-from tests.oracles.official import check_event, is_fault
-from tests.oracles.schema import BadJson, load
+from tests.oracles.body_verdict import check_event, is_fault
+from tests.oracles.event_stream_reader import Findings, Frame, frames, payload
+from tests.oracles.json_schema import BadJson, load
 
 Json = Any
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.oracles.frames import Findings
-from tests.oracles.official import check_event, is_fault
-from tests.oracles.schema import BadJson, load
+from tests.oracles.body_verdict import check_event, is_fault
+from tests.oracles.event_stream_reader import Findings
+from tests.oracles.json_schema import BadJson, load
 
 Json = Any
 _COUNTERS = ("done_reason", "prompt_eval_count", "eval_count", "total_duration", "eval_duration")

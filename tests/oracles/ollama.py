@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from tests.oracles.schema import BadJson, Judge, closed, extra, load
-from tests.oracles.sdktypes import stated
+from tests.oracles.json_schema import BadJson, Judge, closed, extra, load
+from tests.oracles.sdk_types import stated
 
 Json = Any
 _TEXT = {"type": "string"}

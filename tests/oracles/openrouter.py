@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from tests.oracles import specs
-from tests.oracles.schema import Judge, closed, component, extra, optional
+from tests.oracles import schema_sources
+from tests.oracles.json_schema import Judge, closed, component, extra, optional
 
 Json = Any
 _ANY: Json = {}
@@ -19,9 +19,9 @@ _TEXT: Json = {"type": "string"}
 
 @cache
 def _document() -> Json:
-    document = specs.document("openrouter")
+    document = schema_sources.document("openrouter")
     names = document["components"]["schemas"]
-    if specs.are_published():
+    if schema_sources.are_published():
         _loosen_requests(names)
         _loosen_answers(names)
     document["components"]["schemas"] = closed(names, mapping=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.oracles import corpus
-from tests.oracles.conversation import check_conversation
+from tests.oracles import exchanges
+from tests.oracles.conversation_rules import check_conversation
 
 Json = Any
 
@@ -201,11 +201,11 @@ def test_signatures_are_asked_of_newer_models_only() -> None:
 def test_real_requests_break_few_rules() -> None:
     """What the providers answered with 200 although a rule says no: warnings, and two single records."""
     found: dict[str, set[str]] = defaultdict(set)
-    for dialect in corpus.DIALECTS:
-        for record in corpus.records(dialect):
+    for dialect in exchanges.DIALECTS:
+        for record in exchanges.records(dialect):
             if record.real and record.request is not None:
-                for rule in rules(dialect, record.request, corpus.model_of(record) or ""):
-                    found[rule].add(corpus.base_id(record.id))
+                for rule in rules(dialect, record.request, exchanges.model_of(record) or ""):
+                    found[rule].add(exchanges.base_id(record.id))
     assert set(found) <= {"GEM-006", "GEM-007", "GEM-010", "GEM-011", "OAR-005"}
-    assert corpus.least(1, 0) <= min(len(found["GEM-011"]), len(found["OAR-005"]))
+    assert exchanges.least(1, 0) <= min(len(found["GEM-011"]), len(found["OAR-005"]))
     assert max(len(found["GEM-011"]), len(found["OAR-005"])) <= 1

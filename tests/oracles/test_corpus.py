@@ -7,34 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracles import corpus
+from tests.oracles import exchanges
 
 
 def test_every_recording_of_each_dialect_is_there() -> None:
-    text = (corpus.require_shared() / "README.md").read_text(encoding="utf-8")
-    counts = {dialect: len(corpus.recorded(dialect)) for dialect in corpus.DIALECTS}
+    text = (exchanges.require_shared() / "README.md").read_text(encoding="utf-8")
+    counts = {dialect: len(exchanges.recorded(dialect)) for dialect in exchanges.DIALECTS}
     stated = {name: int(number) for name, number in re.findall(r"^\| ([a-z-]+) \| (\d+) \|", text, re.MULTILINE)}
-    assert counts == {dialect: stated[dialect] for dialect in corpus.DIALECTS}
+    assert counts == {dialect: stated[dialect] for dialect in exchanges.DIALECTS}
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 def test_records_have_an_answer_and_a_dialect(dialect: str) -> None:
-    for record in corpus.records(dialect):
+    for record in exchanges.records(dialect):
         assert record.dialect == dialect
         assert (record.response is None) != (record.stream is None)
-        assert corpus.record(record.id) is record
+        assert exchanges.record(record.id) is record
 
 
 def test_streams_are_those_framed_as_sse() -> None:
-    assert all(record.stream is not None for record in corpus.streams("gemini"))
-    arrays = [record for record in corpus.records("gemini") if record.framing == "json-array"]
-    assert arrays and not {record.id for record in arrays} & {record.id for record in corpus.streams("gemini")}
+    assert all(record.stream is not None for record in exchanges.streams("gemini"))
+    arrays = [record for record in exchanges.records("gemini") if record.framing == "json-array"]
+    assert arrays and not {record.id for record in arrays} & {record.id for record in exchanges.streams("gemini")}
 
 
 def test_the_model_comes_from_url_request_or_answer() -> None:
-    for dialect in corpus.DIALECTS:
-        for record in corpus.records(dialect):
-            model = corpus.model_of(record)
+    for dialect in exchanges.DIALECTS:
+        for record in exchanges.records(dialect):
+            model = exchanges.model_of(record)
             if dialect == "gemini" and record.url is not None:
                 assert model is not None and f"/{model}:" in record.url
             elif dialect != "gemini" and record.request is not None and record.request.get("model"):
@@ -42,33 +42,33 @@ def test_the_model_comes_from_url_request_or_answer() -> None:
 
 
 def test_real_means_the_own_provider_answered_with_200() -> None:
-    hosts = {record.provider for record in corpus.records("gemini") if record.real}
+    hosts = {record.provider for record in exchanges.records("gemini") if record.real}
     assert "us-central1-aiplatform.googleapis.com" in hosts
     assert "localhost:8787" not in hosts
-    assert {record.provider for record in corpus.records("openai-chat") if record.real} == {"api.openai.com"}
+    assert {record.provider for record in exchanges.records("openai-chat") if record.real} == {"api.openai.com"}
 
 
 def test_without_the_shared_folder_tests_skip_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRAGOMAN_SHARED", str(tmp_path))
     monkeypatch.setenv("CI", "true")
     with pytest.raises(pytest.skip.Exception, match="DRAGOMAN_SHARED"):
-        corpus.require_shared()
+        exchanges.require_shared()
 
 
 def test_without_the_shared_folder_tests_fail_where_it_is_required(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus, "_REPO", tmp_path / "clone")
+    monkeypatch.setattr(exchanges, "_REPO", tmp_path / "clone")
     monkeypatch.setenv("DRAGOMAN_SHARED", "required")
-    for asked in (corpus.require_shared, corpus.has_recordings):
+    for asked in (exchanges.require_shared, exchanges.has_recordings):
         with pytest.raises(pytest.fail.Exception, match="absent"):
             asked()
 
 
 def test_without_the_shared_folder_the_corpus_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRAGOMAN_SHARED", str(tmp_path))
-    assert not corpus.has_recordings()
-    assert all(corpus.own(dialect) for dialect in corpus.DIALECTS)
+    assert not exchanges.has_recordings()
+    assert all(exchanges.own(dialect) for dialect in exchanges.DIALECTS)
 
 
 def test_the_judges_do_not_know_the_library() -> None:

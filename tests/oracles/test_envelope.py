@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.oracles import corpus, envelope, grammar, official
+from tests.oracles import body_verdict, code_assist, exchanges, grammar
 from tests.oracles.transcripts import fences, page
 
 Json = Any
@@ -51,9 +51,12 @@ def changed(body: Json, where: str, value: Json) -> Json:
 
 
 def test_legal_bodies_have_no_findings() -> None:
-    assert official.check_request("code-assist", dump(REQUEST)) == []
-    assert official.check_response("code-assist", dump(ANSWER)) == []
-    assert official.check_event("code-assist", dump({"error": {"code": 1, "message": "m", "status": "INTERNAL"}})) == []
+    assert body_verdict.check_request("code-assist", dump(REQUEST)) == []
+    assert body_verdict.check_response("code-assist", dump(ANSWER)) == []
+    assert (
+        body_verdict.check_event("code-assist", dump({"error": {"code": 1, "message": "m", "status": "INTERNAL"}}))
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,7 +76,7 @@ def test_legal_bodies_have_no_findings() -> None:
     ],
 )
 def test_a_broken_request_is_found(where: str, value: Json, rule: str) -> None:
-    found = official.check_request("code-assist", dump(changed(REQUEST, where, value)))
+    found = body_verdict.check_request("code-assist", dump(changed(REQUEST, where, value)))
     assert [line for line in found if rule in line], found
 
 
@@ -88,14 +91,14 @@ def test_a_broken_request_is_found(where: str, value: Json, rule: str) -> None:
 )
 def test_a_broken_answer_is_found(where: str, value: Json, said: str) -> None:
     body = dump(changed(ANSWER, where, value))
-    for found in (official.check_response("code-assist", body), official.check_event("code-assist", body)):
+    for found in (body_verdict.check_response("code-assist", body), body_verdict.check_event("code-assist", body)):
         assert [line for line in found if said in line], found
 
 
 @pytest.mark.parametrize("body", [b"[]", b'"text"', b"{}", dump(ANSWER["response"]), dump(REQUEST["request"])])
 def test_what_has_no_envelope_is_found(body: bytes) -> None:
-    assert official.check_request("code-assist", body)
-    assert official.check_response("code-assist", body)
+    assert body_verdict.check_request("code-assist", body)
+    assert body_verdict.check_response("code-assist", body)
 
 
 def test_streams_are_judged_by_frame_and_as_a_whole() -> None:
@@ -115,17 +118,17 @@ def test_the_transcript_of_the_page_is_legal() -> None:
 
 
 def test_every_third_gemini_record_is_wrapped_and_comes_out_as_it_was() -> None:
-    plain = corpus.wrapped_ones()
-    wrapped = corpus.records("code-assist")
+    plain = exchanges.wrapped_ones()
+    wrapped = exchanges.records("code-assist")
     assert [item.id.partition("-")[2] for item in plain] == [item.id.removeprefix("code-assist-") for item in wrapped]
     for before, after in zip(plain, wrapped, strict=True):
         if before.request is not None and after.request is not None:
             assert {**before.request, "session_id": after.request["request"]["session_id"]} == after.request["request"]
-            assert corpus.model_of(after) == after.request["model"]
+            assert exchanges.model_of(after) == after.request["model"]
         if isinstance(before.response, dict) and "error" not in before.response:
             assert after.response["response"] == before.response
         if before.stream is not None:
-            inside = envelope.unwrap_stream(after.raw)
+            inside = code_assist.unwrap_stream(after.raw)
             assert _chunks(inside) == [
                 {"responseId": mine["responseId"], **chunk}
                 for mine, chunk in zip(_chunks(inside), _chunks(before.raw), strict=True)
@@ -138,7 +141,7 @@ def _chunks(raw: bytes) -> list[Json]:
 
 def test_places_are_told_as_the_document_inside_knows_them() -> None:
     paths = ["/request", "/request/contents/0", "/response/candidates/0", "/project", "", "/requests/1"]
-    assert [envelope.inside(path) for path in paths] == [
+    assert [code_assist.inside(path) for path in paths] == [
         "",
         "/contents/0",
         "/candidates/0",

@@ -8,23 +8,23 @@ from typing import Any
 
 import pytest
 
-from tests.oracles import corpus, grammar, known, transcripts
-from tests.oracles.frames import frames
+from tests.oracles import exchanges, grammar, rejected_recordings, transcripts
+from tests.oracles.event_stream_reader import frames
 from tests.oracles.transcripts import Event
 
 Json = Any
 Change = Callable[[list[Event]], object]
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 def test_real_streams_are_legal(dialect: str) -> None:
-    streams = {record.id: record.raw for record in corpus.streams(dialect) if record.real}
+    streams = {record.id: record.raw for record in exchanges.streams(dialect) if record.real}
     if dialect == "gemini":
-        arrays = [record for record in corpus.records(dialect) if record.real and record.framing == "json-array"]
+        arrays = [record for record in exchanges.records(dialect) if record.real and record.framing == "json-array"]
         streams |= {record.id: json.dumps(record.response).encode() for record in arrays}
     refused = {name for name, raw in streams.items() if grammar.check_stream(dialect, raw)}
-    assert len(streams) >= corpus.least(40, 3)
-    assert corpus.surprises(refused, known.rejected(dialect, "stream")) == []
+    assert len(streams) >= exchanges.least(40, 3)
+    assert exchanges.surprises(refused, rejected_recordings.rejected(dialect, "stream")) == []
 
 
 def test_transcripts_of_the_pages_are_legal() -> None:
@@ -42,7 +42,7 @@ def test_transcripts_of_the_pages_are_legal() -> None:
 
 @pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "code-assist"])
 def test_transcripts_are_those_of_the_protocol_pages(name: str) -> None:
-    text = (corpus.require_shared("protocols") / f"{name}.md").read_text(encoding="utf-8")
+    text = (exchanges.require_shared("protocols") / f"{name}.md").read_text(encoding="utf-8")
     ours = transcripts.fences(transcripts.page())
     assert {key: ours.get(key) for key in transcripts.fences(text)} == transcripts.fences(text)
 
@@ -299,7 +299,7 @@ def test_a_broken_rule_is_a_finding(dialect: str, scenario: str, change: Change,
     assert [line for line in found if said in line], found
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 def test_a_stream_may_end_with_a_fault_and_nothing_after_it(dialect: str) -> None:
     events = transcripts.events(dialect, "thinking-tool" if dialect == "openai-responses" else "text")
     kept = {"openai-responses": 3, "gemini": 1}.get(dialect, 2)
@@ -309,7 +309,7 @@ def test_a_stream_may_end_with_a_fault_and_nothing_after_it(dialect: str) -> Non
     assert grammar.check_stream(dialect, transcripts.raw(events[:kept]))
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 def test_the_framing_itself_is_judged(dialect: str) -> None:
     raw = transcripts.raw(transcripts.events(dialect, "text"))
     assert grammar.check_stream(dialect, raw.replace(b"\n", b"\r\n")) == []

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tests.oracles import corpus, google, known, official, sdktypes, specs
-from tests.oracles.schema import Judge
+from tests.oracles import body_verdict, exchanges, gemini, rejected_recordings, schema_sources, sdk_types
+from tests.oracles.json_schema import Judge
 
 Json = Any
 
@@ -20,42 +20,42 @@ def dump(value: Json) -> bytes:
     return json.dumps(value).encode()
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 def test_real_requests_are_legal(dialect: str) -> None:
-    bodies = {record.id: record.request for record in corpus.records(dialect) if record.real and record.request}
-    refused = {name for name, body in bodies.items() if official.check_request(dialect, dump(body))}
-    assert len(bodies) > corpus.least(150, 15)
-    assert corpus.surprises(refused, known.rejected(dialect, "request")) == []
+    bodies = {record.id: record.request for record in exchanges.records(dialect) if record.real and record.request}
+    refused = {name for name, body in bodies.items() if body_verdict.check_request(dialect, dump(body))}
+    assert len(bodies) > exchanges.least(150, 15)
+    assert exchanges.surprises(refused, rejected_recordings.rejected(dialect, "request")) == []
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 def test_real_answers_are_legal(dialect: str) -> None:
     bodies = {
         record.id: record.response
-        for record in corpus.records(dialect)
+        for record in exchanges.records(dialect)
         if record.real and isinstance(record.response, dict)
     }
-    refused = {name for name, body in bodies.items() if official.check_response(dialect, dump(body))}
-    assert len(bodies) > corpus.least(100, 10)
-    assert corpus.surprises(refused, known.rejected(dialect, "response")) == []
+    refused = {name for name, body in bodies.items() if body_verdict.check_response(dialect, dump(body))}
+    assert len(bodies) > exchanges.least(100, 10)
+    assert exchanges.surprises(refused, rejected_recordings.rejected(dialect, "response")) == []
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 def test_real_faults_are_legal(dialect: str) -> None:
     faults = {
         record.id: record.response
-        for record in corpus.records(dialect)
+        for record in exchanges.records(dialect)
         if record.own_host and record.status is not None and record.status >= 400
     }
-    assert len(faults) > corpus.least(5, 1)
-    refused = {name for name, body in faults.items() if official.check_fault(dialect, dump(body))}
-    assert corpus.surprises(refused, known.rejected(dialect, "fault")) == []
+    assert len(faults) > exchanges.least(5, 1)
+    refused = {name for name, body in faults.items() if body_verdict.check_fault(dialect, dump(body))}
+    assert exchanges.surprises(refused, rejected_recordings.rejected(dialect, "fault")) == []
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 def test_a_fault_is_no_answer(dialect: str) -> None:
-    fault = next(record for record in corpus.records(dialect) if record.own_host and (record.status or 0) >= 400)
-    assert official.check_response(dialect, dump(fault.response))
+    fault = next(record for record in exchanges.records(dialect) if record.own_host and (record.status or 0) >= 400)
+    assert body_verdict.check_response(dialect, dump(fault.response))
 
 
 def test_schemas_stated_by_the_sdks_agree_with_their_own_validation() -> None:
@@ -65,8 +65,8 @@ def test_schemas_stated_by_the_sdks_agree_with_their_own_validation() -> None:
 
     for dialect, kind in (("openai-chat", ChatCompletion), ("openai-responses", Response), ("anthropic", BetaMessage)):
         adapter: TypeAdapter[Any] = TypeAdapter(kind)
-        judge = Judge(sdktypes.stated(kind))
-        for record in corpus.records(dialect):
+        judge = Judge(sdk_types.stated(kind))
+        for record in exchanges.records(dialect):
             if not isinstance(record.response, dict):
                 continue
             try:
@@ -216,8 +216,8 @@ LEGAL: dict[tuple[str, str], Json] = {
     ("gemini", "response"): GEMINI_RESPONSE,
 }
 CHECKS: dict[str, Callable[[str, bytes], list[str]]] = {
-    "request": official.check_request,
-    "response": official.check_response,
+    "request": body_verdict.check_request,
+    "response": body_verdict.check_response,
 }
 
 
@@ -380,17 +380,19 @@ def test_a_broken_body_is_found_where_it_is_broken(
     assert found
     places = [line.partition(":")[0] for line in found]
     # The types of an SDK may say less precisely where: at the object that holds the place.
-    assert named in places or (not specs.are_published() and any(named.startswith(place) for place in places)), found
+    assert named in places or (
+        not schema_sources.are_published() and any(named.startswith(place) for place in places)
+    ), found
 
 
 @pytest.mark.parametrize(("dialect", "kind"), LEGAL)
-@pytest.mark.parametrize("other", corpus.DIALECTS)
+@pytest.mark.parametrize("other", exchanges.DIALECTS)
 def test_bodies_of_other_dialects_are_rejected(dialect: str, kind: str, other: str) -> None:
     if other != dialect:
         assert CHECKS[kind](dialect, dump(LEGAL[other, kind]))
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -408,7 +410,12 @@ def test_bodies_of_other_dialects_are_rejected(dialect: str, kind: str, other: s
     ],
 )
 def test_bytes_that_are_no_body_are_findings(dialect: str, body: bytes, said: str) -> None:
-    for check in (official.check_request, official.check_response, official.check_event, official.check_fault):
+    for check in (
+        body_verdict.check_request,
+        body_verdict.check_response,
+        body_verdict.check_event,
+        body_verdict.check_fault,
+    ):
         found = check(dialect, body)
         assert found and said in found[0]
 
@@ -421,13 +428,13 @@ def test_gemini_requests_may_be_snake_case_and_answers_may_not() -> None:
         "tools": [{"function_declarations": [{"name": "f", "parameters_json_schema": {"$defs": {}}}]}],
         "safety_settings": None,
     }
-    assert official.check_request("gemini", dump(snake)) == []
+    assert body_verdict.check_request("gemini", dump(snake)) == []
     answer = changed(changed(GEMINI_RESPONSE, "/usageMetadata", GONE), "/usage_metadata", {})
-    assert official.check_response("gemini", dump(answer))
+    assert body_verdict.check_response("gemini", dump(answer))
 
 
 def test_gemini_names_given_by_users_are_never_rewritten() -> None:
-    value, found = google.camel_cased(GEMINI_REQUEST, "GenerateContentRequest")
+    value, found = gemini.camel_cased(GEMINI_REQUEST, "GenerateContentRequest")
     assert found == []
     assert value["contents"][1]["parts"][0]["functionCall"]["args"] == {"a_b": None}
     assert list(value["tools"][0]["functionDeclarations"][0]["parameters"]["properties"]) == ["a_b"]
@@ -435,10 +442,10 @@ def test_gemini_names_given_by_users_are_never_rewritten() -> None:
 
 def test_reasoning_fields_of_compatible_servers_are_legal_on_demand_only() -> None:
     answer = changed(CHAT_RESPONSE, "/choices/0/message/reasoning_content", "hm")
-    assert official.check_response("openai-chat", dump(answer))
-    assert official.check_response("openai-chat", dump(answer), extensions=True) == []
+    assert body_verdict.check_response("openai-chat", dump(answer))
+    assert body_verdict.check_response("openai-chat", dump(answer), extensions=True) == []
     request = changed(CHAT_REQUEST, "/messages/2/reasoning_details", [])
-    assert official.check_request("openai-chat", dump(request), extensions=True) == []
+    assert body_verdict.check_request("openai-chat", dump(request), extensions=True) == []
 
 
 EVENTS: list[tuple[str, Json, bool]] = [
@@ -466,7 +473,7 @@ EVENTS: list[tuple[str, Json, bool]] = [
 
 @pytest.mark.parametrize(("dialect", "event", "legal"), EVENTS)
 def test_single_events_and_faults_in_streams(dialect: str, event: Json, legal: bool) -> None:
-    assert (official.check_event(dialect, dump(event)) == []) is legal
+    assert (body_verdict.check_event(dialect, dump(event)) == []) is legal
 
 
 @pytest.mark.parametrize("kind", ["function", "custom"])
@@ -479,4 +486,4 @@ def test_streamed_calls_of_both_kinds_are_legal(kind: str) -> None:
         "model": "m",
         "choices": [{"index": 0, "delta": {"role": "assistant", "tool_calls": [call]}, "finish_reason": None}],
     }
-    assert official.check_event("openai-chat", dump(chunk)) == []
+    assert body_verdict.check_event("openai-chat", dump(chunk)) == []

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracles import conversation, corpus, grammar, official, sdkfold
+from tests.oracles import body_verdict, conversation_rules, exchanges, grammar, sdk_folding
 from tests.oracles.transcripts import fences, page
 
 Json = Any
@@ -30,26 +30,28 @@ def transcripts() -> dict[str, bytes]:
 def test_recorded_bodies_are_legal() -> None:
     refused = set()
     seen = {"request": 0, "response": 0, "fault": 0, "stream": 0}
-    for record in corpus.records("ollama"):
+    for record in exchanges.records("ollama"):
         found: list[str] = []
         if record.request is not None:
             seen["request"] += 1
-            found += official.check_request("ollama", dump(record.request))
-            found += [str(one) for one in conversation.check_conversation("ollama", record.request) if one.rule != "-"]
+            found += body_verdict.check_request("ollama", dump(record.request))
+            found += [
+                str(one) for one in conversation_rules.check_conversation("ollama", record.request) if one.rule != "-"
+            ]
         if record.stream is not None:
             seen["stream"] += 1
             found += grammar.check_stream("ollama", record.raw)
-            assert sdkfold.ollama(record.raw)["done"] is True
+            assert sdk_folding.ollama(record.raw)["done"] is True
         elif record.ok:
             seen["response"] += 1
-            found += official.check_response("ollama", dump(record.response))
+            found += body_verdict.check_response("ollama", dump(record.response))
         else:
             seen["fault"] += 1
-            found += official.check_fault("ollama", dump(record.response))
-            assert official.check_response("ollama", dump(record.response))
+            found += body_verdict.check_fault("ollama", dump(record.response))
+            assert body_verdict.check_response("ollama", dump(record.response))
         if found:
             refused.add(record.id)
-    assert corpus.surprises(refused, REFUSED) == []
+    assert exchanges.surprises(refused, REFUSED) == []
     assert min(seen.values()) > 0
 
 
@@ -58,10 +60,10 @@ def test_transcripts_of_the_page_are_legal_and_fold() -> None:
     assert sorted(found) == ["one-tool", "text", "thinking-tool", "two-tools"]
     for name, raw in found.items():
         assert grammar.check_stream("ollama", raw) == [], name
-    two = sdkfold.ollama(found["two-tools"])
+    two = sdk_folding.ollama(found["two-tools"])
     assert [call["id"] for call in two["message"]["tool_calls"]] == ["call_abcd1234", "call_efgh5678"]
-    assert sdkfold.ollama(found["thinking-tool"])["message"]["thinking"] == "Need f"
-    assert official.check_response("ollama", dump(two)) == []
+    assert sdk_folding.ollama(found["thinking-tool"])["message"]["thinking"] == "Need f"
+    assert body_verdict.check_response("ollama", dump(two)) == []
 
 
 REQUEST: Json = {
@@ -148,14 +150,14 @@ def changed(body: Json, where: str, value: Json) -> Json:
 
 
 def test_legal_bodies_pass() -> None:
-    assert official.check_request("ollama", dump(REQUEST)) == []
-    assert official.check_response("ollama", dump(ANSWER)) == []
-    assert conversation.check_conversation("ollama", REQUEST) == []
+    assert body_verdict.check_request("ollama", dump(REQUEST)) == []
+    assert body_verdict.check_response("ollama", dump(ANSWER)) == []
+    assert conversation_rules.check_conversation("ollama", REQUEST) == []
 
 
 @pytest.mark.parametrize(("body", "where", "value", "named"), BROKEN, ids=[row[1] for row in BROKEN])
 def test_a_broken_body_is_found_where_it_is_broken(body: Json, where: str, value: Json, named: str) -> None:
-    check = official.check_request if body is REQUEST else official.check_response
+    check = body_verdict.check_request if body is REQUEST else body_verdict.check_response
     found = check("ollama", dump(changed(body, where, value)))
     assert [line for line in found if line.startswith(f"{named}:")], found
 
@@ -175,14 +177,14 @@ def test_a_broken_body_is_found_where_it_is_broken(body: Json, where: str, value
     ],
 )
 def test_each_rule_of_a_conversation_can_fail(where: str, value: Json, rule: str) -> None:
-    found = conversation.check_conversation("ollama", changed(REQUEST, where, value))
+    found = conversation_rules.check_conversation("ollama", changed(REQUEST, where, value))
     assert rule in [finding.rule for finding in found]
 
 
 def test_results_out_of_order_are_found_by_id_and_by_name() -> None:
     body = copy.deepcopy(REQUEST)
     body["messages"][3:5] = reversed(body["messages"][3:5])
-    assert [finding.rule for finding in conversation.check_conversation("ollama", body)] == ["OLL-011"]
+    assert [finding.rule for finding in conversation_rules.check_conversation("ollama", body)] == ["OLL-011"]
 
 
 def text() -> list[Json]:
@@ -222,5 +224,5 @@ def test_the_framing_itself_is_judged() -> None:
 
 @pytest.mark.parametrize("stream", [b"", b'{"error":"m"}\n', b"{\n", b"[]\n", b'{"message":1}\n'])
 def test_faults_and_nothing_do_not_fold(stream: bytes) -> None:
-    with pytest.raises(sdkfold.FoldError):
-        sdkfold.ollama(stream)
+    with pytest.raises(sdk_folding.FoldError):
+        sdk_folding.ollama(stream)

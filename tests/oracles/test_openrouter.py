@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.oracles import corpus, grammar, sdkfold
-from tests.oracles.conversation import check_conversation
-from tests.oracles.official import check_event, check_fault, check_request, check_response
+from tests.oracles import exchanges, grammar, sdk_folding
+from tests.oracles.body_verdict import check_event, check_fault, check_request, check_response
+from tests.oracles.conversation_rules import check_conversation
 
 Json = Any
 
@@ -42,28 +42,28 @@ def all_of(refused: dict[str, set[str]]) -> set[str]:
 
 
 def test_recorded_requests() -> None:
-    sent = [r for r in corpus.records("openrouter") if r.request is not None and r.status == 200]
-    assert len(sent) > corpus.least(150, 30)
+    sent = [r for r in exchanges.records("openrouter") if r.request is not None and r.status == 200]
+    assert len(sent) > exchanges.least(150, 30)
     refused = {r.id for r in sent if check_request("openrouter", json.dumps(r.request).encode())}
-    assert corpus.surprises(refused, all_of(REFUSED_REQUESTS)) == []
+    assert exchanges.surprises(refused, all_of(REFUSED_REQUESTS)) == []
 
 
 def test_recorded_answers_and_faults() -> None:
-    records = [r for r in corpus.records("openrouter") if r.response is not None]
+    records = [r for r in exchanges.records("openrouter") if r.response is not None]
     answers = {r.id: json.dumps(r.response).encode() for r in records if r.ok}
-    assert len(answers) > corpus.least(100, 20)
+    assert len(answers) > exchanges.least(100, 20)
     refused = {name for name, body in answers.items() if check_response("openrouter", body)}
-    assert corpus.surprises(refused, all_of(REFUSED_ANSWERS)) == []
+    assert exchanges.surprises(refused, all_of(REFUSED_ANSWERS)) == []
     faults = [json.dumps(r.response).encode() for r in records if not r.ok]
-    assert len(faults) >= corpus.least(5, 1)
+    assert len(faults) >= exchanges.least(5, 1)
     assert [found for body in faults if (found := check_fault("openrouter", body))] == []
 
 
 def test_recorded_streams() -> None:
-    streams = corpus.streams("openrouter")
-    assert len(streams) > corpus.least(70, 10)
+    streams = exchanges.streams("openrouter")
+    assert len(streams) > exchanges.least(70, 10)
     refused = {r.id for r in streams if grammar.check_stream("openrouter", r.raw)}
-    assert corpus.surprises(refused, all_of(REFUSED_STREAMS)) == []
+    assert exchanges.surprises(refused, all_of(REFUSED_STREAMS)) == []
 
 
 REQUEST: Json = {
@@ -189,8 +189,8 @@ def test_the_fold_joins_details_by_type_and_index() -> None:
             DONE,
         ]
     )
-    message = sdkfold.openrouter(raw)["choices"][0]["message"]
+    message = sdk_folding.openrouter(raw)["choices"][0]["message"]
     assert message["role"] == "assistant"
     assert message["reasoning_details"] == [detail(text="ab", signature="s"), detail(1, text="c")]
-    with pytest.raises(sdkfold.FoldError):
-        sdkfold.openrouter(FIRST + ERROR + DONE)
+    with pytest.raises(sdk_folding.FoldError):
+        sdk_folding.openrouter(FIRST + ERROR + DONE)

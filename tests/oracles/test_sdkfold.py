@@ -9,30 +9,30 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.oracles import corpus, known, official, sdkfold, transcripts
+from tests.oracles import body_verdict, exchanges, rejected_recordings, sdk_folding, transcripts
 
 Json = Any
 FOLDS: dict[str, Callable[[bytes], Json]] = {
-    "openai-chat": sdkfold.openai_chat,
-    "openai-responses": sdkfold.openai_responses,
-    "anthropic": sdkfold.anthropic,
-    "gemini": sdkfold.gemini,
+    "openai-chat": sdk_folding.openai_chat,
+    "openai-responses": sdk_folding.openai_responses,
+    "anthropic": sdk_folding.anthropic,
+    "gemini": sdk_folding.gemini,
 }
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 def test_every_recorded_stream_folds(dialect: str) -> None:
     failed = set()
-    for record in corpus.streams(dialect):
+    for record in exchanges.streams(dialect):
         try:
             answer = FOLDS[dialect](record.raw)
-        except sdkfold.FoldError:
+        except sdk_folding.FoldError:
             failed.add(record.id)
             continue
-        if record.real and corpus.base_id(record.id) not in known.rejected(dialect, "stream"):
-            assert official.check_response(dialect, json.dumps(answer).encode()) == [], record.id
-    listed = [name for name in known.SDK_FAILS if name.rpartition("-")[0] == dialect]
-    assert corpus.surprises(failed, listed) == []
+        if record.real and exchanges.base_id(record.id) not in rejected_recordings.rejected(dialect, "stream"):
+            assert body_verdict.check_response(dialect, json.dumps(answer).encode()) == [], record.id
+    listed = [name for name in rejected_recordings.SDK_FAILS if name.rpartition("-")[0] == dialect]
+    assert exchanges.surprises(failed, listed) == []
 
 
 def folded(dialect: str, scenario: str) -> Json:
@@ -59,13 +59,13 @@ def test_responses_that_are_incomplete_fold_too() -> None:
     events = transcripts.events("openai-responses", "text")
     response = {**events[-1][1]["response"], "status": "incomplete"}
     events[-1] = ("response.incomplete", {"type": "response.incomplete", "sequence_number": 8, "response": response})
-    assert sdkfold.openai_responses(transcripts.raw(events))["status"] == "incomplete"
+    assert sdk_folding.openai_responses(transcripts.raw(events))["status"] == "incomplete"
 
 
 def test_messages_are_gathered_by_both_kinds_of_types() -> None:
     raw = transcripts.raw(transcripts.events("anthropic", "thinking-tool"))
-    answer = sdkfold.anthropic(raw)
-    assert answer == sdkfold.anthropic(raw, beta=False)
+    answer = sdk_folding.anthropic(raw)
+    assert answer == sdk_folding.anthropic(raw, beta=False)
     assert answer["content"] == [
         {"type": "thinking", "thinking": "Need f", "signature": "EqQB…"},
         {"type": "tool_use", "id": "toolu_a", "name": "f", "input": {}},
@@ -78,7 +78,7 @@ def test_gemini_joins_text_but_never_across_a_signature() -> None:
     def chunk(*parts: Json, **more: Json) -> tuple[None, Json]:
         return None, {"candidates": [{"content": {"role": "model", "parts": list(parts)}, **more}]}
 
-    answer = sdkfold.gemini(
+    answer = sdk_folding.gemini(
         transcripts.raw(
             [
                 chunk({"text": "Need ", "thought": True}),
@@ -116,7 +116,7 @@ def test_gemini_joins_text_but_never_across_a_signature() -> None:
 
 
 def test_gemini_puts_calls_in_pieces_together() -> None:
-    answer = sdkfold.gemini(transcripts.raw(transcripts.events("vertex", "partial-args")))
+    answer = sdk_folding.gemini(transcripts.raw(transcripts.events("vertex", "partial-args")))
     part = answer["candidates"][0]["content"]["parts"]
     assert part == [{"functionCall": {"id": "a1", "name": "f", "args": {"city": "Paris"}}, "thoughtSignature": "c2ln"}]
 
@@ -129,22 +129,22 @@ def test_gemini_pieces_may_lie_deep_in_lists() -> None:
     ]
     call = {"name": "f", "willContinue": True}
     parts = [{"functionCall": call}, {"functionCall": {"partialArgs": pieces}}]
-    answer = sdkfold.gemini(transcripts.raw([(None, {"candidates": [{"content": {"parts": parts}}]})]))
+    answer = sdk_folding.gemini(transcripts.raw([(None, {"candidates": [{"content": {"parts": parts}}]})]))
     args = answer["candidates"][0]["content"]["parts"][0]["functionCall"]["args"]
     assert args == {"a": [{"b": True}, {"b": 2}], "n": None}
 
 
 def test_gemini_arrays_fold_like_streams() -> None:
-    arrays = [record.response for record in corpus.records("gemini") if record.framing == "json-array"]
+    arrays = [record.response for record in exchanges.records("gemini") if record.framing == "json-array"]
     assert arrays
     for chunks in arrays:
         framed = transcripts.raw([(None, chunk) for chunk in chunks])
-        assert sdkfold.gemini(json.dumps(chunks).encode()) == sdkfold.gemini(framed)
-    with pytest.raises(sdkfold.FoldError, match="not JSON"):
-        sdkfold.gemini(b"data: {\n\n")
+        assert sdk_folding.gemini(json.dumps(chunks).encode()) == sdk_folding.gemini(framed)
+    with pytest.raises(sdk_folding.FoldError, match="not JSON"):
+        sdk_folding.gemini(b"data: {\n\n")
 
 
-@pytest.mark.parametrize("dialect", corpus.DIALECTS)
+@pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 def test_faults_and_nothing_do_not_fold(dialect: str) -> None:
     faults: dict[str, tuple[str | None, Json]] = {
         "anthropic": ("error", {"type": "error", "error": {"type": "overloaded_error", "message": "m"}}),
@@ -152,14 +152,14 @@ def test_faults_and_nothing_do_not_fold(dialect: str) -> None:
         "openai-responses": ("error", {"type": "error", "code": None, "message": "m", "param": None}),
         "gemini": (None, {"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}}),
     }
-    with pytest.raises(sdkfold.FoldError):
+    with pytest.raises(sdk_folding.FoldError):
         FOLDS[dialect](transcripts.raw([faults[dialect]]))
     if dialect != "gemini":
-        with pytest.raises(sdkfold.FoldError):
+        with pytest.raises(sdk_folding.FoldError):
             FOLDS[dialect](b"")
 
 
 def test_the_folds_cannot_send() -> None:
-    for client in (sdkfold._openai(), sdkfold._anthropic()):
+    for client in (sdk_folding._openai(), sdk_folding._anthropic()):
         with pytest.raises(RuntimeError, match="never send"):
             client._client.send(httpx2.Request("GET", "http://judges.invalid"))

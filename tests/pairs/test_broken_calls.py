@@ -13,9 +13,9 @@ from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.codec import json_text
 from dragoman.context import Context
 from dragoman.dialects import get, names
+from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.oracles.official import check_response
-from tests.pairs.desk import PAIRS
+from tests.pairs.helpers import PAIRS
 
 CUT = '{"path": "/etc/pas'
 WHOLE = ToolCall("call_a", "read", '{"path": "/etc"}')

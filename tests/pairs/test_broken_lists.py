@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.recorded.cases import DIALECTS
+from tests.recorded.recorded_bodies import DIALECTS
 
 _USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 _CHAT_CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}

@@ -10,7 +10,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Tool, ToolCall, ToolResult
-from tests.pairs.desk import DIALECTS, answer, calls_of, codes, folded, lost, read, read_answer, streamed, to
+from tests.pairs.helpers import DIALECTS, answer, calls_of, codes, folded, lost, read, read_answer, streamed, to
 
 SOURCE = "openai-responses"
 OTHERS = [name for name in DIALECTS if name != SOURCE]

@@ -9,7 +9,7 @@ import pytest
 import dragoman
 from dragoman.canon import Choice, Grammar, PartDelta, Request, Text, Tool, ToolCall, ToolResult, Turn
 from dragoman.codec.custom_tools import wrap_input
-from tests.pairs.desk import (
+from tests.pairs.helpers import (
     DIALECTS,
     answer,
     calls_of,

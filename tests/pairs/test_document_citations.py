@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import dragoman
+from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.oracles.official import check_response
 
 CITED = {
     "type": "char_location",

@@ -11,7 +11,7 @@ from bench.facts.compare import unpacked
 import dragoman
 from dragoman.canon.loss_severity import field_severity
 from dragoman.dialects.openai_chat import wire
-from tests.recorded.cases import DIALECTS
+from tests.recorded.recorded_bodies import DIALECTS
 
 _HEAD = {"id": "i", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 _MARK = "mkvalue01"

@@ -10,7 +10,7 @@ import pytest
 import dragoman
 from dragoman.canon import Request, Settings, Text, Tool, Turn
 from dragoman.facts.profiles import rows
-from tests.pairs.desk import DIALECTS, PAIRS, codes, lost, read, to, written
+from tests.pairs.helpers import DIALECTS, PAIRS, codes, lost, read, to, written
 
 ASKED = (Turn("user", (Text("hi"),)),)
 TOOL = Tool("f", "Does f.", '{"type":"object","properties":{"x":{"type":"string"}}}')

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import dragoman
+from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.oracles.official import check_response
 
 CHAT, RESPONSES, GEMINI, MESSAGES = "openai-chat", "openai-responses", "gemini", "anthropic"
 DATA = "iVBORw0KGgoAAAANSUhEUg=="

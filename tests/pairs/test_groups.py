@@ -10,7 +10,7 @@ import pytest
 import dragoman
 from dragoman.canon import HostedTool, Tool, ToolCall, ToolResult
 from tests.oracles.grammar import check_stream
-from tests.pairs.desk import (
+from tests.pairs.helpers import (
     DIALECTS,
     answer,
     calls_of,

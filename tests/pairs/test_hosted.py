@@ -10,7 +10,7 @@ import pytest
 import dragoman
 from dragoman.canon import HostedTool, Tool, ToolCall
 from dragoman.dialects import get
-from tests.pairs.desk import DIALECTS, MODELS, PAIRS, answer, calls_of, codes, lost, read, read_answer, streamed, to
+from tests.pairs.helpers import DIALECTS, MODELS, PAIRS, answer, calls_of, codes, lost, read, read_answer, streamed, to
 
 GEMINIS = ("gemini", "code-assist")
 SECRET = "s3cr3t-t0k3n"

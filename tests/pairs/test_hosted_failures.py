@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.oracles.official import check_response
+from tests.oracles.body_verdict import check_response
 
 MESSAGES, RESPONSES, GEMINI, CHAT = "anthropic", "openai-responses", "gemini", "openai-chat"
 

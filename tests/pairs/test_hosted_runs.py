@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 import dragoman
+from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.oracles.official import check_response
-from tests.pairs.desk import DIALECTS, MODELS, codes, lost, to
+from tests.pairs.helpers import DIALECTS, MODELS, codes, lost, to
 
 MESSAGES, RESPONSES, GEMINI = "anthropic", "openai-responses", "gemini"
 HAVE_CODE = (MESSAGES, RESPONSES, GEMINI, "code-assist")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import dragoman
+from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.oracles.official import check_response
 
 MESSAGES, RESPONSES, GEMINI = "anthropic", "openai-responses", "gemini"
 CLAUDE, FLASH = "claude-sonnet-5", "gemini-3-flash"

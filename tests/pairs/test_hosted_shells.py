@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 import dragoman
+from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.oracles.official import check_response
-from tests.pairs.desk import codes, lost, to
+from tests.pairs.helpers import codes, lost, to
 
 Json = Any
 MESSAGES, RESPONSES, OPENROUTER = "anthropic", "openai-responses", "openrouter"

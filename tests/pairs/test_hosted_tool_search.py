@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 import dragoman
+from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.oracles.official import check_response
-from tests.pairs.desk import DIALECTS, MODELS, codes, to
+from tests.pairs.helpers import DIALECTS, MODELS, codes, to
 
 MESSAGES, RESPONSES = "anthropic", "openai-responses"
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

@@ -13,7 +13,7 @@ from dragoman.canon.fold_and_unfold import fold
 from dragoman.context import Context
 from dragoman.dialects import get
 from tests.oracles.grammar import check_stream
-from tests.pairs.desk import PAIRS
+from tests.pairs.helpers import PAIRS
 
 RESPONSE = Response(
     (Text("Look."), ToolCall("call_a", "read", '{"path":1}')), Stop("tool_calls"), "resp_1", "m", 1, Usage(3, 4)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.recorded.cases import DIALECTS
+from tests.recorded.recorded_bodies import DIALECTS
 
 _ASKED = [{"role": "user", "content": "hi"}]
 

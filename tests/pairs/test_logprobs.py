@@ -25,9 +25,9 @@ from dragoman.canon import (
 from dragoman.canon.parts import Token
 from dragoman.context import Context
 from dragoman.dialects import get
+from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.oracles.official import check_response
-from tests.pairs.desk import DIALECTS, PAIRS
+from tests.pairs.helpers import DIALECTS, PAIRS
 
 YO = {"token": "Yo", "logprob": -2.5, "bytes": [89, 111]}
 TOKENS = [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.codec.packed_seals import MARK_BYTES
-from tests.pairs.desk import DIALECTS, to
+from tests.pairs.helpers import DIALECTS, to
 
 _BROKEN = [base64.b64encode(plain).decode() for plain in (b"dragoman:9:zzz", b"dragoman:2:[[", b"dragoman:1:gemini")]
 _CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}

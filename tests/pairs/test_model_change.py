@@ -17,7 +17,7 @@ from dragoman.dialects import get
 from dragoman.facts import profiles
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 from dragoman.translate.model_change_within_dialect import fit_to_model
-from tests.pairs.desk import DIALECTS, lost, read, written
+from tests.pairs.helpers import DIALECTS, lost, read, written
 
 HI = [{"role": "user", "content": "hi"}]
 SPACED = b"""{ "model":"claude-opus-5",

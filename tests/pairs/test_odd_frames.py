@@ -10,8 +10,8 @@ from dragoman.canon import Finish, PartDelta, PartEnd, PartStart, Start, Stop, T
 from dragoman.context import Context
 from dragoman.dialects import get
 from tests.oracles.grammar import check_stream
-from tests.regressions.desk import FOLDS, wire
-from tests.regressions.wires import DONE, calling, candidate, chunk, events, item_call, piece, response
+from tests.regressions.cases import FOLDS, wire
+from tests.regressions.wire_shapes import DONE, calling, candidate, chunk, events, item_call, piece, response
 
 BEGUN = {"type": "response.created", "response": response(status="in_progress")}
 TOKEN = {"token": "a", "logprob": -0.5, "bytes": None, "top_logprobs": []}

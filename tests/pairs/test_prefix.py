@@ -25,7 +25,7 @@ from dragoman.canon import (
     Turn,
 )
 from dragoman.fast import forget
-from tests.pairs.desk import MODELS, PAIRS, written
+from tests.pairs.helpers import MODELS, PAIRS, written
 
 HISTORY = {"openai-responses": "input", "gemini": "contents", "code-assist": "contents"}
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

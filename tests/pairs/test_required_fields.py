@@ -7,13 +7,13 @@ import json
 from typing import Any, get_args
 
 import pytest
-from conformance.source.desk import Call, reply
+from conformance.source.documents import Call, reply
 from conformance.source.streams import frames
 
 import dragoman
 from dragoman.canon.events import Fault, FaultKind
 from dragoman.dialects import get
-from tests.pairs.desk import DIALECTS, lost
+from tests.pairs.helpers import DIALECTS, lost
 
 CALL = Call("call_a", "f", '{"x":1}')
 # Dialect -> places in an answer with a text and a call; `[]` stands for every item of a list.

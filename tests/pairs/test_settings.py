@@ -10,7 +10,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Choice, Format, Request, Settings, Text, Tool, ToolCall, ToolResult, Turn
-from tests.pairs.desk import DIALECTS, MODELS, PAIRS, codes, lost, read, to, written
+from tests.pairs.helpers import DIALECTS, MODELS, PAIRS, codes, lost, read, to, written
 
 SCHEMA = '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}'
 TOOL = Tool("f", "Does f.", '{"type":"object","properties":{"x":{"type":"string"}}}')

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.pairs.desk import codes, lost, to
+from tests.pairs.helpers import codes, lost, to
 
 SCHEMA = {"type": "object", "properties": {}}
 SEARCH = {"type": "web_search"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.pairs.desk import DIALECTS, lost, to
+from tests.pairs.helpers import DIALECTS, lost, to
 
 WORDS = "tides at the harbour,\u00fc\n1,2\n"
 DATA = base64.b64encode(WORDS.encode()).decode()

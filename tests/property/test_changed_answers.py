@@ -11,9 +11,9 @@ from bench.facts.compare import Target, judge
 from bench.facts.dialects import read
 
 import dragoman
-from tests.property.changes import PLAUSIBLE, UNKNOWN, WILD, Recordings
-from tests.recorded.cases import DIALECTS, Kind
-from tests.recorded.spelling import CREATED
+from tests.property.random_changes import PLAUSIBLE, UNKNOWN, WILD, Recordings
+from tests.recorded.normal_form import CREATED
+from tests.recorded.recorded_bodies import DIALECTS, Kind
 
 TRIES = 60
 """Changed documents for each dialect and kind; each goes to every other dialect."""

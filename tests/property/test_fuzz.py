@@ -16,10 +16,10 @@ from dragoman.canon import Event, Fault, Finish, Request, Response
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
-from tests.property.each import each
+from tests.property.law_for_each_dialect import each
 from tests.property.strategies import requests, responses, values
 from tests.property.test_laws import answer, told, write
-from tests.recorded.events import findings
+from tests.recorded.event_grammar import findings
 
 Json = Any
 DIALECTS = dialects()

@@ -16,7 +16,7 @@ import pytest
 import dragoman
 from dragoman import fast
 from tests.manifest.documents import MODELS, PAIRS, TURNS, Document, documents
-from tests.oracles.corpus import has_recordings
+from tests.oracles.exchanges import has_recordings
 
 HISTORIES = 40
 """So many are tried between two dialects."""

@@ -13,8 +13,8 @@ import dragoman
 from dragoman.dialects import names
 from dragoman.seals.strategy import STRATEGIES, Strategy
 from dragoman.seals.vault import MemoryVault
-from tests.oracles import corpus
-from tests.recorded.cases import cases
+from tests.oracles import exchanges
+from tests.recorded.recorded_bodies import cases
 
 PAIRS = list(permutations(names(), 2))
 EVERY = 5
@@ -67,7 +67,7 @@ def test_recorded_streams_become_the_same_both_ways(
         twice = [b"".join(chunks[i : i + 2]) for i in range(0, len(chunks), 2)]
         assert outcome(twice, source, target) == long, case.id
     # A synthetic stream may have no two frames of one text; the long streams below enter lanes in every clone.
-    assert lanes or source == "ollama" or not corpus.has_recordings()
+    assert lanes or source == "ollama" or not exchanges.has_recordings()
 
 
 @pytest.mark.parametrize("seals", STRATEGIES)

@@ -16,12 +16,12 @@ from dragoman.codec.call_ids import from_chat_client
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
-from tests.oracles import conversation, grammar, official
-from tests.property.each import each
+from tests.oracles import body_verdict, conversation_rules, grammar
+from tests.property.law_for_each_dialect import each
 from tests.property.strategies import requests, responses
-from tests.recorded.compare import differences, placeless
-from tests.recorded.events import findings
-from tests.recorded.roundtrip import request_differences, response_differences
+from tests.recorded.event_grammar import findings
+from tests.recorded.round_trip_comparison import request_differences, response_differences
+from tests.recorded.tree_comparison import differences, placeless
 
 DIALECTS = dialects()
 ELSEWHERE = "elsewhere"
@@ -59,8 +59,8 @@ def test_requests_are_legal_and_come_back_but_for_the_losses(dialect: str, reque
     body, losses = write(dialect, request)
     assert (body, losses) == write(dialect, request)
     # Reasoning of openai-responses that came by way of another dialect has no item id; its server takes it without.
-    nothing([text for text in official.check_request(dialect, body) if '"id" is a required property' not in text])
-    found = conversation.check_conversation(dialect, msgspec.json.decode(body), model=request.model)
+    nothing([text for text in body_verdict.check_request(dialect, body) if '"id" is a required property' not in text])
+    found = conversation_rules.check_conversation(dialect, msgspec.json.decode(body), model=request.model)
     nothing([str(finding) for finding in found if finding.rule != "-"])
     back = read(dialect, body)
     nothing(unpaired(back))
@@ -118,7 +118,7 @@ def _with_own_id(part: Part) -> Part:
 @each("dialect", DIALECTS)
 def test_responses_are_legal_and_come_back_but_for_the_losses(dialect: str, response: Response) -> None:
     body, losses = answer(dialect, response)
-    nothing(official.check_response(dialect, body, extensions=True))
+    nothing(body_verdict.check_response(dialect, body, extensions=True))
     back = get(dialect).read_response(body, Context(dialect, dialect))
     nothing(response_differences(response, response, brought_back(back), losses, ()))
 
@@ -176,7 +176,7 @@ def test_any_answer_crosses_as_a_whole_and_as_a_stream(dialect: str, other: str,
     except dragoman.FaultError:
         assert get(other).broken_calls == "fault" and any(map(is_broken, response.parts))
     else:
-        nothing(official.check_response(other, out.body, extensions=True))
+        nothing(body_verdict.check_response(other, out.body, extensions=True))
     stream = dragoman.StreamTranslator(source=dialect, target=other, created=5)
     nothing(judged(other, stream.feed(told(dialect, response)[0]) + stream.close()))
 

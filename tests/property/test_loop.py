@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dragoman.canon import Reasoning, Response, Seal, ToolCall, ToolResult
 from dragoman.runtime.resumable_conversation import Session
-from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
+from tests.unit.agent.helpers import Plain, Scripted, begun, call, loop, ran, says
 
 _STEP = st.lists(st.sampled_from(["look", "change", "unknown", "text", "thought"]), min_size=1, max_size=5)
 _STORY = st.lists(_STEP, min_size=1, max_size=4)

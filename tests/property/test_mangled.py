@@ -11,8 +11,8 @@ import dragoman
 from dragoman.canon import Fault
 from dragoman.dialects import get
 from tests.oracles.grammar import check_stream
-from tests.recorded.cases import DIALECTS, Case, cases, events
-from tests.recorded.events import findings
+from tests.recorded.event_grammar import findings
+from tests.recorded.recorded_bodies import DIALECTS, Case, cases, events
 
 DEEDS = ("drop", "repeat", "exchange", "shuffle", "cut", "cut inside")
 TRIES = 4

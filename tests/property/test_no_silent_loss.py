@@ -13,9 +13,9 @@ from dragoman.canon import Citation, Media, Part, Path, Reasoning, Request, Resp
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
-from tests.property.each import each
+from tests.property.law_for_each_dialect import each
 from tests.property.strategies import requests, responses
-from tests.recorded import markers
+from tests.recorded import marked_documents
 
 DIALECTS = dialects()
 
@@ -85,7 +85,7 @@ def marked(request: Request) -> tuple[Request, dict[str, list[Path]]]:
 
 
 def missing(places: dict[str, list[Path]], body: bytes, context: Context) -> list[str]:
-    return markers.silent(markers.Marked(body, places), body, context.losses.all())
+    return marked_documents.silent(marked_documents.Marked(body, places), body, context.losses.all())
 
 
 @given(request=requests())

@@ -19,7 +19,7 @@ from dragoman.codec.packed_seals import pack
 from dragoman.dialects import get, names
 from dragoman.seals.strategy import STRATEGIES, Strategy
 from dragoman.seals.vault import MemoryVault
-from tests.recorded.cases import cases
+from tests.recorded.recorded_bodies import cases
 
 SHORT = [
     (source, target)

@@ -15,10 +15,10 @@ from dragoman import Repair, WireError
 from dragoman.canon import Request
 from dragoman.canon.repair_codes import REPAIRS
 from dragoman.dialects import names as dialects
-from tests.oracles import conversation, official
-from tests.oracles.corpus import DIALECTS
-from tests.property.broken import WAYS, Step, broken, spell
-from tests.property.each import each
+from tests.oracles import body_verdict, conversation_rules
+from tests.oracles.exchanges import DIALECTS
+from tests.property.broken_conversations import WAYS, Step, broken, spell
+from tests.property.law_for_each_dialect import each
 from tests.property.strategies import requests
 from tests.property.test_fuzz import Change, changed_once, changes
 from tests.property.test_laws import write
@@ -39,7 +39,7 @@ MAY_GO = {
 
 
 def illegal(dialect: str, body: bytes) -> list[str]:
-    found = conversation.check_conversation(dialect, msgspec.json.decode(body))
+    found = conversation_rules.check_conversation(dialect, msgspec.json.decode(body))
     # A history that begins or ends with the model is one that was cut, not one that is broken.
     ends = [one for one in found if one.rule == "-" or one.topic == "end" or "begins with the model" in one.text]
     return [str(one) for one in found if one not in ends]
@@ -69,7 +69,7 @@ def test_what_is_repaired_is_legal_and_whole(dialect: str, way: str, data: st.Da
         assert done.body == body
     assert illegal(dialect, done.body) == [], (body, done.repairs)
     extensions = [
-        text for text in official.check_request(dialect, done.body, extensions=True) if "x_unknown" not in text
+        text for text in body_verdict.check_request(dialect, done.body, extensions=True) if "x_unknown" not in text
     ]
     assert extensions == [], done.body
     assert vanished(body, done.body, done.repairs) == [], (body, done.body, done.repairs)

@@ -17,9 +17,9 @@ from dragoman.canon import Request
 from dragoman.fast import off, on
 from dragoman.translate.request import Options, make_options
 from dragoman.translate.with_fast_shortcuts import known_beginning, translate_with
-from tests.oracles.corpus import DIALECTS
-from tests.property.broken import WAYS, Step, Words, broken, legal
-from tests.property.each import each
+from tests.oracles.exchanges import DIALECTS
+from tests.property.broken_conversations import WAYS, Step, Words, broken, legal
+from tests.property.law_for_each_dialect import each
 from tests.property.strategies import requests
 from tests.property.test_laws import write
 from tests.property.test_repair import spelled

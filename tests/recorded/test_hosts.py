@@ -7,13 +7,13 @@ import pytest
 
 import dragoman
 from dragoman.facts import hosts
-from tests.oracles import corpus
+from tests.oracles import exchanges
 
 DIALECTS = ("openai-chat", "openai-responses")
 RECORDED = {
     dialect: [
         (record, name)
-        for record in corpus.records(dialect)
+        for record in exchanges.records(dialect)
         if (name := hosts.origin((record.provider or "").removesuffix(".recorded"))) and hosts.lookup(name, dialect)
     ]
     for dialect in DIALECTS
@@ -41,12 +41,12 @@ def test_what_a_host_took_goes_to_it_as_the_same_bytes(dialect: str) -> None:
             assert done.body == body, (record.id, name, done.losses)
             assert done.losses == (), record.id
             seen += 1
-    assert seen > corpus.least(5, 3)
+    assert seen > exchanges.least(5, 3)
 
 
 def test_what_a_host_refused_for_its_own_reasons_is_changed() -> None:
     """Requests that were refused with 400 because the host differs from OpenAI."""
-    corpus.require_shared()  # the reasons stand in texts
+    exchanges.require_shared()  # the reasons stand in texts
     told = {"unknown variant": "media.dropped", "Logprobs are not enabled": "logprobs.dropped"}
     found = 0
     for record, name in RECORDED["openai-chat"]:

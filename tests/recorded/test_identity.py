@@ -12,9 +12,9 @@ import dragoman
 from dragoman.canon import Request, Response
 from dragoman.dialects import get
 from tests.oracles.stream_end import ended
-from tests.recorded.cases import DIALECTS, Case, cases, context, settle, written_again
-from tests.recorded.compare import differences, placeless
-from tests.recorded.spelling import canonical, normal
+from tests.recorded.normal_form import canonical, normal
+from tests.recorded.recorded_bodies import DIALECTS, Case, cases, context, settle, written_again
+from tests.recorded.tree_comparison import differences, placeless
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -10,7 +10,7 @@ import pytest
 from dragoman import Loss
 from dragoman.canon import Seal
 from dragoman.codec import packed_seals
-from tests.recorded import markers
+from tests.recorded import marked_documents
 
 CALL = {"name": "f", "arguments": '{"a": "b", "n": 1}'}
 DOCUMENT = {
@@ -29,12 +29,12 @@ DOCUMENT = {
 }
 
 
-def decoded(marked: markers.Marked) -> Any:
+def decoded(marked: marked_documents.Marked) -> Any:
     return msgspec.json.decode(marked.body)
 
 
 def test_every_text_of_a_user_is_marked_and_the_words_of_the_protocol_are_not() -> None:
-    marked = markers.mark_texts(DOCUMENT)
+    marked = marked_documents.mark_texts(DOCUMENT)
     body = decoded(marked)
     assert body["model"] == "m" and body["messages"][0]["role"] == "user"
     assert body["messages"][1]["tool_calls"][0]["id"] == body["messages"][2]["tool_call_id"] in marked.places
@@ -48,17 +48,17 @@ def test_every_text_of_a_user_is_marked_and_the_words_of_the_protocol_are_not() 
 
 
 def test_unknown_fields_and_kinds_are_added_everywhere() -> None:
-    marked = markers.add_fields(DOCUMENT)
+    marked = marked_documents.add_fields(DOCUMENT)
     assert len(marked.places) == 11
-    body = decoded(markers.add_variants(DOCUMENT))
+    body = decoded(marked_documents.add_variants(DOCUMENT))
     assert body["messages"][0]["content"][1]["type"] == "x_unknown_kind"
     assert "xUnknownKind" in body["tools"][1]
 
 
 def silent(path: str = "", code: str = "part.dropped", effect: Any = "dropped") -> list[str]:
     """What is missed when the one text of a document is not in the output and one loss is reported."""
-    marked = markers.mark_texts({"messages": [{"content": [{"type": "text", "text": "Hello"}]}]})
-    return markers.silent(marked, b"{}", (Loss(code, effect, "info", path),))
+    marked = marked_documents.mark_texts({"messages": [{"content": [{"type": "text", "text": "Hello"}]}]})
+    return marked_documents.silent(marked, b"{}", (Loss(code, effect, "info", path),))
 
 
 LEAF = "/messages/0/content/0/text"
@@ -86,8 +86,8 @@ def test_other_losses_do_not(path: str, code: str, effect: str) -> None:
 
 
 def test_what_is_in_the_output_needs_no_loss_also_when_it_is_packed() -> None:
-    marked = markers.mark_texts({"signature": "s", "text": "t"})
+    marked = marked_documents.mark_texts({"signature": "s", "text": "t"})
     seal, text = marked.places
     packed = packed_seals.pack(Seal("anthropic", seal))
-    assert markers.silent(marked, f'{{"a":"{packed}","b":"{text}"}}'.encode(), ()) == []
-    assert markers.silent(marked, f'{{"b":"{text}"}}'.encode(), ()) == ["/signature"]
+    assert marked_documents.silent(marked, f'{{"a":"{packed}","b":"{text}"}}'.encode(), ()) == []
+    assert marked_documents.silent(marked, f'{{"b":"{text}"}}'.encode(), ()) == ["/signature"]

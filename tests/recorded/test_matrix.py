@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 import dragoman
-from tests.laws.legal import judged, passes_with_its_faults, unlawful
-from tests.oracles import official
-from tests.recorded.cases import CREATED, PAIRS, Case, cases, settle
+from tests.laws.legal_output import judged, passes_with_its_faults, unlawful
+from tests.oracles import body_verdict
+from tests.recorded.recorded_bodies import CREATED, PAIRS, Case, cases, settle
 
 # Models whose profiles differ in what a request may say; "" stands for the model's name as the source has it.
 MODELS: dict[str, tuple[str, ...]] = {
@@ -79,7 +79,7 @@ def test_every_fault_is_legal_in_every_other_dialect_and_keeps_its_message(sourc
     for case in cases(source, "fault"):
         headers = {"Retry-After": "7"}
         out = dragoman.translate_fault(case.body, status=case.status, source=source, target=target, headers=headers)
-        wrong = official.check_fault(target, out.body)
+        wrong = body_verdict.check_fault(target, out.body)
         back = dragoman.translate_fault(out.body, status=out.status, source=target, target=source, headers=out.headers)
         for text in _messages(msgspec.json.decode(case.body)):
             if text not in str(back.json()) or text not in str(out.json()):

@@ -9,7 +9,7 @@ from dragoman.facts import profiles
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 from dragoman.translate import model_change_within_dialect
 from dragoman.translate.model_change_within_dialect import fit_to_model
-from tests.recorded.cases import DIALECTS, cases
+from tests.recorded.recorded_bodies import DIALECTS, cases
 
 EACH = 3
 """Every so many recorded requests, begun anew for each profile: all of them with all profiles take long."""

@@ -11,15 +11,15 @@ import pytest
 import dragoman
 from dragoman import Translation
 from dragoman.dialects import get
-from tests.recorded import markers
-from tests.recorded.cases import CREATED, DIALECTS, PAIRS, Case, cases, context, settle, written_again
+from tests.recorded import marked_documents
+from tests.recorded.recorded_bodies import CREATED, DIALECTS, PAIRS, Case, cases, context, settle, written_again
 
 Json = Any
 
-WAYS: dict[str, Callable[[Json], markers.Marked]] = {
-    "texts": markers.mark_texts,
-    "unknown fields": markers.add_fields,
-    "unknown kinds": markers.add_variants,
+WAYS: dict[str, Callable[[Json], marked_documents.Marked]] = {
+    "texts": marked_documents.mark_texts,
+    "unknown fields": marked_documents.add_fields,
+    "unknown kinds": marked_documents.add_variants,
 }
 
 
@@ -44,7 +44,7 @@ def test_every_leaf_crosses_or_is_reported(source: str, target: str, kind: str, 
         except dragoman.WireError as error:
             failures[case.id] = f"refused: {error}"
             continue
-        lost = markers.silent(marked, out.body, out.losses)
+        lost = marked_documents.silent(marked, out.body, out.losses)
         if lost:
             failures[case.id] = f"gone without a word: {', '.join(lost[:6])}"
     settle(f"no silent loss of {way}, {kind} {source} to {target}", failures)
@@ -57,7 +57,7 @@ def test_within_one_dialect_every_leaf_comes_back(dialect: str, kind: str, way: 
     failures: dict[str, str] = {}
     for case in cases(dialect, kind):  # type: ignore[arg-type]
         marked = WAYS[way](msgspec.json.decode(case.body))
-        lost = markers.silent(marked, again(case, marked.body), ())
+        lost = marked_documents.silent(marked, again(case, marked.body), ())
         if lost:
             failures[case.id] = f"gone: {', '.join(lost[:6])}"
     settle(f"{way} come back, {kind} {dialect}", failures)

@@ -11,7 +11,7 @@ import pytest
 from dragoman.dialects import get
 from dragoman.translate.stream_passthrough import PassThrough
 from tests.oracles.stream_end import ended
-from tests.recorded.cases import DIALECTS, cases
+from tests.recorded.recorded_bodies import DIALECTS, cases
 
 BLANK = re.compile(rb"\r\n\r\n|\n\n")
 

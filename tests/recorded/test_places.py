@@ -9,8 +9,8 @@ import pytest
 
 import dragoman
 from dragoman import FaultError, Loss, WireError
-from tests.oracles.frames import Findings, frames
-from tests.recorded.cases import DIALECTS, cases, settle
+from tests.oracles.event_stream_reader import Findings, frames
+from tests.recorded.recorded_bodies import DIALECTS, cases, settle
 
 TRACED = {"code-assist": "id.dropped"}
 """The id of a Code Assist answer stands in its envelope, and is told as the one inside."""

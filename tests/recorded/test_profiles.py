@@ -13,7 +13,7 @@ from dragoman.dialects import get
 from dragoman.facts import profiles
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 from dragoman.translate import model_change_within_dialect
-from tests.oracles import corpus
+from tests.oracles import exchanges
 
 KNOWN = {
     "anthropic": ("claude-3", "claude-haiku", "claude-sonnet", "claude-opus", "claude-fable", "claude-mythos"),
@@ -28,7 +28,7 @@ STRANGE = ("nonexistent", "invalid", "not-exist", "deepseek-r1", "deepseek-v9")
 
 
 def models(dialect: str) -> set[str]:
-    return {model for record in corpus.records(dialect) if (model := corpus.model_of(record))}
+    return {model for record in exchanges.records(dialect) if (model := exchanges.model_of(record))}
 
 
 @pytest.mark.parametrize("dialect", KNOWN)
@@ -65,9 +65,9 @@ def test_every_pattern_adds_a_name_to_its_row() -> None:
 def test_recorded_refusals_are_facts() -> None:
     """What models refused in the recordings for being what they are."""
     gates: dict[str, set[str]] = defaultdict(set)
-    for record in corpus.recorded("openai-chat"):
+    for record in exchanges.recorded("openai-chat"):
         text = msgspec.json.encode(record.response).decode() if record.status == 400 else ""
-        model = corpus.model_of(record) or ""
+        model = exchanges.model_of(record) or ""
         if "Unsupported parameter: 'stop'" in text:
             assert "stop" in profiles.lookup("openai-chat", model).refuses, record.id
             gates["stop"].add(model)
@@ -93,7 +93,7 @@ WEAKER = {
 """Records of which a row says less than the model took, and the loss: what the documentation advises against."""
 
 
-def left_out(record: corpus.Record, model: str) -> set[str]:
+def left_out(record: exchanges.Record, model: str) -> set[str]:
     """The codes of what the model's row takes out of a recorded request, and an unknown model's profile does not."""
     dialect, body = get(record.dialect), msgspec.json.encode(record.request)
     unknown = model_change_within_dialect._written(body, dialect, model, DEFAULT_PROFILE)[2].losses.all()
@@ -109,15 +109,15 @@ def test_no_row_leaves_out_what_a_model_took(dialect: str) -> None:
     """A recorded 200 proves that a setting is taken."""
     wrong: list[str] = []
     seen: set[str] = set()
-    for record in corpus.records(dialect):
-        model = corpus.model_of(record) or ""
+    for record in exchanges.records(dialect):
+        model = exchanges.model_of(record) or ""
         if record.request is None or record.status != 200 or not record.ok:
             continue
         lost = left_out(record, model)
         if lost and (record.provider or "").endswith(VERTEX):
             lost -= {"sampling.dropped", "logprobs.dropped"}  # Vertex takes more than the Developer API does
-        if corpus.base_id(record.id) in WEAKER:
-            assert lost == {WEAKER[corpus.base_id(record.id)]}, record.id
+        if exchanges.base_id(record.id) in WEAKER:
+            assert lost == {WEAKER[exchanges.base_id(record.id)]}, record.id
         elif lost:
             wrong.append(f"{record.id} {model}: {sorted(lost)}")
         seen.add(model)
@@ -129,8 +129,8 @@ def test_no_row_leaves_out_what_a_model_took(dialect: str) -> None:
 def test_models_that_think_unasked_are_known_to(dialect: str) -> None:
     """Thoughts in an answer to a request that says nothing of thinking."""
     wrong: set[str] = set()
-    for record in corpus.records(dialect):
-        model = corpus.model_of(record) or ""
+    for record in exchanges.records(dialect):
+        model = exchanges.model_of(record) or ""
         known = profiles.lookup(dialect, model)
         if known in (DEFAULT_PROFILE, Profile(cache_control=True)):
             continue  # nothing is known of its thoughts

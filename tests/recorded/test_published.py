@@ -11,13 +11,13 @@ import pytest
 import dragoman
 from dragoman import FaultError
 from tests.generated import laws
-from tests.generated.sources import drawn
-from tests.generated.streams import streams
-from tests.laws.legal import kin
-from tests.oracles import grammar, official, published
-from tests.oracles.official import is_fault
-from tests.oracles.schema import load
-from tests.recorded.cases import CREATED, PAIRS, cases
+from tests.generated.generated_documents import drawn
+from tests.generated.generated_streams import streams
+from tests.laws.legal_output import kin
+from tests.oracles import body_verdict, grammar, published_schemas
+from tests.oracles.body_verdict import is_fault
+from tests.oracles.json_schema import load
+from tests.recorded.recorded_bodies import CREATED, PAIRS, cases
 
 # What is left, and why. Each entry: target dialect, pattern of a finding, reason.
 EXCUSED = (
@@ -57,7 +57,7 @@ def in_stream(dialect: str, raw: bytes) -> list[str]:
     for data in payloads(dialect, raw):
         value = load(data)
         apart = is_fault(dialect, value) and dialect not in ("openrouter", "openai-responses")
-        found += published.findings(dialect, "fault" if apart else "event", value)
+        found += published_schemas.findings(dialect, "fault" if apart else "event", value)
     return kept(dialect, found)
 
 
@@ -71,17 +71,17 @@ def test_what_was_recorded_holds_what_is_required(source: str, target: str) -> N
     wrong: dict[str, list[str]] = {}
     sister = kin(source, target)
     for case in cases(source, "response"):
-        if sister and official.check_response(source, case.body, extensions=True):
+        if sister and body_verdict.check_response(source, case.body, extensions=True):
             continue  # what its own judge refuses passes to a sister dialect as it came
         out = dragoman.translate_response(case.body, source=source, target=target, created=CREATED)
-        wrong[case.id] = kept(target, published.findings(target, "answer", out.body))
+        wrong[case.id] = kept(target, published_schemas.findings(target, "answer", out.body))
     for case in cases(source, "stream"):
         if sister and grammar.check_stream(source, case.body, extensions=True):
             continue
         wrong[case.id] = in_stream(target, streamed(case.body, source, target))
     for case in cases(source, "fault"):
         fault = dragoman.translate_fault(case.body, status=case.status, source=source, target=target)
-        wrong[case.id] = kept(target, published.findings(target, "fault", fault.body))
+        wrong[case.id] = kept(target, published_schemas.findings(target, "fault", fault.body))
     lines = [f"{name}: {text}" for name, found in wrong.items() for text in found]
     assert not lines, "\n".join(lines[:SHOWN])
 
@@ -94,7 +94,7 @@ def test_what_is_drawn_holds_what_is_required(source: str, target: str) -> None:
             out = laws.translated(one, target)
         except FaultError:
             continue  # a response that failed is no answer
-        wrong[one.id] = kept(target, published.findings(target, "answer", out.body))
+        wrong[one.id] = kept(target, published_schemas.findings(target, "answer", out.body))
     for one in streams(source):
         wrong[f"{one.id}, streamed"] = in_stream(target, streamed(one.value, source, target))
     lines = [f"{name}: {text}" for name, found in wrong.items() for text in found]
@@ -108,7 +108,7 @@ def test_an_answer_that_repeats_its_request_holds_what_is_required(source: str, 
     for one in (*cases(source, "request")[:40], *drawn(source, "request")[:40]):
         asked = dragoman.translate_request(one.body, source=source, target=target, model="m")
         out = dragoman.translate_response(answer, source=target, target=source, answers=asked, created=CREATED)
-        lines += [f"{one.id}: {text}" for text in kept(source, published.findings(source, "answer", out.body))]
+        lines += [f"{one.id}: {text}" for text in kept(source, published_schemas.findings(source, "answer", out.body))]
     assert not lines, "\n".join(lines[:SHOWN])
 
 
@@ -119,12 +119,14 @@ def test_every_excuse_is_still_needed() -> None:
         if target in found:
             for one in drawn(source, "response"):
                 try:
-                    found[target].update(published.findings(target, "answer", laws.translated(one, target).body))
+                    found[target].update(
+                        published_schemas.findings(target, "answer", laws.translated(one, target).body)
+                    )
                 except FaultError:
                     continue
             for one in streams(source):
                 for data in payloads(target, streamed(one.value, source, target)):
-                    found[target].update(published.findings(target, "event", data))
+                    found[target].update(published_schemas.findings(target, "event", data))
     unneeded = [
         pattern for target, pattern, _ in EXCUSED if not any(re.search(pattern, text) for text in found[target])
     ]

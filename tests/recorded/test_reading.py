@@ -9,10 +9,10 @@ from dragoman import WireError
 from dragoman.canon import Fault, Request, Response
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
-from tests.oracles import corpus
-from tests.recorded.cases import DIALECTS, cases, context, events, settle
-from tests.recorded.events import findings
-from tests.recorded.exceptions import REFUSED
+from tests.oracles import exchanges
+from tests.recorded.event_grammar import findings
+from tests.recorded.known_failures import REFUSED
+from tests.recorded.recorded_bodies import DIALECTS, cases, context, events, settle
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -76,7 +76,7 @@ def test_every_fault_reads_with_its_message(dialect: str) -> None:
 
 @pytest.mark.parametrize("record_id", REFUSED)
 def test_what_is_no_request_is_refused_with_its_place(record_id: str) -> None:
-    record = corpus.record(record_id)
+    record = exchanges.record(record_id)
     if record.dialect not in DIALECTS:
         pytest.skip(f"{record.dialect} is not built in")
     with pytest.raises(WireError, match="at /messages/0"):

@@ -7,8 +7,8 @@ import pytest
 
 import dragoman
 from dragoman.canon.repair_codes import REPAIRS
-from tests.oracles import conversation
-from tests.oracles.corpus import DIALECTS, Record, base_id, least, model_of, records
+from tests.oracles import conversation_rules
+from tests.oracles.exchanges import DIALECTS, Record, base_id, least, model_of, records
 
 EXCEPTIONS: dict[str, str] = {}
 """Records that need a repair although they were answered -> why."""
@@ -43,7 +43,7 @@ def test_contents_that_do_not_alternate_are_joined_and_lose_nothing() -> None:
         assert done.losses == (), item.id
         again = dragoman.repair(done.body, dialect="gemini", model=model_of(item))
         assert (again.repairs, again.body) == ((), done.body), item.id
-        found = conversation.check_conversation("gemini", done.json(), model=model_of(item) or "")
+        found = conversation_rules.check_conversation("gemini", done.json(), model=model_of(item) or "")
         assert [str(one) for one in found if one.rule in ("GEM-006", "GEM-007", "GEM-010") and one.topic != "end"] == []
         kept = [_parts(body) for body in (item.request, done.json())]
         assert kept[0] == kept[1], item.id

@@ -30,8 +30,8 @@ from dragoman.seals.outbound import place_seals
 from dragoman.seals.strategy import plan_for_answer
 from tests.laws import round_trip
 from tests.laws.round_trip import BROKEN, answer, read, request_there_and_back, stream
-from tests.recorded.cases import DIALECTS, PAIRS, cases, context, events, settle
-from tests.recorded.roundtrip import request_differences, response_differences
+from tests.recorded.recorded_bodies import DIALECTS, PAIRS, cases, context, events, settle
+from tests.recorded.round_trip_comparison import request_differences, response_differences
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)

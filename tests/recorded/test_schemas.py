@@ -10,9 +10,9 @@ import pytest
 
 import dragoman
 from dragoman.dialects import names as dialects
-from tests.corpus import files
-from tests.oracles import corpus
-from tests.oracles.keywords import LAWS, breaches
+from tests.corpus import corpus_files
+from tests.oracles import exchanges
+from tests.oracles.refused_schema_keywords import LAWS, breaches
 
 TARGETS = [name for name in dialects() if name in LAWS]
 
@@ -23,8 +23,8 @@ SAME = ({"openai-chat", "openai-responses", "openrouter"}, {"gemini", "code-assi
 def tool_lists() -> list[tuple[str, bytes]]:
     """Every different list of tools in the records, with the dialect it is in."""
     found: dict[tuple[str, bytes], None] = {}
-    for dialect in files.DIALECTS:
-        for record in corpus.records(dialect):
+    for dialect in corpus_files.DIALECTS:
+        for record in exchanges.records(dialect):
             request = record.request or {}
             tools = request.get("tools") or (request.get("config") or {}).get("tools")
             if isinstance(tools, list) and tools:
@@ -50,7 +50,7 @@ def schemas(target: str, tools: Any) -> Iterator[tuple[str, bool, Any]]:
 @pytest.mark.parametrize("target", TARGETS)
 def test_no_recorded_tool_has_a_word_its_target_refuses(target: str) -> None:
     lists = tool_lists()
-    assert len(lists) > corpus.least(200, 50)
+    assert len(lists) > exchanges.least(200, 50)
     bad = []
     count = 0
     for source, tools in lists:
@@ -62,4 +62,4 @@ def test_no_recorded_tool_has_a_word_its_target_refuses(target: str) -> None:
                 count += 1
                 bad += [(source, name, text) for text in breaches(schema, LAWS[target][strict])]
     assert bad == []
-    assert count > corpus.least(100, 50)
+    assert count > exchanges.least(100, 50)

@@ -9,9 +9,9 @@ import pytest
 
 import dragoman
 from dragoman import Loss
-from tests.oracles import official
-from tests.recorded.cases import DIALECTS, PAIRS
-from tests.recorded.settings import BASES, WISHES, with_wish
+from tests.oracles import body_verdict
+from tests.recorded.recorded_bodies import DIALECTS, PAIRS
+from tests.recorded.settings_of_requests import BASES, WISHES, with_wish
 
 
 def named(losses: tuple[Loss, ...], pointer: str) -> bool:
@@ -22,7 +22,7 @@ def named(losses: tuple[Loss, ...], pointer: str) -> bool:
 
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if name in WISHES])
 def test_the_base_requests_are_legal(dialect: str) -> None:
-    assert official.check_request(dialect, msgspec.json.encode(BASES[dialect])) == []
+    assert body_verdict.check_request(dialect, msgspec.json.encode(BASES[dialect])) == []
 
 
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in WISHES])

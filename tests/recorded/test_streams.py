@@ -13,19 +13,19 @@ import dragoman
 from dragoman.canon import Event, Fault, Part
 from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.dialects import get
-from tests.oracles import grammar, official, sdkfold
-from tests.recorded.cases import DIALECTS, cases, context, events, fed, settle
-from tests.recorded.compare import differences, placeless
-from tests.recorded.spelling import canonical, gathered
+from tests.oracles import body_verdict, grammar, sdk_folding
+from tests.recorded.normal_form import canonical, gathered
+from tests.recorded.recorded_bodies import DIALECTS, cases, context, events, fed, settle
+from tests.recorded.tree_comparison import differences, placeless
 
 FOLDS: dict[str, Callable[[bytes], dict[str, Any]]] = {
-    "openai-chat": sdkfold.openai_chat,
-    "openai-responses": sdkfold.openai_responses,
-    "anthropic": sdkfold.anthropic,
-    "gemini": sdkfold.gemini,
-    "ollama": sdkfold.ollama,
-    "openrouter": sdkfold.openrouter,
-    "code-assist": sdkfold.code_assist,
+    "openai-chat": sdk_folding.openai_chat,
+    "openai-responses": sdk_folding.openai_responses,
+    "anthropic": sdk_folding.anthropic,
+    "gemini": sdk_folding.gemini,
+    "ollama": sdk_folding.ollama,
+    "openrouter": sdk_folding.openrouter,
+    "code-assist": sdk_folding.code_assist,
 }
 
 
@@ -82,7 +82,7 @@ def test_the_fold_equals_what_the_sdk_gathers(dialect: str) -> None:
         ours = fold(events(dialect, case.body))
         try:
             sdk = FOLDS[dialect](case.body)
-        except sdkfold.FoldError as error:
+        except sdk_folding.FoldError as error:
             # What the SDK cannot gather must be a Fault here too.
             if not isinstance(ours, Fault):
                 failures[case.id] = f"the SDK refuses it: {error}"
@@ -117,7 +117,7 @@ def test_an_answer_unfolds_into_a_legal_stream_that_says_the_same(dialect: str) 
         steps = unfold(answer)
         assert canonical(placeless(fold(steps))) == canonical(placeless(answer)), case.id
         wrong: list[str] = []
-        if not official.check_response(dialect, case.body, extensions=True):
+        if not body_verdict.check_response(dialect, case.body, extensions=True):
             wrong += grammar.check_stream(dialect, rewritten(dialect, without_extras(steps)), extensions=True)
         again = fold(events(dialect, rewritten(dialect, steps)))
         wrong += differences(gathered(dialect, answer), gathered(dialect, again))

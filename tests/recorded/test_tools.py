@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 import dragoman
-from tests.oracles import conversation, corpus, official
-from tests.recorded import markers
-from tests.recorded.cases import DIALECTS, PAIRS, Case, cases, settle
+from tests.oracles import body_verdict, conversation_rules, exchanges
+from tests.recorded import marked_documents
+from tests.recorded.recorded_bodies import DIALECTS, PAIRS, Case, cases, settle
 
 Json = Any
 
@@ -34,12 +34,12 @@ def test_declarations_alone_cross_or_are_reported(source: str, target: str) -> N
         if not tools:
             continue
         seen += 1
-        marked = markers.mark_texts({"tools": tools})
+        marked = marked_documents.mark_texts({"tools": tools})
         out = dragoman.translate_tools(marked.body, source=source, target=target)
-        lost = markers.silent(marked, out.body, out.losses)
+        lost = marked_documents.silent(marked, out.body, out.losses)
         if lost:
             failures[case.id] = f"gone without a word: {', '.join(lost[:5])}"
-    assert seen > corpus.least(FEWEST.get(source, 50), 3)
+    assert seen > exchanges.least(FEWEST.get(source, 50), 3)
     settle(f"tools {source} to {target}", failures)
 
 
@@ -80,14 +80,16 @@ def test_recorded_calls_and_their_results_make_a_legal_next_turn(dialect: str) -
         turns = dragoman.tool_results(case.body, outputs, dialect=dialect)
         body = msgspec.json.encode(HISTORIES[dialect](turns))
         wrong = [f"result {i} is gone" for i in range(len(calls)) if f"result {i}".encode() not in body]
-        wrong += [str(one) for one in conversation.check_conversation(dialect, msgspec.json.decode(body)) if _hard(one)]
-        if not official.check_response(dialect, case.body, extensions=True):
-            wrong += official.check_request(dialect, body, extensions=True)
+        wrong += [
+            str(one) for one in conversation_rules.check_conversation(dialect, msgspec.json.decode(body)) if _hard(one)
+        ]
+        if not body_verdict.check_response(dialect, case.body, extensions=True):
+            wrong += body_verdict.check_request(dialect, body, extensions=True)
         if wrong:
             failures[case.id] = "; ".join(wrong[:3])
-    assert answered > corpus.least(FEWEST_ANSWERS.get(dialect, 20), 0)
+    assert answered > exchanges.least(FEWEST_ANSWERS.get(dialect, 20), 0)
     settle(f"results {dialect}", failures)
 
 
-def _hard(finding: conversation.Finding) -> bool:
+def _hard(finding: conversation_rules.Finding) -> bool:
     return finding.rule != "-"

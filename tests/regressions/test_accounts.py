@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.regressions.desk import Answered, Anything, Asked, Case, Refused, Streamed, params, text_with
-from tests.regressions.wires import (
+from tests.regressions.cases import Answered, Anything, Asked, Case, Refused, Streamed, params, text_with
+from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
     block,

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from tests.regressions.desk import Answered, Anything, Asked, Case, Streamed, params, text_with
-from tests.regressions.wires import DONE, calling, candidate, chunk, completion, function, line, message, piece, use
+from tests.regressions.cases import Answered, Anything, Asked, Case, Streamed, params, text_with
+from tests.regressions.wire_shapes import (
+    DONE,
+    calling,
+    candidate,
+    chunk,
+    completion,
+    function,
+    line,
+    message,
+    piece,
+    use,
+)
 
 PATCH = "*** Begin Patch\n*** Add File: a.txt\n+hello\n*** End Patch\n"
 APPLY = {

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.regressions.desk import Answered, Case, Streamed, json_text, params, text_with, wire
-from tests.regressions.wires import (
+from tests.regressions.cases import Answered, Case, Streamed, json_text, params, text_with, wire
+from tests.regressions.wire_shapes import (
     DONE,
     block,
     call,

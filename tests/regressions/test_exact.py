@@ -7,8 +7,8 @@ import json
 import pytest
 
 import dragoman
-from tests.regressions.desk import Answered, Anything, Asked, Case, Returned, Streamed, Tried, json_text, params
-from tests.regressions.wires import (
+from tests.regressions.cases import Answered, Anything, Asked, Case, Returned, Streamed, Tried, json_text, params
+from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
     assistant,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.regressions.desk import Answered, Case, Streamed, params
-from tests.regressions.wires import DONE, candidate, chunk, completion
+from tests.regressions.cases import Answered, Case, Streamed, params
+from tests.regressions.wire_shapes import DONE, candidate, chunk, completion
 
 TOLD = {"prompt_tokens": 30, "completion_tokens": 5, "total_tokens": 35}
 SAID = chunk({"role": "assistant", "content": "Hi."})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.regressions.desk import Anything, Asked, Case, Repaired, json_text, params, text_with
-from tests.regressions.wires import (
+from tests.regressions.cases import Anything, Asked, Case, Repaired, json_text, params, text_with
+from tests.regressions.wire_shapes import (
     anthropic,
     assistant,
     call,

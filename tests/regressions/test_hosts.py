@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.regressions.desk import (
+from tests.regressions.cases import (
     Answered,
     Anything,
     Asked,
@@ -16,7 +16,7 @@ from tests.regressions.desk import (
     params,
     text_with,
 )
-from tests.regressions.wires import (
+from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
     assistant,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.regressions.desk import Answered, Anything, Asked, Case, Streamed, at_most, json_text, params
-from tests.regressions.wires import (
+from tests.regressions.cases import Answered, Anything, Asked, Case, Streamed, at_most, json_text, params
+from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
     assistant,

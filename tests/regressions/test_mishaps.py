@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.regressions.desk import Case, Streamed, json_text, params, text_with
-from tests.regressions.wires import (
+from tests.regressions.cases import Case, Streamed, json_text, params, text_with
+from tests.regressions.wire_shapes import (
     DONE,
     block,
     calling,

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.regressions.desk import Answered, Asked, Case, Streamed, params
-from tests.regressions.wires import (
+from tests.regressions.cases import Answered, Asked, Case, Streamed, params
+from tests.regressions.wire_shapes import (
     DONE,
     assistant,
     block,

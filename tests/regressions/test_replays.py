@@ -7,8 +7,8 @@ import hashlib
 import pytest
 
 import dragoman
-from tests.regressions.desk import Answered, Anything, Asked, Case, Repaired, Streamed, Tried, params, text_with
-from tests.regressions.wires import (
+from tests.regressions.cases import Answered, Anything, Asked, Case, Repaired, Streamed, Tried, params, text_with
+from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
     assistant,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import dragoman
-from tests.regressions.desk import Asked, Case, Tried, params, text_with
-from tests.regressions.wires import anthropic, assistant, call, chat, chat_tool, given, tool, use, use_tool, user
+from tests.regressions.cases import Asked, Case, Tried, params, text_with
+from tests.regressions.wire_shapes import anthropic, assistant, call, chat, chat_tool, given, tool, use, use_tool, user
 
 SCHEMA = {"type": "object", "properties": {"dir_path": {"type": "string", "description": "Where."}}}
 SHAPE = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object", "properties": {}}}}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import dragoman
-from tests.regressions.desk import Anything, Asked, Case, Repaired, Returned, Tried, params
-from tests.regressions.wires import (
+from tests.regressions.cases import Anything, Asked, Case, Repaired, Returned, Tried, params
+from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
     assistant,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.regressions.desk import Case, Streamed, json_text, one_of, params, text_with
-from tests.regressions.wires import (
+from tests.regressions.cases import Case, Streamed, json_text, one_of, params, text_with
+from tests.regressions.wire_shapes import (
     DONE,
     block,
     calling,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import dragoman
-from tests.regressions.desk import Answered, Anything, Asked, Case, Tried, at_most, json_text, params, text_with
-from tests.regressions.wires import (
+from tests.regressions.cases import Answered, Anything, Asked, Case, Tried, at_most, json_text, params, text_with
+from tests.regressions.wire_shapes import (
     anthropic,
     assistant,
     call,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tests.repo.sources import SOURCE
+from tests.repo.repository_files import SOURCE
 
 FLOORS = {
     "canon": 100,

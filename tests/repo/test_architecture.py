@@ -5,7 +5,7 @@ from __future__ import annotations
 import configparser
 import re
 
-from tests.repo.sources import ROOT, SOURCE
+from tests.repo.repository_files import ROOT, SOURCE
 
 LINE = re.compile(r"^([a-z_]+) +(\d+)  \S", re.M)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tests.repo.sources import SOURCE, modules
+from tests.repo.repository_files import SOURCE, modules
 
 MADE_ONCE = {
     "cli/client_rows.py",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.repo.sources import ROOT
+from tests.repo.repository_files import ROOT
 
 FOLDER = ROOT / "changes.d"
 

@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from tests.repo.sources import ROOT
+from tests.repo.repository_files import ROOT
 
 PAGE = ROOT / "docs" / "data-files.md"
 FOLDERS = ("src", "conformance", "tests", "bench", "examples")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dragoman.facts import hosts, profiles, windows_and_prices
-from tests.repo.sources import ROOT
+from tests.repo.repository_files import ROOT
 
 GUIDE = ROOT / "docs" / "how-to" / "model-gates.md"
 MARK = re.compile(r"\[([A-Z][^\]]*)\]")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repo.sources import ROOT
+from tests.repo.repository_files import ROOT
 
 GUIDES = [
     *sorted(ROOT.glob("*.md")),

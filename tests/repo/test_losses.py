@@ -7,7 +7,7 @@ import re
 
 from dragoman.canon import loss_codes
 from dragoman.canon.loss_codes import CODES
-from tests.repo.sources import SOURCE, modules
+from tests.repo.repository_files import SOURCE, modules
 
 CODE = re.compile(r"[a-z_]+(\.[a-z_]+)+")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from tests.repo.sources import SOURCE, modules
+from tests.repo.repository_files import SOURCE, modules
 
 FILE_LINES = 643
 FUNCTION_LINES = 76

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.oracles import corpus
-from tests.repo.sources import ROOT, texts
+from tests.oracles import exchanges
+from tests.repo.repository_files import ROOT, texts
 
 LONG = 60
 
@@ -36,7 +36,7 @@ def _recorded(value: Any) -> Iterator[str]:
 
 
 def test_no_recorded_traffic_is_copied_into_the_repository() -> None:
-    folder = corpus.require_shared("wire")
+    folder = exchanges.require_shared("wire")
     lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_bytes().splitlines()]
     recorded = {text.strip() for line in lines for text in _recorded(msgspec.json.decode(line)) if len(text) >= LONG}
     assert len(recorded) > 5_000

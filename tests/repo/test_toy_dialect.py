@@ -13,7 +13,7 @@ import dragoman
 from dragoman.dialects import get, names
 from dragoman.errors import ConfigError
 
-from .toy import QUESTION, as_package
+from .toy_dialect_installation import QUESTION, as_package
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -21,11 +21,11 @@ from dragoman.conform.scripted_upstream import Upstream as ScriptedUpstream
 from dragoman.gateway.config import Config, Listen, Upstream
 from dragoman.gateway.http.server import IncomingRequest
 from dragoman.runtime import Agent
-from tests.e2e.serving import served, upstreams
-from tests.unit.agent.rig import Plain
-from tests.unit.gateway.loopback import Received, Scripted, ask, through
+from tests.e2e.gateway_process import served, upstreams
+from tests.unit.agent.helpers import Plain
+from tests.unit.gateway.gateway_and_upstreams import Received, Scripted, ask, through
 
-from .toy import QUESTION, WAYS, as_package, write_package
+from .toy_dialect_installation import QUESTION, WAYS, as_package, write_package
 
 CALL = {"name": "weather", "id": "c2", "input": {"city": "Oslo"}}
 ANSWER = {"lines": [{"from": "model", "text": "I look."}, {"from": "model", "call": CALL}], "end": "tools"}

@@ -6,7 +6,7 @@ import re
 import tomllib
 
 import dragoman
-from tests.repo.sources import ROOT
+from tests.repo.repository_files import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 

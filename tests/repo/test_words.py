@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tests.repo.sources import ROOT, SOURCE, texts
+from tests.repo.repository_files import ROOT, SOURCE, texts
 
 MOST = 30
 """A newcomer can learn this many words."""

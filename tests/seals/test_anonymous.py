@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.seals import upstreams
-from tests.seals.upstreams import UPSTREAMS
+from tests.seals import sealing_upstreams
+from tests.seals.sealing_upstreams import UPSTREAMS
 
 Json = Any
 
@@ -33,7 +33,7 @@ def _session(name: str, vault: dragoman.MemoryVault, question: str) -> list[Json
             vault=vault,
         )
         requests.append(asked.json())
-        body = upstreams.body(upstream, number)
+        body = sealing_upstreams.body(upstream, number)
         told = dragoman.translate_response(body, source=name, target="ollama", answers=asked, vault=vault)
         message = _without_ids(json.loads(told.body)["message"])
         messages.append(message)
@@ -44,15 +44,15 @@ def _session(name: str, vault: dragoman.MemoryVault, question: str) -> list[Json
     return requests
 
 
-def _seals(pieces: list[upstreams.Piece]) -> list[str]:
+def _seals(pieces: list[sealing_upstreams.Piece]) -> list[str]:
     return [piece[-1] for piece in pieces]
 
 
 @pytest.mark.parametrize("name", UPSTREAMS)
 def test_every_seal_comes_back(name: str) -> None:
     requests = _session(name, dragoman.MemoryVault(), "Which is warmer?")
-    want = [_seals(upstreams.expected(UPSTREAMS[name](48), number)) for number in (0, 1)]
-    got = [[_seals(turn) for turn in upstreams.sealed_of(request, name) if turn] for request in requests]
+    want = [_seals(sealing_upstreams.expected(UPSTREAMS[name](48), number)) for number in (0, 1)]
+    got = [[_seals(turn) for turn in sealing_upstreams.sealed_of(request, name) if turn] for request in requests]
     assert got == [[], want[:1], want]
 
 

@@ -8,9 +8,9 @@ import pytest
 
 import dragoman
 from dragoman import MemoryVault
-from tests.seals import upstreams
-from tests.seals.clients import Client
-from tests.seals.upstreams import UPSTREAMS, Upstream
+from tests.seals import sealing_upstreams
+from tests.seals.continuing_clients import Client
+from tests.seals.sealing_upstreams import UPSTREAMS, Upstream
 
 Json = Any
 LONG = "a0b1c2d3-0000-4000-8000-a0b1c2d3e4f5"
@@ -32,7 +32,7 @@ class Renaming(Client):
 def talk(client: Client, name: str, strategy: Any, *, streamed: bool, call_id: str) -> list[Json]:
     """The requests of two steps, the second of which has the first answer in it, as the upstream gets them."""
     model = UPSTREAMS[name](8).model
-    pieces: list[upstreams.Piece] = [
+    pieces: list[sealing_upstreams.Piece] = [
         ("thought", "Hm.", "" if name == "gemini" else "sealed"),
         ("call", call_id, "weather", '{"city":"Paris"}', "sealed" if name == "gemini" else ""),
     ]
@@ -48,9 +48,9 @@ def talk(client: Client, name: str, strategy: Any, *, streamed: bool, call_id: s
         ways: Any = {"source": name, "target": client.dialect, "answers": asked, **options}
         if streamed:
             translator = dragoman.StreamTranslator(**ways)
-            raw = translator.feed(upstreams.stream(upstream, 0)) + translator.close()
+            raw = translator.feed(sealing_upstreams.stream(upstream, 0)) + translator.close()
         else:
-            raw = dragoman.translate_response(upstreams.body(upstream, 0), **ways).body
+            raw = dragoman.translate_response(sealing_upstreams.body(upstream, 0), **ways).body
         client.hear(client.gathered(raw, streamed=streamed))
     return out
 
@@ -68,7 +68,7 @@ def test_the_upstream_gets_its_own_id_and_its_seal(
     shown = [call["id"] for turn in client.turns for call in turn.get("tool_calls") or ()]
     assert [(one[:5], len(one) <= 40, "own" in one) for one in shown] == [("call_", True, False)] * 2
     assert len({*shown}) == 2
-    (turn,) = [turn for turn in upstreams.sealed_of(again, name) if turn]
+    (turn,) = [turn for turn in sealing_upstreams.sealed_of(again, name) if turn]
     assert "sealed" in [piece[-1] for piece in turn]
     assert [piece[1] for piece in turn if piece[0] == "call"] == [shown[0] if call_id == LONG else call_id]
 
@@ -79,7 +79,7 @@ def test_a_client_that_changes_every_id_gets_its_seal_by_name_and_arguments(name
     client = Renaming("openai-chat", "m")
     client.all_of_them = True
     _, again = talk(client, name, "vault", streamed=streamed, call_id="toolu_1")
-    (turn,) = [turn for turn in upstreams.sealed_of(again, name) if turn]
+    (turn,) = [turn for turn in sealing_upstreams.sealed_of(again, name) if turn]
     assert "sealed" in [piece[-1] for piece in turn]
 
 
@@ -88,5 +88,5 @@ def test_an_id_with_seals_in_it_begins_so_too(streamed: bool) -> None:
     client = Client("openai-chat", "m")
     _, again = talk(client, "gemini", "id", streamed=streamed, call_id="a1")
     assert client.turns[1]["tool_calls"][0]["id"].startswith("call_")
-    (turn,) = [turn for turn in upstreams.sealed_of(again, "gemini") if turn]
+    (turn,) = [turn for turn in sealing_upstreams.sealed_of(again, "gemini") if turn]
     assert turn == [("call", "a1", "sealed")]

@@ -10,10 +10,10 @@ import pytest
 import dragoman
 from dragoman import MemoryVault
 from dragoman.codec import packed_seals
-from tests.seals import upstreams
-from tests.seals.clients import Client
+from tests.seals import sealing_upstreams
+from tests.seals.continuing_clients import Client
+from tests.seals.sealing_upstreams import UPSTREAMS
 from tests.seals.test_sessions import BIG, Case, Session
-from tests.seals.upstreams import UPSTREAMS
 
 Json = Any
 
@@ -49,8 +49,8 @@ def _session(upstream: str, strategy: str, *, streamed: bool, size: int = 48) ->
 def _came_back(session: Session, requests: list[Json]) -> None:
     upstream = session.upstream
     for number, request in enumerate(requests):
-        got = [turn for turn in upstreams.sealed_of(request, upstream.dialect) if turn]
-        want = [turn for before in range(number) if (turn := upstreams.expected(upstream, before))]
+        got = [turn for turn in sealing_upstreams.sealed_of(request, upstream.dialect) if turn]
+        want = [turn for before in range(number) if (turn := sealing_upstreams.expected(upstream, before))]
         assert got == want, f"request {number}"
         assert "seal.dropped" not in session.lost
 
@@ -83,7 +83,7 @@ def test_a_seal_in_both_slots_is_used_once(streamed: bool) -> None:
     assert any("extra_content" in call for call in message["tool_calls"])
     assert message["reasoning_details"]
     sent = json.dumps(session.step(1))
-    sealed = [piece for piece in upstreams.expected(session.upstream, 0) if piece[0] == "call" and piece[-1]]
+    sealed = [piece for piece in sealing_upstreams.expected(session.upstream, 0) if piece[0] == "call" and piece[-1]]
     assert sealed
     for piece in sealed:
         assert sent.count(piece[-1]) == 1
@@ -105,7 +105,7 @@ def test_the_vault_is_not_asked_for_turns_with_a_list(upstream: str) -> None:
         vault=vault,
     )
     assert vault.asked == asked
-    assert upstreams.sealed_of(crossed.json(), upstream)[-1] == upstreams.expected(session.upstream, 0)
+    assert sealing_upstreams.sealed_of(crossed.json(), upstream)[-1] == sealing_upstreams.expected(session.upstream, 0)
 
 
 @both_ways
@@ -121,7 +121,7 @@ def test_a_client_that_returns_neither_has_the_vault(upstream: str, streamed: bo
 def test_every_entry_of_a_stream_is_whole_and_has_its_own_index(upstream: str) -> None:
     script = UPSTREAMS[upstream](48)
     told = dragoman.StreamTranslator(source=upstream, target="openai-chat")
-    out = told.feed(upstreams.stream(script, 0)) + told.close()
+    out = told.feed(sealing_upstreams.stream(script, 0)) + told.close()
     frames = [json.loads(line[6:]) for line in out.splitlines() if line.startswith(b"data: {")]
     deltas = [frame["choices"][0]["delta"] for frame in frames if frame["choices"]]
     entries = [entry for delta in deltas for entry in delta.get("reasoning_details", [])]
@@ -187,7 +187,9 @@ def test_a_list_of_somebody_elses_reaches_no_other_upstream() -> None:
 
 def test_an_answer_with_our_list_is_still_chat() -> None:
     script = UPSTREAMS["anthropic"](48)
-    answer = dragoman.translate_response(upstreams.body(script, 0), source="anthropic", target="openai-chat").json()
+    answer = dragoman.translate_response(
+        sealing_upstreams.body(script, 0), source="anthropic", target="openai-chat"
+    ).json()
     message = answer["choices"][0]["message"]
     assert message["reasoning_details"]
     assert dragoman.detect(answer)[0] == "openai-chat"

@@ -10,8 +10,8 @@ import pytest
 import dragoman
 from dragoman import MemoryVault, StreamTranslator
 from dragoman.fast import forget
-from tests.seals import upstreams
-from tests.seals.upstreams import Piece, Upstream
+from tests.seals import sealing_upstreams
+from tests.seals.sealing_upstreams import Piece, Upstream
 
 Json = Any
 MODEL = "claude-sonnet-4-5"
@@ -28,10 +28,10 @@ def answered(pieces: list[Piece], request: dragoman.Translation, vault: MemoryVa
     upstream = Upstream("anthropic", MODEL, [pieces])
     if streamed:
         told = StreamTranslator(source="anthropic", target="openai-chat", answers=request, vault=vault)
-        told.feed(upstreams.stream(upstream, 0))
+        told.feed(sealing_upstreams.stream(upstream, 0))
         told.close()
         vault = MemoryVault()  # the stream's is looked at; the body below is the same answer
-    body = upstreams.body(upstream, 0)
+    body = sealing_upstreams.body(upstream, 0)
     answer = dragoman.translate_response(body, source="anthropic", target="openai-chat", answers=request, vault=vault)
     return answer.json()["choices"][0]["message"]
 
@@ -163,7 +163,7 @@ def test_a_call_is_found_under_another_id_by_name_and_arguments() -> None:
 
 def test_without_the_request_nothing_is_kept_and_the_loss_says_so() -> None:
     vault = MemoryVault()
-    body = upstreams.body(Upstream("anthropic", MODEL, [hello("sealA")]), 0)
+    body = sealing_upstreams.body(Upstream("anthropic", MODEL, [hello("sealA")]), 0)
     told = dragoman.translate_response(body, source="anthropic", target="openai-chat", vault=vault)
     assert vault == {}
     assert [(loss.code, "answers=" in loss.detail) for loss in told.losses if loss.code == "seal.dropped"] == [

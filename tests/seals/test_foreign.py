@@ -14,9 +14,9 @@ from dragoman.canon.fold_and_unfold import unfold
 from dragoman.canon.parts import Reasoning, Seal, Text
 from dragoman.codec import packed_seals
 from dragoman.context import Context
-from tests.seals import upstreams
+from tests.seals import sealing_upstreams
+from tests.seals.sealing_upstreams import UPSTREAMS, Upstream
 from tests.seals.test_sessions import CLIENTS, Case, Session
-from tests.seals.upstreams import UPSTREAMS, Upstream
 
 Json = Any
 
@@ -37,7 +37,7 @@ def _all_seals(upstream: Upstream) -> list[str]:
     return [
         piece[2]
         for number in range(len(upstream.answers))
-        for piece in upstreams.expected(upstream, number)
+        for piece in sealing_upstreams.expected(upstream, number)
         if piece[2]
     ]
 
@@ -85,7 +85,7 @@ def test_every_seal_left_out_is_reported(client: str, upstream: str) -> None:
     script = UPSTREAMS[upstream](30)
     case = Case(client, upstream, "skip")
     session = _after(case, script, 1, streamed=False, whole=False)
-    sealed = [piece for piece in upstreams.expected(script, 0) if piece[2]]
+    sealed = [piece for piece in sealing_upstreams.expected(script, 0) if piece[2]]
     assert session.lost.count("seal.dropped") == len(sealed)
 
 
@@ -95,7 +95,7 @@ def test_where_nothing_carries_them_gemini_gets_its_dummy(client: str, streamed:
     script = UPSTREAMS["gemini"](30)
     session = _after(Case(client, "gemini", "skip"), script, 2, streamed=streamed)
     request = session.step(2)
-    calls = [piece for turn in upstreams.sealed_of(request, "gemini") for piece in turn]
+    calls = [piece for turn in sealing_upstreams.sealed_of(request, "gemini") for piece in turn]
     assert calls == [("call", "a1", DUMMY), ("call", "a2", ""), ("call", "a3", DUMMY)]
     assert session.lost.count("seal.dummy") == 2
 
@@ -103,7 +103,7 @@ def test_where_nothing_carries_them_gemini_gets_its_dummy(client: str, streamed:
 @pytest.mark.parametrize("client", ["openai-chat", "ollama"])
 def test_without_a_vault_a_client_that_echoes_nothing_leads_to_the_dummy(client: str) -> None:
     session = _after(Case(client, "gemini", "auto"), UPSTREAMS["gemini"](30), 1, streamed=False, whole=False)
-    calls = [piece for turn in upstreams.sealed_of(session.step(1), "gemini") for piece in turn]
+    calls = [piece for turn in sealing_upstreams.sealed_of(session.step(1), "gemini") for piece in turn]
     assert calls == [("call", "a1", DUMMY), ("call", "a2", "")]
     assert "seal.dummy" in session.lost
 
@@ -112,8 +112,12 @@ def test_without_a_vault_a_client_that_echoes_nothing_leads_to_the_dummy(client:
 @pytest.mark.parametrize("way", ["auto", "native"])
 def test_a_chat_client_that_keeps_whole_messages_brings_geminis_calls_home(way: str, streamed: bool) -> None:
     session = _after(Case("openai-chat", "gemini", way), UPSTREAMS["gemini"](30), 2, streamed=streamed, whole=True)
-    calls = [piece for turn in upstreams.sealed_of(session.step(2), "gemini") for piece in turn if piece[0] == "call"]
-    assert calls == [piece for n in (0, 1) for piece in upstreams.expected(session.upstream, n) if piece[0] == "call"]
+    calls = [
+        piece for turn in sealing_upstreams.sealed_of(session.step(2), "gemini") for piece in turn if piece[0] == "call"
+    ]
+    assert calls == [
+        piece for n in (0, 1) for piece in sealing_upstreams.expected(session.upstream, n) if piece[0] == "call"
+    ]
 
 
 def test_a_switch_within_one_dialect_and_back() -> None:
@@ -123,8 +127,8 @@ def test_a_switch_within_one_dialect_and_back() -> None:
     other = dragoman.translate_request(body, source="anthropic", target="gemini", model="gemini-3-flash")
     assert [loss.code for loss in other.losses if loss.code.startswith("seal.")] == ["seal.dropped", "seal.dummy"]
     home = dragoman.translate_request(body, source="anthropic", target="code-assist", model="gemini-3-pro-preview")
-    (turn,) = upstreams.sealed_of(home.json()["request"], "gemini")
-    assert turn == upstreams.expected(session.upstream, 0)
+    (turn,) = sealing_upstreams.sealed_of(home.json()["request"], "gemini")
+    assert turn == sealing_upstreams.expected(session.upstream, 0)
 
 
 def test_a_vault_keeps_the_models_of_a_client_apart() -> None:
@@ -134,7 +138,7 @@ def test_a_vault_keeps_the_models_of_a_client_apart() -> None:
         asked = dragoman.translate_request(
             body, source="ollama", target="anthropic", model=model, seals="vault", vault=session.vault
         )
-        (turn,) = upstreams.sealed_of(asked.json(), "anthropic")
+        (turn,) = sealing_upstreams.sealed_of(asked.json(), "anthropic")
         assert len([piece for piece in turn if piece[2]]) == found, model
 
 
@@ -166,7 +170,7 @@ def test_equal_answers_of_two_conversations_do_not_share_a_seal() -> None:
             model="claude-sonnet-4-5",
             vault=vault,
         )
-        ((piece,),) = upstreams.sealed_of(asked.json(), "anthropic")
+        ((piece,),) = sealing_upstreams.sealed_of(asked.json(), "anthropic")
         assert piece[2] == f"c2Vh{number}A=="
 
 
@@ -178,7 +182,9 @@ def test_a_repaired_history_still_carries_them(client: str, way: str) -> None:
     session = _after(Case(client, upstream, way), script, 2, streamed=True)
     mended = dragoman.repair(session.client.request(stream=False), dialect=client)
     asked = dragoman.translate_request(mended.body, source=client, target=upstream, model=script.model, seals=way)  # type: ignore[arg-type]
-    assert upstreams.sealed_of(asked.json(), upstream) == [upstreams.expected(script, number) for number in (0, 1)]
+    assert sealing_upstreams.sealed_of(asked.json(), upstream) == [
+        sealing_upstreams.expected(script, number) for number in (0, 1)
+    ]
 
 
 @pytest.mark.parametrize("upstream", UPSTREAMS)
@@ -192,7 +198,7 @@ def test_tool_results_sends_everything_back(client: str, upstream: str) -> None:
     session = Session(Case(client, upstream, way), script, streamed=False)
     session.client.say("Question?")
     told = dragoman.translate_response(
-        upstreams.body(script, 0),
+        sealing_upstreams.body(script, 0),
         source=upstream,
         target=client,
         seals=way,  # type: ignore[arg-type]
@@ -202,13 +208,13 @@ def test_tool_results_sends_everything_back(client: str, upstream: str) -> None:
     asked = dragoman.translate_request(
         session.client.request(stream=False), source=client, target=upstream, model=script.model
     )
-    assert upstreams.sealed_of(asked.json(), upstream) == [upstreams.expected(script, 0)]
+    assert sealing_upstreams.sealed_of(asked.json(), upstream) == [sealing_upstreams.expected(script, 0)]
 
 
 def test_two_gateways_in_a_row() -> None:
     """What a gateway packed for its client, here another gateway, comes back to it as it was, and home from there."""
     script = UPSTREAMS["anthropic"](30)
-    inner = dragoman.translate_response(upstreams.body(script, 0), source="anthropic", target="gemini")
+    inner = dragoman.translate_response(sealing_upstreams.body(script, 0), source="anthropic", target="gemini")
     outer = dragoman.translate_response(inner.body, source="gemini", target="openai-responses")
     items = outer.json()["output"]
     outputs = [
@@ -219,7 +225,7 @@ def test_two_gateways_in_a_row() -> None:
     body = {"model": "claude-sonnet-4-5", "input": [{"role": "user", "content": "Question?"}, *items, *outputs]}
     between = dragoman.translate_request(body, source="openai-responses", target="gemini")
     home = dragoman.translate_request(between.body, source="gemini", target="anthropic", model="claude-sonnet-4-5")
-    assert upstreams.sealed_of(home.json(), "anthropic") == [upstreams.expected(script, 0)]
+    assert sealing_upstreams.sealed_of(home.json(), "anthropic") == [sealing_upstreams.expected(script, 0)]
 
 
 @pytest.mark.parametrize("strategy", ["never", ""])

@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman import MemoryVault, dialects
-from tests.seals.clients import Client
+from tests.seals.continuing_clients import Client
 
 Json = Any
 

@@ -8,9 +8,9 @@ import pytest
 
 import dragoman
 from dragoman import dialects
-from tests.seals import upstreams
-from tests.seals.clients import Client
-from tests.seals.upstreams import UPSTREAMS, Upstream
+from tests.seals import sealing_upstreams
+from tests.seals.continuing_clients import Client
+from tests.seals.sealing_upstreams import UPSTREAMS, Upstream
 
 Json = Any
 
@@ -70,12 +70,12 @@ class Session:
             told = dragoman.StreamTranslator(
                 source=upstream.dialect, target=client, answers=asked, seals=kind, vault=self.vault
             )
-            raw = upstreams.stream(upstream, number)
+            raw = sealing_upstreams.stream(upstream, number)
             out = b"".join([told.feed(raw[i : i + 1500]) for i in range(0, len(raw), 1500)]) + told.close()
             losses = told.losses
         else:
             answer = dragoman.translate_response(
-                upstreams.body(upstream, number),
+                sealing_upstreams.body(upstream, number),
                 source=upstream.dialect,
                 target=client,
                 answers=asked,
@@ -104,9 +104,9 @@ def _waits(upstream: Upstream, number: int) -> bool:
     return upstream.answers[number][-1][0] == "call"
 
 
-def _carried(case: Case, upstream: Upstream, number: int) -> list[upstreams.Piece]:
+def _carried(case: Case, upstream: Upstream, number: int) -> list[sealing_upstreams.Piece]:
     """What must come back of an answer: with `id`, only what a call follows."""
-    pieces = upstreams.expected(upstream, number)
+    pieces = sealing_upstreams.expected(upstream, number)
     if case.strategy == "id" and not any(piece[0] == "call" for piece in pieces):
         return []
     return pieces
@@ -115,7 +115,7 @@ def _carried(case: Case, upstream: Upstream, number: int) -> list[upstreams.Piec
 def _check(case: Case, session: Session, requests: list[Json]) -> None:
     upstream = session.upstream
     for number, request in enumerate(requests):
-        got = upstreams.sealed_of(request, upstream.dialect)
+        got = sealing_upstreams.sealed_of(request, upstream.dialect)
         want = [_carried(case, upstream, before) for before in range(number)]
         assert [turn for turn in got if turn] == [turn for turn in want if turn], f"request {number}"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman import dialects
-from tests.seals.scripted import KEYS, MODELS, Person, Sealing, bare, run
+from tests.seals.gateway_with_changing_seals import KEYS, MODELS, Person, Sealing, bare, run
 
 Json = Any
 

@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman import MemoryVault, StreamTranslator, dialects
-from tests.seals.clients import Client
+from tests.seals.continuing_clients import Client
 
 HOST = "api.deepseek.com"
 MODEL = "deepseek-reasoner"

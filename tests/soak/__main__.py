@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
-from tests.e2e.scripted import MODELS
+from tests.e2e.scripted_upstream import MODELS
 from tests.soak.conversations import Tenants
-from tests.soak.scenes import order
+from tests.soak.upstream_behaviours import order
 
 KEYS = [f"soak-key-{number}" for number in range(6)]
 LARGEST = 60_000_000
@@ -101,7 +101,7 @@ class Processes:
 
     def watch(self) -> None:
         """Begin to measure the answering time of /healthz."""
-        self._probe = self._start([sys.executable, "-m", "tests.soak.probe", self.base], dict(os.environ))
+        self._probe = self._start([sys.executable, "-m", "tests.soak.stall_probe", self.base], dict(os.environ))
         _line(self._probe)
 
     def stalls(self) -> dict[str, Any]:

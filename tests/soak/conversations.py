@@ -17,10 +17,10 @@ import aiohttp
 from dragoman.canon.events import Fault, Finish
 from dragoman.context import Context
 from dragoman.dialects import get
-from tests.e2e.scripted import MODELS
+from tests.e2e.scripted_upstream import MODELS
 from tests.oracles import grammar
-from tests.seals.clients import Client
-from tests.soak.scenes import SCENES, Scene, order
+from tests.seals.continuing_clients import Client
+from tests.soak.upstream_behaviours import SCENES, Scene, order
 
 TIMEOUT = 40.0
 """Seconds after which an exchange counts as hanging. The gateway's own limits in the soak are well below."""

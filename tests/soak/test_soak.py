@@ -10,8 +10,8 @@ import pytest
 
 from tests.soak.__main__ import Processes, soak
 from tests.soak.conversations import Outcome, Talk
-from tests.soak.scenes import SCENES, order, read_order
 from tests.soak.upstream import Upstream
+from tests.soak.upstream_behaviours import SCENES, order, read_order
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the soak reads memory and open files from /proc")

@@ -23,7 +23,7 @@ from dragoman.canon.response import Response, Stop, Usage
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.rehearsal.answer_composition import events_of
-from tests.soak.scenes import SCENES, read_order
+from tests.soak.upstream_behaviours import SCENES, read_order
 
 CREATED = 1_760_000_000
 SEAL = re.compile(rb"SEAL([0-9a-f]{32})")

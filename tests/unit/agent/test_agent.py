@@ -16,7 +16,7 @@ from dragoman.runtime import __all__ as names
 from dragoman.runtime.events import Content, Finished, RunEvent
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.system_prompt import opening, system
-from tests.unit.agent.rig import Plain
+from tests.unit.agent.helpers import Plain
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, OutputError, Session, builtin, tool
 from dragoman.runtime.structured_output import output_format, read_output
 from dragoman.store.sqlite_entry_store import SqliteStore
-from tests.unit.agent.rig import InTurn, Scripted, call, says
+from tests.unit.agent.helpers import InTurn, Scripted, call, says
 
 
 @dataclasses.dataclass

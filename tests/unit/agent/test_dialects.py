@@ -17,10 +17,10 @@ from dragoman.runtime.loop import Limits
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.tool_interface import Outcome
 from dragoman.transport.upstream_config import Upstream
-from tests.e2e.clients import CITY, PAIR, PICTURE, RESULT
-from tests.e2e.scripted import MODELS, ROUTER_SEAL, Scripted, story
-from tests.seals import upstreams as sealing
-from tests.unit.agent.rig import Plain
+from tests.e2e.scripted_upstream import MODELS, ROUTER_SEAL, Scripted, story
+from tests.e2e.sdk_clients import CITY, PAIR, PICTURE, RESULT
+from tests.seals import sealing_upstreams as sealing
+from tests.unit.agent.helpers import Plain
 
 Json = Any
 

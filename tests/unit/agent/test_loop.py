@@ -36,7 +36,7 @@ from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.system_prompt import opening
 from dragoman.runtime.tool_interface import Outcome, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Approval
-from tests.unit.agent.rig import InTurn, Plain, Said, Scripted, begun, call, loop, ran, roles, says
+from tests.unit.agent.helpers import InTurn, Plain, Said, Scripted, begun, call, loop, ran, roles, says
 
 SEAL = Seal("anthropic", "s1", model="m")
 

@@ -18,7 +18,7 @@ from dragoman.runtime.loop import Loop
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.seals_ids_and_names_for_upstream import exported
 from dragoman.runtime.toolbox import Approval
-from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
+from tests.unit.agent.helpers import Plain, Scripted, begun, call, loop, ran, says
 
 SEAL = Seal("anthropic", "c2VhbA==", model="m")
 

@@ -14,7 +14,7 @@ from dragoman.runtime.agent import Agent
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, Outcome, ToolEnvironment
 from dragoman.runtime.toolbox import Approval
-from tests.unit.agent.rig import InTurn, Plain, begun, call, loop, ran, says
+from tests.unit.agent.helpers import InTurn, Plain, begun, call, loop, ran, says
 
 ASKED = Confirmation("a request", "other", server="library", tool="sampling")
 

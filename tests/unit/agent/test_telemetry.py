@@ -18,7 +18,7 @@ from dragoman.runtime.open_telemetry import OpenTelemetry
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.telemetry import Lines
 from dragoman.runtime.tool_interface import DiffStat, FileDiff, Outcome, ToolError
-from tests.unit.agent.rig import InTurn, Plain, begun, call, loop, ran, says
+from tests.unit.agent.helpers import InTurn, Plain, begun, call, loop, ran, says
 
 AT = datetime(2026, 11, 15, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ import re
 from dragoman import Repair
 from dragoman.canon.loss_codes import CODES
 from dragoman.canon.repair_codes import REPAIRS
-from tests.repo.sources import SOURCE, modules
+from tests.repo.repository_files import SOURCE, modules
 
 
 def _noted() -> set[str]:

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from dragoman.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[3]
-OFFICE = {"command": sys.executable, "args": ["-m", "tests.e2e.mcp_servers.office"], "cwd": str(ROOT)}
+OFFICE = {"command": sys.executable, "args": ["-m", "tests.e2e.mcp_servers.server_with_many_tools"], "cwd": str(ROOT)}
 
 
 def told(*arguments: str, given: str | None = None) -> Result:

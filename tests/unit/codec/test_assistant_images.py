@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.oracles import official
+from tests.oracles import body_verdict
 
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
 IMAGE = {"inlineData": {"mimeType": "image/png", "data": PNG}}
@@ -139,4 +139,4 @@ def test_a_conversation_goes_on_with_the_image_in_its_place() -> None:
 def test_what_is_sent_is_legal(target: str) -> None:
     request = {"contents": [ASKED, DRAWN, CHANGE]}
     done = dragoman.translate_request(request, source="gemini", target=target, model="m")
-    assert not official.check_request(target, done.body)
+    assert not body_verdict.check_request(target, done.body)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dragoman.codec.schema import adapt, from_openapi
-from tests.corpus import files
-from tests.oracles import corpus
+from tests.corpus import corpus_files
+from tests.oracles import exchanges
 
 from .schema_subsets import SUBSETS, refused
 
@@ -33,8 +33,8 @@ def _schemas(value: Any) -> Iterator[dict[str, Any]]:
 def recorded() -> list[bytes]:
     """Every different schema in the requests of all recorded dialects."""
     found: dict[bytes, None] = {}
-    for dialect in files.DIALECTS:
-        for record in corpus.records(dialect):
+    for dialect in corpus_files.DIALECTS:
+        for record in exchanges.records(dialect):
             for schema in _schemas(record.request):
                 found.setdefault(json.dumps(schema).encode())
     return list(found)
@@ -44,7 +44,7 @@ def recorded() -> list[bytes]:
 def test_no_target_gets_a_keyword_it_refuses(name: str) -> None:
     subset = SUBSETS[name]
     texts = recorded()
-    assert len(texts) > corpus.least(200, 50)
+    assert len(texts) > exchanges.least(200, 50)
     for text in texts:
         standard, _ = from_openapi(text)
         out, changes = adapt(standard, subset)

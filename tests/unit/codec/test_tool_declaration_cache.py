@@ -15,7 +15,7 @@ from dragoman.context import Context
 from dragoman.facts.profile import Profile
 
 
-class Desk:
+class Reader:
     """Counts what is really read and written."""
 
     def __init__(self) -> None:
@@ -50,77 +50,77 @@ def _context(thinks: bool = True, target: str = "target") -> Context:
 
 
 def test_the_same_bytes_give_the_same_tuple() -> None:
-    desk = Desk()
-    first, second = (desk.memo.read(Raw(b"tool"), _context()) for _ in range(2))
+    reader = Reader()
+    first, second = (reader.memo.read(Raw(b"tool"), _context()) for _ in range(2))
     assert first == (Tool("tool"),)
     assert first is second
-    assert desk.read == [b"tool"]
+    assert reader.read == [b"tool"]
 
 
 def test_what_was_kept_aside_is_kept_aside_every_time() -> None:
-    desk = Desk()
+    reader = Reader()
     for _ in range(2):
         context = _context()
-        assert desk.memo.read(Raw(b"keep"), context) == (Tool("keep"),)
+        assert reader.memo.read(Raw(b"keep"), context) == (Tool("keep"),)
         assert context.kept == [((), {"x": Raw(b"1")})]
 
 
 def test_large_declarations_are_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tool_declaration_cache, "MAX_BYTES", 3)
-    desk = Desk()
-    assert desk.memo.read(Raw(b"tool"), _context()) == desk.memo.read(Raw(b"tool"), _context())
-    assert desk.read == [b"tool", b"tool"]
+    reader = Reader()
+    assert reader.memo.read(Raw(b"tool"), _context()) == reader.memo.read(Raw(b"tool"), _context())
+    assert reader.read == [b"tool", b"tool"]
 
 
 def test_the_same_tools_are_written_once() -> None:
-    desk = Desk()
+    reader = Reader()
     tools = (Tool("a"),)
-    assert [desk.memo.write(tools, _context()) for _ in range(2)] == [Raw(b'["a"]')] * 2
-    assert desk.written == [tools]
+    assert [reader.memo.write(tools, _context()) for _ in range(2)] == [Raw(b'["a"]')] * 2
+    assert reader.written == [tools]
     equal = (Tool("a"),)
-    assert desk.memo.write(equal, _context()) == Raw(b'["a"]')
+    assert reader.memo.write(equal, _context()) == Raw(b'["a"]')
 
 
 def test_another_profile_is_written_by_itself() -> None:
-    desk = Desk()
+    reader = Reader()
     tools = (Tool("a"),)
-    assert desk.memo.write(tools, _context()) == Raw(b'["a"]')
-    assert desk.memo.write(tools, _context(thinks=False)) == Raw(b'["a","thoughtless"]')
+    assert reader.memo.write(tools, _context()) == Raw(b'["a"]')
+    assert reader.memo.write(tools, _context(thinks=False)) == Raw(b'["a","thoughtless"]')
 
 
 @pytest.mark.parametrize("name", ["lossy", "renamed"])
 def test_losses_and_renamings_are_noted_every_time(name: str) -> None:
-    desk = Desk()
+    reader = Reader()
     tools = (Tool(name),)
     for _ in range(2):
         context = _context()
-        assert desk.memo.write(tools, context) == [name]
+        assert reader.memo.write(tools, context) == [name]
         assert (len(context.losses), len(context.renamed)) == (name == "lossy", name == "renamed")
 
 
 @pytest.mark.parametrize("name", ["lossy", "renamed"])
 def test_tools_that_do_not_cross_cleanly_are_written_once_at_first_sight(name: str) -> None:
-    desk = Desk()
+    reader = Reader()
     tools = (Tool(name),)
-    assert desk.memo.write(tools, _context()) == [name]
-    assert desk.written == [tools]
+    assert reader.memo.write(tools, _context()) == [name]
+    assert reader.written == [tools]
 
 
 def test_a_loss_that_is_noted_already_is_no_clean_crossing() -> None:
-    desk = Desk()
+    reader = Reader()
     tools = (Tool("lossy"),)
     context = _context()
     context.lose("tool.deferred.expanded")
-    assert desk.memo.write(tools, context) == ["lossy"]
+    assert reader.memo.write(tools, context) == ["lossy"]
     assert len(context.losses) == 1
     later = _context()
-    desk.memo.write(tools, later)
+    reader.memo.write(tools, later)
     assert len(later.losses) == 1
 
 
 def test_kin_that_write_with_this_memory_note_their_own_losses() -> None:
-    desk = Desk()
+    reader = Reader()
     tools = (Tool("lossy"),)
     context = _context(target="kin")
-    assert desk.memo.write(tools, context) == ["lossy"]
+    assert reader.memo.write(tools, context) == ["lossy"]
     assert len(context.losses) == 1

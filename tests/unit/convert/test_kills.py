@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.convert.kills import LINES, command, kill_and_continue, write_input
+from tests.unit.convert.killed_conversions import LINES, command, kill_and_continue, write_input
 
 pytestmark = pytest.mark.skipif(shutil.which("ps") is None, reason="ps is needed to look for workers")
 

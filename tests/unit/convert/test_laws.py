@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dragoman.convert import LineConverter
 from dragoman.convert.formats import names
 from dragoman.errors import DragomanError, WireError
-from tests.corpus.files import DATA
+from tests.corpus.corpus_files import DATA
 
 FORMATS = names()
 TARGETS = [name for name in FORMATS if name != "exchange"]

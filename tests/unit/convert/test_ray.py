@@ -18,7 +18,7 @@ import pytest
 
 from dragoman.convert.run import Conversion, Job
 from dragoman.convert.summary import Summary
-from tests.unit.convert.kills import write_input
+from tests.unit.convert.killed_conversions import write_input
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make ray")
 server = pytest.importorskip("moto.server", reason="moto is not installed: make ray")

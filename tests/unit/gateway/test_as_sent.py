@@ -13,7 +13,7 @@ from bench import payloads
 from dragoman.gateway.config import Config, checked
 from dragoman.gateway.http.ollama_timed_reply import OllamaTimedReply
 
-from .rig import Behind, between, gateway, run, whole
+from .helpers import Behind, between, gateway, run, whole
 
 RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "18 degrees"}
 

@@ -19,7 +19,7 @@ from dragoman.gateway.http.server import IncomingRequest
 from dragoman.transport.code_assist_projects import CodeAssistProjects
 from dragoman.transport.google_credentials import EARLY, LATE, NoToken, Tokens
 
-from .loopback import Received, Scripted, ask, through
+from .gateway_and_upstreams import Received, Scripted, ask, through
 
 DIALECTS = sorted(names())
 PLACES = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from dragoman.transport.upstream_url_and_headers import beside
 
-from .rig import Behind, between, run, whole
+from .helpers import Behind, between, run, whole
 
 ASKED: dict[str, Any] = {
     "model": "m",

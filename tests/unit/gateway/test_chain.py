@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.gateway.config import Config, Upstream, checked
 from dragoman.gateway.exchange import relay
-from tests.unit.gateway.rig import gateway, run
+from tests.unit.gateway.helpers import gateway, run
 
 MODEL = "back/rehearsal"
 TOOL = {"name": "look", "description": "Looks.", "input_schema": {"type": "object", "properties": {}}}

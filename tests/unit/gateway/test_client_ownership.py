@@ -13,7 +13,7 @@ from dragoman.gateway.client_ownership import Client, Identities
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .rig import Behind, between, path_of, run, whole
+from .helpers import Behind, between, path_of, run, whole
 
 SECRET = bytes(range(32))
 KEYS = {"KEYS": "first-key second-key", "ADMIN": "admin-key"}

@@ -18,7 +18,7 @@ from dragoman.errors import FaultError
 from dragoman.gateway.http.server import IncomingRequest, Reply
 from dragoman.translate.errors_with_status_200 import error_in, is_answer
 
-from .rig import DIALECTS, Behind, Received, between, run
+from .helpers import DIALECTS, Behind, Received, between, run
 
 ERRORS: dict[str, list[tuple[bytes, int]]] = {
     "anthropic": [

@@ -12,7 +12,7 @@ from google import genai
 
 from dragoman.gateway.config import Config, Upstream
 
-from .loopback import Scripted, ask, through
+from .gateway_and_upstreams import Scripted, ask, through
 
 
 class Token(google.auth.credentials.Credentials):

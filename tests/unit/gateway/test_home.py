@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.gateway.config import Config
 
-from .loopback import Received, ask, through
+from .gateway_and_upstreams import Received, ask, through
 
 
 def rehearsing(places: list[str]) -> Config:

@@ -12,7 +12,7 @@ from bench import payloads
 
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .rig import DIALECTS, Behind, Front, asking, between, path_of, run, whole
+from .helpers import DIALECTS, Behind, Front, asking, between, path_of, run, whole
 
 VALUES = {
     **{f"a list {depth} deep": "[" * depth + "]" * depth for depth in (330, 500, 985, 3000)},

@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.gateway.config import Config, Upstream, checked
 
-from .rig import DIALECTS, Behind, between, message_of, path_of, run, whole
+from .helpers import DIALECTS, Behind, between, message_of, path_of, run, whole
 
 
 @pytest.mark.parametrize("upstream", ["anthropic", "gemini"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .rig import Behind, Received, between, failing, run, whole
+from .helpers import Behind, Received, between, failing, run, whole
 
 BROKEN = json.dumps(
     {

@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from conformance.source.desk import reply
+from conformance.source.documents import reply
 
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.http.server import IncomingRequest
 
-from .loopback import Scripted, ask, through
+from .gateway_and_upstreams import Scripted, ask, through
 
 MESSAGES = b'{"model": "%b",  "max_tokens": 100000, "top_k": 5, "messages": [{"role": "user", "content": "hi"}]}'
 CONTENTS = (

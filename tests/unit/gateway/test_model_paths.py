@@ -11,8 +11,8 @@ import pytest
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, Route, Target, Upstream
 
-from .loopback import Scripted, ask, through
-from .rig import asking, message_of, path_of
+from .gateway_and_upstreams import Scripted, ask, through
+from .helpers import asking, message_of, path_of
 
 BAD = ["g/../../x", "..", "./x", "a//b", "a/"]
 

@@ -18,7 +18,7 @@ from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, che
 from dragoman.gateway.http.exchanges_of_other_workers import OtherWorkers
 from dragoman.gateway.http.server import Server
 
-from .loopback import Received, Scripted, ask, through
+from .gateway_and_upstreams import Received, Scripted, ask, through
 
 KEYS = {"KEYS": "first second", "ADMIN": "boss", "THEIRS": "the-gateway-key"}
 FIRST, SECOND = {"authorization": "Bearer first"}, {"authorization": "Bearer second"}

@@ -19,9 +19,9 @@ from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
 from dragoman.gateway.exchange.exchange_log_lines import facts, text
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .loopback import Scripted, ask, through
-from .rig import DIALECTS, Behind, Front, between, path_of, run
-from .rig import asking as body_of
+from .gateway_and_upstreams import Scripted, ask, through
+from .helpers import DIALECTS, Behind, Front, between, path_of, run
+from .helpers import asking as body_of
 
 KEY = "sk-upstream/0123456789+abcdef"
 KEYS = {"THEIRS": KEY, "KEYS": "gateway-client-key", "ADMIN": "gateway-admin-key"}

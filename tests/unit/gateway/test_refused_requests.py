@@ -15,7 +15,7 @@ from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, che
 from dragoman.gateway.exchange.exchange_log_lines import MAX_REFUSALS, ExchangeLog
 from dragoman.gateway.http.server import Server
 
-from .rig import DIALECTS, Behind, Front, between, path_of, read_answer, run, whole
+from .helpers import DIALECTS, Behind, Front, between, path_of, read_answer, run, whole
 
 BROKEN = {
     b"{bad": "at line 1, column 2",

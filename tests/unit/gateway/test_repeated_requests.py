@@ -15,7 +15,7 @@ from dragoman.gateway.config import Config, Route, Target, Upstream, checked
 from dragoman.gateway.exchange.client_request import ClientRequest
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 
-from .rig import DIALECTS, Behind, Front, asking, between, failing, gateway, path_of, run, whole
+from .helpers import DIALECTS, Behind, Front, asking, between, failing, gateway, path_of, run, whole
 
 PAIRS = list(itertools.product(DIALECTS, DIALECTS))
 VARYING = ("dragoman-exchange", "x-request-id", "request-id", "content-length")

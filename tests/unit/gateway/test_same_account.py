@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .rig import Behind, Received, between, run, whole
+from .helpers import Behind, Received, between, run, whole
 
 DETAIL = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": "openai-responses-v1", "id": "rs_1", "index": 0}
 ASKED = {

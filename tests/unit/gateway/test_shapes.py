@@ -14,7 +14,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .rig import DIALECTS, Behind, Received, between, message_of, run, streaming, whole
+from .helpers import DIALECTS, Behind, Received, between, message_of, run, streaming, whole
 
 GOOD = whole("openai-chat")
 

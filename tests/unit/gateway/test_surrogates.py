@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .rig import DIALECTS, Behind, Received, asking, between, path_of, run
+from .helpers import DIALECTS, Behind, Received, asking, between, path_of, run
 
 ANSWER = {
     "id": "chatcmpl-1",

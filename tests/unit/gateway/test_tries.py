@@ -13,7 +13,7 @@ from dragoman.gateway.config import Bounds, Route, Target
 from dragoman.gateway.exchange.stream_reply import BURST
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .rig import Behind, Received, asking, between, failing, run, silent, streaming, whole
+from .helpers import Behind, Received, asking, between, failing, run, silent, streaming, whole
 
 GOOD = whole("openai-chat")
 

@@ -10,7 +10,7 @@ from dragoman.gateway.config import Config, Upstream, checked
 from dragoman.gateway.http.server import Server
 from dragoman.gateway.upstream_startup_checks import check_upstreams
 
-from .rig import Behind, run, whole
+from .helpers import Behind, run, whole
 
 
 def warnings(upstreams: dict[str, Upstream], environment: Mapping[str, str]) -> list[str]:

@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from dragoman.canon import Choice, Grammar, HostedTool, Tool, ToolCall, Turn
 from dragoman.rehearsal.tool_decision import MAX_CALLS
-from tests.unit.rehearsal.desk import (
+from tests.unit.rehearsal.helpers import (
     ADD,
     LIST,
     NUMBER,

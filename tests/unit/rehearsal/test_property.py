@@ -19,11 +19,11 @@ from dragoman.rehearsal import pattern_samples, schema_check
 from dragoman.rehearsal.argument_extraction import Extraction, json_values, masked, numbers, places, quoted
 from dragoman.rehearsal.schema_instances import NOTHING, Maker
 from dragoman.rehearsal.text_replies import reply
-from tests.oracles import grammar, official
-from tests.property.each import each
+from tests.oracles import body_verdict, grammar
+from tests.property.law_for_each_dialect import each
 from tests.property.strategies import requests
-from tests.recorded.events import findings
-from tests.unit.rehearsal.desk import events, streamed, tool, user, written
+from tests.recorded.event_grammar import findings
+from tests.unit.rehearsal.helpers import events, streamed, tool, user, written
 
 house = settings(
     derandomize=True,
@@ -199,7 +199,7 @@ def test_any_answer_is_legal_in_any_dialect(dialect: str, asked: Request, model:
     found, steps = rehearsed.response(), events(asked, seals="ignored")
     if isinstance(found, Fault):
         return
-    wrong = official.check_response(dialect, written(dialect, found, asked), extensions=True)
+    wrong = body_verdict.check_response(dialect, written(dialect, found, asked), extensions=True)
     wrong += grammar.check_stream(dialect, streamed(dialect, steps, asked), extensions=True)
     assert [text for text in wrong if "arguments" not in text and "ANT-S03" not in text] == []
 

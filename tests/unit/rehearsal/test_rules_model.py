@@ -13,7 +13,7 @@ from msgspec import Raw
 from dragoman import rehearsal
 from dragoman.canon import Choice, Format, HostedTool, Media, Opaque, Part, Text, ToolCall, ToolResult, Turn
 from dragoman.rehearsal.text_replies import OPENING
-from tests.unit.rehearsal.desk import (
+from tests.unit.rehearsal.helpers import (
     LIST,
     READ,
     TOOLS,

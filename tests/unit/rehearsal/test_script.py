@@ -11,7 +11,7 @@ from dragoman.canon import Choice, Fault, Opaque, Reasoning, Request, Response, 
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.rehearsal import SCENARIOS, Script, Step, read_script, thinking
 from dragoman.rehearsal.script import Call, Thought, Trouble, Words
-from tests.unit.rehearsal.desk import TOOLS, WEATHER, after, called, events, fault, request, respond, said
+from tests.unit.rehearsal.helpers import TOOLS, WEATHER, after, called, events, fault, request, respond, said
 
 STORY = """
 name = "story"

@@ -14,7 +14,7 @@ from dragoman.conform.client_history import answered
 from dragoman.context import Context
 from dragoman.dialects import get, names
 from dragoman.rehearsal import thinking
-from tests.unit.rehearsal.desk import WEATHER, after, fault, request, respond, written
+from tests.unit.rehearsal.helpers import WEATHER, after, fault, request, respond, written
 
 ASKED = request("What is the weather in Paris?", tools=(WEATHER,), effort="high", thoughts=True)
 

@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from dragoman.canon import Format, HostedTool, Media, Opaque, Reasoning, Request, Text, ToolCall, ToolResult, Turn
 from dragoman.rehearsal import media_facts, token_estimate
-from tests.unit.rehearsal.desk import WEATHER, request, user
+from tests.unit.rehearsal.helpers import WEATHER, request, user
 
 
 @given(st.text())

@@ -15,10 +15,10 @@ from dragoman.canon import Choice, Fault, Format, Media, Request, Response, Text
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.context import Context
 from dragoman.dialects import get, names
-from tests.oracles import grammar, official
-from tests.recorded.cases import cases
-from tests.recorded.events import findings
-from tests.unit.rehearsal.desk import TOOLS, WEATHER, after, events, request, respond, streamed, user, written
+from tests.oracles import body_verdict, grammar
+from tests.recorded.event_grammar import findings
+from tests.recorded.recorded_bodies import cases
+from tests.unit.rehearsal.helpers import TOOLS, WEATHER, after, events, request, respond, streamed, user, written
 
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (2).to_bytes(4, "big") + (3).to_bytes(4, "big")).decode()
 PERSON = json.dumps({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}})
@@ -67,12 +67,12 @@ def _judged(dialect: str, asked: Request) -> list[str]:
     if rehearsed.fault is None:
         wrong += _lint(raw, dialect, "stream")
     if isinstance(whole, Fault):
-        return wrong + official.check_fault(dialect, get(dialect).write_fault(whole)[0])
+        return wrong + body_verdict.check_fault(dialect, get(dialect).write_fault(whole)[0])
     body = written(dialect, whole, asked)
     return (
         wrong
         + findings(stream)
-        + official.check_response(dialect, body, extensions=True)
+        + body_verdict.check_response(dialect, body, extensions=True)
         + _lint(body, dialect, "response")
     )
 

@@ -17,7 +17,7 @@ from dragoman.runtime.conversation_store import KIND, ConversationStore, find
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.store import Entry
 from dragoman.store.sqlite_entry_store import SqliteStore
-from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
+from tests.unit.agent.helpers import Plain, Scripted, begun, call, loop, ran, says
 
 
 @pytest.fixture

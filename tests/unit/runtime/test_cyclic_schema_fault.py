@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.canon import Fault
 from dragoman.runtime.cyclic_schema_fault import explained, has_cycle
-from tests.unit.agent.rig import Plain, Scripted, begun, loop, ran
+from tests.unit.agent.helpers import Plain, Scripted, begun, loop, ran
 
 TREE = {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}}
 NODE = {"$defs": {"n": {"properties": {"next": {"$ref": "#/$defs/n"}}}}, "properties": {"n": {"$ref": "#/$defs/n"}}}

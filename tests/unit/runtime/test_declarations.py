@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.runtime import builtin_tools
 from dragoman.runtime.toolbox import Toolbox
-from tests.oracles import corpus
+from tests.oracles import exchanges
 
 NAMES = [
     "read_file",
@@ -31,7 +31,7 @@ NAMES = [
 
 def table() -> dict[str, Any]:
     """The schema of every tool, as the compact table of built-in tools gives it."""
-    text = "".join(path.read_text() for path in sorted(corpus.require_shared("seeds").glob("002_*.txt")))
+    text = "".join(path.read_text() for path in sorted(exchanges.require_shared("seeds").glob("002_*.txt")))
     rows = re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| `(\{.*?\})` \|", text, re.MULTILINE)
     return {name: msgspec.json.decode(schema) for name, schema in rows}
 

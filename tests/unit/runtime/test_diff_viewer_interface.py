@@ -11,7 +11,7 @@ from dragoman.runtime.diff_viewer_interface import DiffUpdate, approval_of
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, FileDiff, Outcome
 from dragoman.runtime.toolbox import Approval
-from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
+from tests.unit.agent.helpers import Plain, Scripted, begun, call, loop, ran, says
 
 DIFF = FileDiff("a.txt", "/w/a.txt", "", "old", "new")
 ASKED = Confirmation("Change it", "edit", DIFF)

@@ -13,12 +13,12 @@ from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Policy, Session
 from dragoman.runtime.edit_journal import KIND, undo
 from dragoman.store.sqlite_entry_store import SqliteStore
-from tests.unit.agent.rig import InTurn, call, says
+from tests.unit.agent.helpers import InTurn, call, says
 
 OLD = b"\xef\xbb\xbfold\r\n"
 
 
-class Rig:
+class EditingAgent:
     """An agent that makes the given calls, one prompt for each list of them."""
 
     def __init__(self, folder: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,88 +43,90 @@ class Rig:
 
 
 @pytest.fixture
-def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rig:
+def editing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EditingAgent:
     folder = tmp_path / "work"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.delenv("DRAGOMAN_STORE", raising=False)
-    return Rig(folder, SqliteStore(tmp_path / "store.sqlite3"), monkeypatch)
+    return EditingAgent(folder, SqliteStore(tmp_path / "store.sqlite3"), monkeypatch)
 
 
-def test_edits_are_taken_back_by_prompt(rig: Rig) -> None:
-    old = rig.folder / "old.txt"
+def test_edits_are_taken_back_by_prompt(editing: EditingAgent) -> None:
+    old = editing.folder / "old.txt"
     old.write_bytes(OLD)
-    rig.prompt(rig.write("old.txt", "one"), rig.write("new.txt", "one"), rig.write("old.txt", "two"))
-    rig.prompt(rig.write("new.txt", "three"), call("c", "run_shell_command", '{"command": "echo hi"}'))
-    assert rig.undo() == (["new.txt"], ["echo hi"])
-    assert (rig.folder / "new.txt").read_text() == "one"
-    assert sorted(rig.undo()[0]) == ["new.txt", "old.txt"]
-    assert old.read_bytes() == OLD and not (rig.folder / "new.txt").exists()
+    editing.prompt(editing.write("old.txt", "one"), editing.write("new.txt", "one"), editing.write("old.txt", "two"))
+    editing.prompt(editing.write("new.txt", "three"), call("c", "run_shell_command", '{"command": "echo hi"}'))
+    assert editing.undo() == (["new.txt"], ["echo hi"])
+    assert (editing.folder / "new.txt").read_text() == "one"
+    assert sorted(editing.undo()[0]) == ["new.txt", "old.txt"]
+    assert old.read_bytes() == OLD and not (editing.folder / "new.txt").exists()
     with pytest.raises(ConfigError, match="no edit"):
-        rig.undo()
+        editing.undo()
 
 
-def test_a_file_that_changed_since_keeps_all_of_them(rig: Rig) -> None:
-    rig.prompt(rig.write("a.txt", "one"), rig.write("b.txt", "one"))
-    (rig.folder / "b.txt").write_text("mine")
+def test_a_file_that_changed_since_keeps_all_of_them(editing: EditingAgent) -> None:
+    editing.prompt(editing.write("a.txt", "one"), editing.write("b.txt", "one"))
+    (editing.folder / "b.txt").write_text("mine")
     with pytest.raises(ConfigError, match=r"b\.txt has changed since the edit\. Nothing was taken back"):
-        rig.undo()
-    assert (rig.folder / "a.txt").read_text() == "one" and (rig.folder / "b.txt").read_text() == "mine"
-    (rig.folder / "b.txt").write_text("one")
-    assert rig.undo() == (["a.txt", "b.txt"], [])
+        editing.undo()
+    assert (editing.folder / "a.txt").read_text() == "one" and (editing.folder / "b.txt").read_text() == "mine"
+    (editing.folder / "b.txt").write_text("one")
+    assert editing.undo() == (["a.txt", "b.txt"], [])
 
 
-def test_a_file_that_changed_between_two_edits(rig: Rig) -> None:
-    rig.prompt(
-        rig.write("a.txt", "one"),
+def test_a_file_that_changed_between_two_edits(editing: EditingAgent) -> None:
+    editing.prompt(
+        editing.write("a.txt", "one"),
         call("c", "run_shell_command", '{"command": "echo mine > a.txt"}'),
-        rig.write("a.txt", "two"),
+        editing.write("a.txt", "two"),
     )
     with pytest.raises(ConfigError, match="between two edits"):
-        rig.undo()
-    assert (rig.folder / "a.txt").read_text() == "two"
+        editing.undo()
+    assert (editing.folder / "a.txt").read_text() == "two"
 
 
-def test_a_link_that_leaves_the_workspace_is_not_followed(rig: Rig, tmp_path: Path) -> None:
-    rig.prompt(rig.write("a.txt", "one"))
+def test_a_link_that_leaves_the_workspace_is_not_followed(editing: EditingAgent, tmp_path: Path) -> None:
+    editing.prompt(editing.write("a.txt", "one"))
     (tmp_path / "secret").write_text("one")
-    (rig.folder / "a.txt").unlink()
-    (rig.folder / "a.txt").symlink_to(tmp_path / "secret")
+    (editing.folder / "a.txt").unlink()
+    (editing.folder / "a.txt").symlink_to(tmp_path / "secret")
     with pytest.raises(ConfigError, match="not within the workspace"):
-        rig.undo()
+        editing.undo()
     assert (tmp_path / "secret").read_text() == "one"
 
 
-def test_the_command(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DRAGOMAN_STORE", str(rig.folder.parent / "store.sqlite3"))
-    monkeypatch.chdir(rig.folder)
-    rig.prompt(rig.write("a.txt", "one"))
+def test_the_command(editing: EditingAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRAGOMAN_STORE", str(editing.folder.parent / "store.sqlite3"))
+    monkeypatch.chdir(editing.folder)
+    editing.prompt(editing.write("a.txt", "one"))
     done = CliRunner().invoke(main, ["undo"])
-    assert (done.exit_code, done.stderr) == (0, f"taken back: {rig.folder}/a.txt\n")
-    assert not (rig.folder / "a.txt").exists()
+    assert (done.exit_code, done.stderr) == (0, f"taken back: {editing.folder}/a.txt\n")
+    assert not (editing.folder / "a.txt").exists()
     again = CliRunner().invoke(main, ["undo", "s1"])
     assert again.exit_code == 1 and "no edit" in again.stderr
 
 
-def test_a_forgotten_conversation_leaves_no_content_of_files(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DRAGOMAN_STORE", str(rig.folder.parent / "store.sqlite3"))
-    rig.prompt(rig.write("a.txt", "one"))
-    assert rig.store.find(KIND, {"session": "s1"})
+def test_a_forgotten_conversation_leaves_no_content_of_files(
+    editing: EditingAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAGOMAN_STORE", str(editing.folder.parent / "store.sqlite3"))
+    editing.prompt(editing.write("a.txt", "one"))
+    assert editing.store.find(KIND, {"session": "s1"})
     assert CliRunner().invoke(main, ["log", "s1", "--forget"]).exit_code == 0
-    assert rig.store.find(KIND) == []
+    assert editing.store.find(KIND) == []
 
 
-def test_commands_are_those_of_the_same_prompt_also_after_a_summary(rig: Rig) -> None:
+def test_commands_are_those_of_the_same_prompt_also_after_a_summary(editing: EditingAgent) -> None:
     def command(text: str) -> ToolCall:
         return call(f"c-{text}", "run_shell_command", f'{{"command": "{text}"}}')
 
-    rig.prompt(rig.write("a", "one"), command("echo first"))
-    rig.prompt(command("echo second"))
-    rig.prompt(rig.write("b", "two"), command("echo third"))
-    turns = rig.session.turns
+    editing.prompt(editing.write("a", "one"), command("echo first"))
+    editing.prompt(command("echo second"))
+    editing.prompt(editing.write("b", "two"), command("echo third"))
+    turns = editing.session.turns
     third = [place for place, turn in enumerate(turns) if turn.role == "user"][3]  # the first is the opening
     summary = (Turn("user", (Text("They wrote a file."),)), Turn("assistant", (Text("Yes."),)))
-    rig.session.turns = (*summary, *turns[third:])
-    assert rig.undo() == (["b"], ["echo third"])
-    assert rig.undo() == (["a"], []), "the summary has no commands"
+    editing.session.turns = (*summary, *turns[third:])
+    assert editing.undo() == (["b"], ["echo third"])
+    assert editing.undo() == (["a"], []), "the summary has no commands"

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from dragoman.canon.parts import Citation, Text
-from tests.oracles import corpus
-from tests.unit.runtime.kit import answer, around, run, said
+from tests.oracles import exchanges
+from tests.unit.runtime.helpers import answer, around, run, said
 from tests.unit.runtime.test_files import fill
 
 
 def examples() -> dict[str, str]:
     """The example of every tool that has one text for it."""
-    text = "".join(path.read_text() for path in sorted(corpus.require_shared("seeds").glob("002_*.txt")))
+    text = "".join(path.read_text() for path in sorted(exchanges.require_shared("seeds").glob("002_*.txt")))
     rows = re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| `\{.*?\}` \| `\"(.*?)\"`(?: or .*| and .*)? \|$", text, re.MULTILINE)
     return {name: said.replace("\\n", "\n").replace('\\"', '"') for name, said in rows}
 

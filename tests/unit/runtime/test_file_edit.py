@@ -22,7 +22,7 @@ from dragoman.runtime import builtin_tools, edit_matching, text_file_and_diff
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, DiffStat, FileDiff
 from dragoman.runtime.toolbox import Approval, Done, Plan, Toolbox
-from tests.unit.runtime.kit import answer, around, call, failure, run, said
+from tests.unit.runtime.helpers import answer, around, call, failure, run, said
 
 
 def diff(done: Any) -> FileDiff:

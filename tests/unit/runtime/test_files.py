@@ -16,7 +16,7 @@ from dragoman.runtime.policy import Policy
 from dragoman.runtime.system_prompt import opening
 from dragoman.runtime.tool_interface import Confirmation
 from dragoman.runtime.toolbox import Approval
-from tests.unit.runtime.kit import around, failure, run, said
+from tests.unit.runtime.helpers import around, failure, run, said
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00"
 

@@ -11,7 +11,7 @@ from dragoman.runtime.policy import Policy, Word
 from dragoman.runtime.shell_programs import roots
 from dragoman.runtime.tool_interface import Confirmation, Kind
 from dragoman.runtime.toolbox import Approval
-from tests.unit.runtime.kit import around, failure, run, said
+from tests.unit.runtime.helpers import around, failure, run, said
 
 KINDS: dict[str, Kind] = {
     "read_file": "read",

@@ -16,7 +16,7 @@ from dragoman.runtime.builtin_tools.run_shell_command import RunShellCommand
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.sandbox_interface import ProcessStart, Sandbox
 from dragoman.runtime.toolbox import Done, Toolbox
-from tests.unit.runtime.kit import around, call, failure, run, said
+from tests.unit.runtime.helpers import around, call, failure, run, said
 
 LINES = (
     "Command",

@@ -29,7 +29,7 @@ from dragoman.runtime.sandboxes import landlock_start, macos
 from dragoman.runtime.sandboxes.escape_probe import probe
 from dragoman.runtime.tool_interface import Confirmation, ToolEnvironment
 from dragoman.runtime.toolbox import Done, Toolbox
-from tests.unit.runtime.kit import around, call, said
+from tests.unit.runtime.helpers import around, call, said
 
 
 @pytest.fixture(params=sandboxes.names(), scope="module")

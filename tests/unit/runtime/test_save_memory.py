@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dragoman.errors import ConfigError
 from dragoman.runtime.builtin_tools import save_memory
 from dragoman.runtime.builtin_tools.save_memory import SECTION, with_fact
-from tests.unit.runtime.kit import around, failure, run, said
+from tests.unit.runtime.helpers import around, failure, run, said
 
 
 def test_the_result_is_json(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from dragoman.runtime.builtin_tools.search_file_content import SearchFileContent
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.program_search import program_outside
 from dragoman.runtime.toolbox import Done, Toolbox
-from tests.unit.runtime.kit import around, call, failure, said
+from tests.unit.runtime.helpers import around, call, failure, said
 from tests.unit.runtime.test_files import fill
 
 RIPGREP = program_outside("rg", ())

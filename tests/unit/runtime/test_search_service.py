@@ -20,7 +20,7 @@ from dragoman.runtime.builtin_tools.google_web_search import Endpoint, GoogleWeb
 from dragoman.runtime.events import WebSearchBegin, WebSearchEnd
 from dragoman.runtime.tool_interface import ToolEnvironment
 from dragoman.transport.search_service_config import SearchService
-from tests.unit.agent.rig import Scripted, begun, loop, ran, says
+from tests.unit.agent.helpers import Scripted, begun, loop, ran, says
 
 ROWS = [{"url": "https://a.example", "title": "A", "content": "about a", "description": "about a"}]
 

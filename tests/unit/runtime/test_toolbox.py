@@ -16,7 +16,7 @@ from dragoman.runtime import builtin_tools
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Toolbox, as_result
-from tests.unit.runtime.kit import around, call, failure, run, said
+from tests.unit.runtime.helpers import around, call, failure, run, said
 
 IMAGE = Media("image", "image/png", "AAAA")
 

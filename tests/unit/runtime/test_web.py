@@ -27,7 +27,7 @@ from dragoman.runtime.builtin_tools import Endpoint, web_fetch
 from dragoman.runtime.builtin_tools.google_web_search import GoogleWebSearch
 from dragoman.runtime.cited_sources import cited
 from dragoman.runtime.tool_interface import Page
-from tests.unit.runtime.kit import answer, around, failure, run, said
+from tests.unit.runtime.helpers import answer, around, failure, run, said
 
 HTML = b"""<html><head><title> A page </title><style>x{}</style><script>bad()</script></head><body><h1>Head</h1>
 <p>One <b>two</b>&amp;three <a href="/x">link</a></p><ul><li>first<li>second</ul><pre>  a

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dragoman.runtime import workspace_file_access
 from dragoman.runtime.tool_interface import ToolError
-from tests.unit.runtime.kit import failure, run, said
+from tests.unit.runtime.helpers import failure, run, said
 
 SECRET = "a secret outside"
 

@@ -13,7 +13,7 @@ import dragoman
 from dragoman.dialects import get, names
 from dragoman.errors import WireError
 from dragoman.translate.detect import is_ambiguous
-from tests.oracles import corpus
+from tests.oracles import exchanges
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "openai-chat": {
@@ -156,7 +156,7 @@ KINDS = ("request", "response", "stream")
 
 @pytest.mark.parametrize("dialect", RECORDED)
 def test_recordings_are_known(dialect: str) -> None:
-    records = corpus.recorded(dialect)
+    records = exchanges.recorded(dialect)
     for name, (right, all_of_them) in zip(KINDS, RECORDED[dialect], strict=True):
         found = detected(records, name)
         assert len(found) == all_of_them
@@ -167,11 +167,11 @@ def test_recordings_are_known(dialect: str) -> None:
 def test_most_bodies_of_the_corpus_are_known(dialect: str) -> None:
     """Faults and bodies with two keys may be those of several dialects."""
     for name in KINDS:
-        found = detected(corpus.own(dialect), name)
+        found = detected(exchanges.own(dialect), name)
         assert found.count(dialect) >= 0.8 * len(found) > 0, name
 
 
-def detected(records: list[corpus.Record], name: str) -> list[str]:
+def detected(records: list[exchanges.Record], name: str) -> list[str]:
     """The dialects found in one field of the records."""
     bodies = [getattr(record, name) for record in records if getattr(record, name) is not None]
     return [dragoman.detect(body if isinstance(body, str) else json.dumps(body))[0] for body in bodies]

@@ -10,10 +10,10 @@ import jsonschema_rs
 import pytest
 
 from dragoman.codec.schema import Change, Subset, adapt, from_openapi
-from tests.oracles.keywords import ANTHROPIC_STRICT, LAWS, Law, breaches
+from tests.oracles.refused_schema_keywords import ANTHROPIC_STRICT, LAWS, Law, breaches
 
 from ..schema_subsets import TARGETS, refused, walk
-from .cases import CASES, Case
+from .keyword_cases import CASES, Case
 
 # Words that forbid nothing, or that say nothing to a model: reported when they go, but not described.
 SILENT = {"$schema", "$id", "id", "$comment", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "deprecated"}

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from dragoman.canon.events import Fault, FaultKind
 from dragoman.dialects.anthropic import DIALECT
-from tests.unit.dialects.anthropic.desk import MESSAGES
+from tests.unit.dialects.anthropic.helpers import MESSAGES
 
 
 def _body(type_: str, message: str = "m", **more: object) -> bytes:

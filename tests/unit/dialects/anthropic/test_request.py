@@ -13,7 +13,7 @@ from dragoman.canon.request import Format, Request, Settings
 from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import pack
 from dragoman.errors import WireError
-from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, read, read_messages, there_and_back
+from tests.unit.dialects.anthropic.helpers import MESSAGES, Lost, read, read_messages, there_and_back
 
 _HI = {"role": "user", "content": "hi"}
 

@@ -14,7 +14,7 @@ from dragoman.canon.tools import Tool
 from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import pack
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, write
+from tests.unit.dialects.anthropic.helpers import MESSAGES, Lost, write
 
 _HI = Turn("user", (Text("hi"),))
 

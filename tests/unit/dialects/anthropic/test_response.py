@@ -17,7 +17,7 @@ from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects.anthropic import DIALECT
-from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, read_answer, whole_block, whole_usage, write_answer
+from tests.unit.dialects.anthropic.helpers import MESSAGES, Lost, read_answer, whole_block, whole_usage, write_answer
 
 _STOP = Stop("stop")
 _USAGE = Usage(1, 1)

@@ -12,7 +12,7 @@ from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Citation, HostedCall, HostedResult, Opaque, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
 from dragoman.context import Context
-from tests.unit.dialects.anthropic.desk import DIALECT, MESSAGES, Lost, events_of, sse
+from tests.unit.dialects.anthropic.helpers import DIALECT, MESSAGES, Lost, events_of, sse
 
 _START = {
     "type": "message_start",

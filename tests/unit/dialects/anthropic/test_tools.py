@@ -16,7 +16,7 @@ from dragoman.canon.turns import Turn
 from dragoman.context import Context
 from dragoman.dialects.anthropic import DIALECT
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, losses, read_messages, there_and_back, write
+from tests.unit.dialects.anthropic.helpers import MESSAGES, Lost, losses, read_messages, there_and_back, write
 
 _SCHEMA = '{"type":"object","properties":{"a":{"type":"string"}}}'
 _HI = {"role": "user", "content": "hi"}

@@ -11,7 +11,7 @@ import dragoman
 from dragoman.canon.events import Fault
 from dragoman.dialects.code_assist import DIALECT
 
-from .desk import NAME
+from .helpers import NAME
 
 
 def body(reason: str, *more: Any) -> bytes:

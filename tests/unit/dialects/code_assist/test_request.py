@@ -17,7 +17,7 @@ from dragoman.dialects.code_assist import DIALECT
 from dragoman.dialects.code_assist.endpoints import with_project
 from dragoman.facts.profile import Profile
 
-from .desk import NAME, SEAL, again, read, said, wrapped, write
+from .helpers import NAME, SEAL, again, read, said, wrapped, write
 
 FULL = {
     "model": "gemini-3-pro",

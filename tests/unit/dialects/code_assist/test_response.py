@@ -14,7 +14,7 @@ from dragoman.canon.response import Response, Stop, Usage
 from dragoman.context import Context
 from dragoman.dialects.code_assist import DIALECT
 
-from .desk import NAME, SEAL, answer_again, read_answer, write_answer
+from .helpers import NAME, SEAL, answer_again, read_answer, write_answer
 
 CALL = {"functionCall": {"id": "a1", "name": "f", "args": {"x": 1}}, "thoughtSignature": SEAL}
 INNER: dict[str, Any] = {

@@ -11,7 +11,7 @@ from dragoman.canon.response import Stop, Usage
 from dragoman.context import Context
 from dragoman.dialects.code_assist import DIALECT
 
-from .desk import NAME, SEAL, chunks, frames, read_stream, write_stream
+from .helpers import NAME, SEAL, chunks, frames, read_stream, write_stream
 
 USAGE = {"promptTokenCount": 3, "candidatesTokenCount": 4, "totalTokenCount": 7}
 

@@ -7,7 +7,7 @@ import pytest
 import dragoman
 from dragoman import WireError
 
-from .desk import NAME
+from .helpers import NAME
 
 TOOLS = [
     {"functionDeclarations": [{"name": "f", "description": "d", "parametersJsonSchema": {"type": "object"}, "x": 1}]},

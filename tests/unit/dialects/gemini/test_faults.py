@@ -10,7 +10,7 @@ import pytest
 from dragoman.canon import Fault
 from dragoman.canon.events import FaultKind
 from dragoman.dialects.gemini import DIALECT
-from tests.oracles.official import check_fault
+from tests.oracles.body_verdict import check_fault
 
 RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "12.5s"}
 

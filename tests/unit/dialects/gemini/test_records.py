@@ -15,9 +15,9 @@ from dragoman.canon.events import Event
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
-from tests.oracles.corpus import base_id, records
-from tests.oracles.google import camel_cased
-from tests.oracles.sdkfold import gemini as reference
+from tests.oracles.exchanges import base_id, records
+from tests.oracles.gemini import camel_cased
+from tests.oracles.sdk_folding import gemini as reference
 
 RECORDS = records("gemini")
 REQUESTS = [record for record in RECORDS if record.request is not None]

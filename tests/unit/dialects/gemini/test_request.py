@@ -23,7 +23,7 @@ from dragoman.canon import (
 )
 from dragoman.codec.packed_seals import pack
 from dragoman.errors import WireError
-from tests.unit.dialects.gemini.desk import again, read, read_contents
+from tests.unit.dialects.gemini.helpers import again, read, read_contents
 
 CALL = {"functionCall": {"id": "c1", "name": "f", "args": {"a": 1}}}
 

@@ -12,8 +12,8 @@ from dragoman.canon import Citation, Media, Opaque, Reasoning, Request, Seal, Te
 from dragoman.canon.parts import Part
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
-from tests.oracles.official import check_request
-from tests.unit.dialects.gemini.desk import GEMINI_3, GEMINI_25, again, read, write
+from tests.oracles.body_verdict import check_request
+from tests.unit.dialects.gemini.helpers import GEMINI_3, GEMINI_25, again, read, write
 
 DUMMY = "skip_thought_signature_validator"
 

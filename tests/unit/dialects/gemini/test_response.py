@@ -31,8 +31,8 @@ from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from dragoman.errors import WireError
-from tests.oracles.official import check_response
-from tests.unit.dialects.gemini.desk import answer_again, candidate, read_answer, write_answer
+from tests.oracles.body_verdict import check_response
+from tests.unit.dialects.gemini.helpers import answer_again, candidate, read_answer, write_answer
 
 AT = ("candidates", 0, "content", "parts")
 

@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.canon import Choice, Format, Request, Settings, Text, Tool, Turn
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.gemini.desk import GEMINI_3, GEMINI_25, again, read, write
+from tests.unit.dialects.gemini.helpers import GEMINI_3, GEMINI_25, again, read, write
 
 HI = [{"role": "user", "parts": [{"text": "Hi"}]}]
 TURNS = (Turn("user", (Text("Hi"),)),)

@@ -29,7 +29,7 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.canon.events import Event
-from tests.unit.dialects.gemini.desk import candidate, chunk, events_of, sse
+from tests.unit.dialects.gemini.helpers import candidate, chunk, events_of, sse
 
 END = {"finishReason": "STOP"}
 USAGE = {"promptTokenCount": 3, "candidatesTokenCount": 1, "totalTokenCount": 4}

@@ -31,7 +31,7 @@ from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from tests.oracles.grammar import check_stream
-from tests.unit.dialects.gemini.desk import answer_again, candidate, chunks_of, read, read_answer
+from tests.unit.dialects.gemini.helpers import answer_again, candidate, chunks_of, read, read_answer
 
 HEAD = {"modelVersion": "m", "responseId": "r"}
 START = Start("r", "m")

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman import detect
 from dragoman.dialects.ollama import DIALECT
-from tests.unit.dialects.ollama.desk import end, line, lines
+from tests.unit.dialects.ollama.helpers import end, line, lines
 
 USER = {"role": "user", "content": "Hi"}
 CALL = {"id": "call_a", "function": {"name": "f", "arguments": {}}}

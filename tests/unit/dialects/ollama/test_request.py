@@ -13,7 +13,7 @@ from dragoman.codec.call_ids import hashed
 from dragoman.context import Context
 from dragoman.dialects.ollama import DIALECT
 from dragoman.errors import WireError
-from tests.unit.dialects.ollama.desk import again, read, read_messages
+from tests.unit.dialects.ollama.helpers import again, read, read_messages
 
 USER = {"role": "user", "content": "Hi"}
 

@@ -24,7 +24,7 @@ from dragoman.canon import (
     Turn,
 )
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.ollama.desk import write
+from tests.unit.dialects.ollama.helpers import write
 
 F = ToolCall("call_f", "f", '{"x": 1}', at=("c", 0))
 G = ToolCall("call_g", "g", "", at=("c", 1))

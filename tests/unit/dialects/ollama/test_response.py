@@ -29,7 +29,7 @@ from dragoman.context import Context
 from dragoman.dialects.ollama import DIALECT
 from dragoman.dialects.ollama.response import read_time, write_time
 from dragoman.errors import WireError
-from tests.unit.dialects.ollama.desk import TIME, UNIX, answer_again, end, read_answer, write_answer
+from tests.unit.dialects.ollama.helpers import TIME, UNIX, answer_again, end, read_answer, write_answer
 
 CALL = {"id": "call_a", "function": {"index": 0, "name": "f", "arguments": {"x": 1}}}
 

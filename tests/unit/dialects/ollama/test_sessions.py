@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.unit.dialects.ollama.desk import end
+from tests.unit.dialects.ollama.helpers import end
 
 TOOLS = [{"type": "function", "function": {"name": "get.weather", "parameters": {"type": "object", "properties": {}}}}]
 QUESTION = {"role": "user", "content": "Weather in Rome and Oslo?"}

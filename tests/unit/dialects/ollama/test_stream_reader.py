@@ -10,7 +10,7 @@ from msgspec import Raw
 from dragoman.canon import Event, Media, Opaque, Reasoning, Stop, Text, ToolCall, Usage
 from dragoman.canon.events import Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from dragoman.codec import ndjson_splitter
-from tests.unit.dialects.ollama.desk import TIME, UNIX, end, events_of, line, lines
+from tests.unit.dialects.ollama.helpers import TIME, UNIX, end, events_of, line, lines
 
 START = Start("", "m", UNIX, extra={"ollama": {"created_at": Raw(f'"{TIME}"'.encode())}})
 CUT = Fault("upstream_bad", "the upstream's stream ended before the answer did", 502)

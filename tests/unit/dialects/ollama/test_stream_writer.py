@@ -8,7 +8,7 @@ from msgspec import Raw
 from dragoman.canon import Media, Opaque, Reasoning, Seal, Stop, Text, ToolCall, Usage
 from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from dragoman.canon.parts import Citation
-from tests.unit.dialects.ollama.desk import UNIX, end, line, lines_of
+from tests.unit.dialects.ollama.helpers import UNIX, end, line, lines_of
 
 START = Start("r1", "m", UNIX)
 DONE = Finish(Stop("stop"), Usage(3, 1))

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import dragoman
-from tests.oracles import official, published
+from tests.oracles import body_verdict, published_schemas
 
 SAMPLES = b"\x01\x00\x02\x00\x03\x00\x04\x00"
 RAW = base64.b64encode(SAMPLES).decode()
@@ -59,9 +59,9 @@ def test_sound_stands_in_the_field_for_it(target: str) -> None:
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
 def test_the_published_schema_takes_the_sound(target: str) -> None:
     done = _translated(target, {"text": "Hello"}, _sound())
-    assert not published.findings(target, "answer", done.json())
-    assert not official.check_response(target, done.body)
-    assert not [found for frame in _streamed(target)[0] for found in published.findings(target, "event", frame)]
+    assert not published_schemas.findings(target, "answer", done.json())
+    assert not body_verdict.check_response(target, done.body)
+    assert not [found for frame in _streamed(target)[0] for found in published_schemas.findings(target, "event", frame)]
 
 
 def test_the_id_of_a_sound_is_the_same_each_time() -> None:

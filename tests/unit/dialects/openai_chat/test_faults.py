@@ -11,7 +11,7 @@ from msgspec import Raw
 from dragoman.canon.events import Fault, FaultKind
 from dragoman.codec.fault_kinds_and_statuses import kind_of_status
 from dragoman.dialects.openai_chat import DIALECT
-from tests.unit.dialects.openai_chat.desk import CHAT
+from tests.unit.dialects.openai_chat.helpers import CHAT
 
 
 def _read(body: Any, status: int, headers: dict[str, str] | None = None) -> Fault:

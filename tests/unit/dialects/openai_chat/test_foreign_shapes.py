@@ -8,7 +8,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Media, Opaque, Text, Tool, ToolCall, ToolResult
-from tests.unit.dialects.openai_chat.desk import CHAT
+from tests.unit.dialects.openai_chat.helpers import CHAT
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
 

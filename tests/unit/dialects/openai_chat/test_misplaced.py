@@ -10,7 +10,7 @@ import pytest
 import dragoman
 from dragoman.context import Context
 
-from .desk import CHAT, DIALECT
+from .helpers import CHAT, DIALECT
 
 USER = {"role": "user", "content": "x"}
 CALL = {

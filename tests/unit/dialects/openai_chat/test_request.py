@@ -12,7 +12,7 @@ from dragoman.canon.request import Format, Request, Settings
 from dragoman.canon.tools import HostedTool
 from dragoman.canon.turns import Turn
 from dragoman.errors import WireError
-from tests.unit.dialects.openai_chat.desk import CHAT, read, read_messages, write
+from tests.unit.dialects.openai_chat.helpers import CHAT, read, read_messages, write
 
 
 def _text(text: str, *at: str | int) -> Text:

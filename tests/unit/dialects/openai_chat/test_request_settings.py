@@ -11,7 +11,7 @@ from dragoman.canon.request import Format, Request, Settings
 from dragoman.canon.tools import Tool
 from dragoman.canon.turns import Turn
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.openai_chat.desk import CHAT, write
+from tests.unit.dialects.openai_chat.helpers import CHAT, write
 
 ASKED = (Turn("user", (Text("hi"),)),)
 

@@ -13,7 +13,7 @@ from dragoman.canon.request import Request
 from dragoman.canon.turns import Turn
 from dragoman.codec.call_ids import hashed
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.openai_chat.desk import CHAT, read_messages, write
+from tests.unit.dialects.openai_chat.helpers import CHAT, read_messages, write
 
 # turns, written
 

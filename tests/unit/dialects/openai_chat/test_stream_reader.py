@@ -11,7 +11,7 @@ from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, Part
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Citation, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
-from tests.unit.dialects.openai_chat.desk import events_of, sse, unplaced
+from tests.unit.dialects.openai_chat.helpers import events_of, sse, unplaced
 
 
 def chunk(

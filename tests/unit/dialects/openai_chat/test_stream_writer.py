@@ -14,7 +14,7 @@ from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal,
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.response import Alternative, Response, Stop, Usage
 from dragoman.codec.call_ids import hashed
-from tests.unit.dialects.openai_chat.desk import CHAT, events_of, stream_of, unplaced
+from tests.unit.dialects.openai_chat.helpers import CHAT, events_of, stream_of, unplaced
 
 START = Start("chatcmpl-1", "m", 7)
 HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 7, "model": "m"}

@@ -9,8 +9,8 @@ import pytest
 
 from dragoman.canon import Fault, FaultKind
 from dragoman.dialects.openai_responses.faults import error_event, read_fault, response_error, write_fault
-from tests.oracles.official import check_event, check_fault
-from tests.unit.dialects.openai_responses.desk import NAME, own
+from tests.oracles.body_verdict import check_event, check_fault
+from tests.unit.dialects.openai_responses.helpers import NAME, own
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon import Citation, Media, Opaque, Part, Reasoning, Request, Seal, Text, Turn
-from tests.unit.dialects.openai_responses.desk import NAME, again, context, lost, own, read, written
+from tests.unit.dialects.openai_responses.helpers import NAME, again, context, lost, own, read, written
 
 PNG = "data:image/png;base64,QUJD"
 

@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from dragoman.canon import Choice, Format, Opaque, Request, Settings, Text, Tool, ToolCall, ToolResult, Turn
 from dragoman.errors import WireError
-from tests.unit.dialects.openai_responses.desk import again, context, lost, own, read
+from tests.unit.dialects.openai_responses.helpers import again, context, lost, own, read
 
 
 def test_instructions_and_a_string_are_two_turns() -> None:

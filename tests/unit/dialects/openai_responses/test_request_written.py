@@ -23,7 +23,7 @@ from dragoman.canon import (
 from dragoman.codec.packed_seals import pack
 from dragoman.dialects.openai_responses.output_items import MADE_HERE
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.openai_responses.desk import NAME, again, context, lost, written
+from tests.unit.dialects.openai_responses.helpers import NAME, again, context, lost, written
 
 REASONER = Profile(reasoning=True, efforts=("low", "medium", "high"))
 

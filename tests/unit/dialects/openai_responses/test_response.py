@@ -30,7 +30,7 @@ from dragoman.context import Context
 from dragoman.dialects.openai_responses import wire
 from dragoman.dialects.openai_responses.output_items import MADE_HERE
 from dragoman.dialects.openai_responses.response import read_response, write_response, write_results
-from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, context, lost, read
+from tests.unit.dialects.openai_responses.helpers import NAME, UNSAID, context, lost, read
 
 
 def answer(output: list[Any], **more: Any) -> dict[str, Any]:

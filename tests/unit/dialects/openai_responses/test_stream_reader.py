@@ -30,7 +30,7 @@ from dragoman.canon import (
 from dragoman.canon.parts import ELSEWHERE, Opaque
 from dragoman.context import Context
 from dragoman.dialects.openai_responses.stream_reader import StreamReader
-from tests.unit.dialects.openai_responses.desk import NAME, context, lost
+from tests.unit.dialects.openai_responses.helpers import NAME, context, lost
 
 RESPONSE = {"id": "resp_1", "object": "response", "created_at": 5, "model": "m", "status": "in_progress", "output": []}
 CREATED = ("response.created", {"response": RESPONSE})

@@ -30,7 +30,7 @@ from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects.openai_responses.stream_writer import StreamWriter
 from tests.oracles.grammar import check_stream
-from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, context, lost, own, read
+from tests.unit.dialects.openai_responses.helpers import NAME, UNSAID, context, lost, own, read
 
 
 def sent(*steps: Event, under: Context | None = None) -> bytes:

@@ -13,7 +13,7 @@ from dragoman.context import Context
 from dragoman.dialects.openai_responses import wire
 from dragoman.dialects.openai_responses.request import read_request
 from dragoman.dialects.openai_responses.tools import read_choice, read_tools, write_choice, write_tools
-from tests.unit.dialects.openai_responses.desk import NAME, context, lost, own
+from tests.unit.dialects.openai_responses.helpers import NAME, context, lost, own
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 

@@ -7,7 +7,7 @@ import pytest
 
 from dragoman.canon.parts import HostedCall, HostedResult, Media, Opaque, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.codec import packed_seals as seals
-from tests.unit.dialects.openrouter.desk import ENCRYPTED, NAME, SIGNED, SUMMARY, again, asked, call, read
+from tests.unit.dialects.openrouter.helpers import ENCRYPTED, NAME, SIGNED, SUMMARY, again, asked, call, read
 
 USER = {"role": "user", "content": "Hi"}
 

@@ -10,7 +10,7 @@ from dragoman.canon.tools import Choice, HostedTool, Tool
 from dragoman.canon.turns import Turn
 from dragoman.codec import json_text
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.openrouter.desk import CHAT, NAME, SIGNED, write
+from tests.unit.dialects.openrouter.helpers import CHAT, NAME, SIGNED, write
 
 USER = Turn("user", (Text("Hi"),))
 

@@ -13,7 +13,16 @@ from dragoman.codec import packed_seals as seals
 from dragoman.context import Context
 from dragoman.dialects.openrouter import DIALECT
 from dragoman.errors import WireError
-from tests.unit.dialects.openrouter.desk import CHAT, ENCRYPTED, NAME, SIGNED, answered, call, read_answer, write_answer
+from tests.unit.dialects.openrouter.helpers import (
+    CHAT,
+    ENCRYPTED,
+    NAME,
+    SIGNED,
+    answered,
+    call,
+    read_answer,
+    write_answer,
+)
 
 
 def again(body: object) -> object:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.unit.dialects.openrouter.desk import ENCRYPTED, NAME, SIGNED, answered, call
+from tests.unit.dialects.openrouter.helpers import ENCRYPTED, NAME, SIGNED, answered, call
 
 MODEL = "anthropic/claude-sonnet-4.5"
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}

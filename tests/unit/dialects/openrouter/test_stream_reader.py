@@ -9,8 +9,8 @@ from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Media, Opaque, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
 from dragoman.codec import json_text, packed_seals
-from tests.unit.dialects.openai_chat.desk import unplaced
-from tests.unit.dialects.openrouter.desk import CHAT, DONE, ENCRYPTED, NAME, chunk, send, stream
+from tests.unit.dialects.openai_chat.helpers import unplaced
+from tests.unit.dialects.openrouter.helpers import CHAT, DONE, ENCRYPTED, NAME, chunk, send, stream
 
 COMMENT = b": OPENROUTER PROCESSING\n\n"
 FORMAT = {"format": "anthropic-claude-v1", "index": 0}

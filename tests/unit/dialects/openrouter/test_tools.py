@@ -9,7 +9,7 @@ from dragoman.canon.tools import Choice, HostedTool, Tool
 from dragoman.codec import json_text
 from dragoman.context import Context
 from dragoman.dialects.openrouter import DIALECT
-from tests.unit.dialects.openrouter.desk import CHAT, NAME, again, asked, losses, read
+from tests.unit.dialects.openrouter.helpers import CHAT, NAME, again, asked, losses, read
 
 SEARCH = {"type": "openrouter:web_search", "parameters": {"max_uses": 1}}
 FUNCTION = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}

@@ -9,7 +9,7 @@ import pytest
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.http.server import IncomingRequest
 
-from ..loopback import Received, Scripted, ask, through
+from ..gateway_and_upstreams import Received, Scripted, ask, through
 
 METADATA = {"ideType": "IDE_UNSPECIFIED", "platform": "PLATFORM_UNSPECIFIED", "pluginType": "GEMINI"}
 BEARER = {"authorization": "Bearer ya29.token"}

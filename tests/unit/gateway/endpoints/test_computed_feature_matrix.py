@@ -8,7 +8,7 @@ import json
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, checked
 from dragoman.gateway.endpoints.computed_feature_matrix import FEATURES, feature_matrix
-from tests.unit.gateway.rig import Received, gateway
+from tests.unit.gateway.helpers import Received, gateway
 
 MATRIX = json.loads(feature_matrix())
 

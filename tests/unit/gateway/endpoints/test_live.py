@@ -15,7 +15,7 @@ from dragoman.gateway.endpoints import live
 from dragoman.gateway.exchange.recent_exchanges import MOST_WAITING, Exchange, Exchanges, TimedRecording, Watcher
 from dragoman.gateway.http.exchanges_of_other_workers import EVERYBODY
 from dragoman.gateway.http.server import IncomingRequest
-from tests.unit.gateway.rig import Front, asking, chunks, gateway, read_answer
+from tests.unit.gateway.helpers import Front, asking, chunks, gateway, read_answer
 
 KEYS = {"KEYS": "anna-key,berta-key", "ADMINS": "root-key"}
 

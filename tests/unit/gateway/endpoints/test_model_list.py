@@ -19,10 +19,10 @@ from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.endpoints import model_list
 from dragoman.gateway.http.server import IncomingRequest, Reply
-from tests.oracles import published, specs
-from tests.oracles.schema import Judge, component
+from tests.oracles import published_schemas, schema_sources
+from tests.oracles.json_schema import Judge, component
 
-from ..loopback import Scripted, ask, through
+from ..gateway_and_upstreams import Scripted, ask, through
 
 GEMINI = {
     "models": [
@@ -164,7 +164,7 @@ def test_every_sdk_reads_the_list(dialect: str) -> None:
 
 
 def test_openrouter_s_list_is_what_its_specification_says() -> None:
-    document = specs.document("openrouter")
+    document = schema_sources.document("openrouter")
     judge = Judge(component(document, "ModelsListResponse"))
     told = through(lambda base: ask(base, "GET", "/api/v1/models").json(), config, *five()[:4], telling("/", {}))
     assert len(told["data"]) == 5
@@ -295,7 +295,7 @@ def test_every_list_is_what_its_published_schema_says(client: str) -> None:
         lambda base: ask(base, "GET", path, headers=headers).json(), lambda places: Config(upstreams=upstreams)
     )
     assert len(named(told)) > 5
-    assert published.findings(client, "models", told) == []
+    assert published_schemas.findings(client, "models", told) == []
 
 
 def test_every_name_of_a_profile_is_matched_by_its_row() -> None:

@@ -15,7 +15,7 @@ from dragoman.dialects import names
 from dragoman.gateway.config import Config, Listen, checked
 from dragoman.gateway.endpoints import page
 from dragoman.gateway.endpoints.page_translation import MAX_TRIED, kind_of
-from tests.unit.gateway.rig import Received, gateway
+from tests.unit.gateway.helpers import Received, gateway
 
 PAGE = Path(dragoman.gateway.__file__).parent / "page"
 

@@ -14,7 +14,7 @@ from google import genai
 from dragoman.gateway.config import Config, Upstream
 from dragoman.gateway.http.server import IncomingRequest
 
-from ..loopback import Received, Scripted, ask, through
+from ..gateway_and_upstreams import Received, Scripted, ask, through
 
 PLACES = {
     "anthropic": "/v1/messages/count_tokens",

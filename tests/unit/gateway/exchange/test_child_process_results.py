@@ -36,7 +36,7 @@ from dragoman.gateway.exchange.refused_exchange import Refused
 from dragoman.gateway.http.server import Bounds as ServerBounds
 from dragoman.gateway.http.server import Server
 
-from ..rig import (
+from ..helpers import (
     DIALECTS,
     Behind,
     Front,

@@ -14,7 +14,7 @@ from dragoman.gateway.exchange.recent_exchanges import Exchange
 from dragoman.gateway.http.server import IncomingRequest
 from dragoman.transport.upstream_config import REHEARSAL, Upstream
 
-from ..rig import Behind, Handler, between, failing, run, whole
+from ..helpers import Behind, Handler, between, failing, run, whole
 
 CONFIG = Config(
     upstreams={

@@ -23,7 +23,7 @@ from dragoman.gateway.exchange.log_line_writer import MAX_WRITE, LineWriter
 from dragoman.gateway.exchange.recent_exchanges import Exchange, Recording
 from dragoman.gateway.http.server import IncomingRequest
 
-from ..rig import DIALECTS, Behind, Front, asking, between, failing, path_of, run, whole
+from ..helpers import DIALECTS, Behind, Front, asking, between, failing, path_of, run, whole
 
 GOOD = whole("openai-chat")
 

@@ -16,7 +16,7 @@ from dragoman.gateway.exchange.refused_exchange import Refused
 from dragoman.gateway.exchange.relay import Relay
 from dragoman.transport.retry_decision import RETRIED
 
-from ..rig import Behind, asking, between, path_of, run, whole
+from ..helpers import Behind, asking, between, path_of, run, whole
 
 ROWS = list(itertools.product(get_args(Origin), get_args(FaultKind)))
 

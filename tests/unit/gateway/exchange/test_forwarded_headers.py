@@ -12,7 +12,7 @@ from dragoman.gateway.exchange.forwarded_headers import not_forwarded, to_client
 from dragoman.transport.response_head_reader import ResponseHead, listed
 from dragoman.transport.secret_redaction import Redactor
 
-from ..loopback import Scripted, ask, through
+from ..gateway_and_upstreams import Scripted, ask, through
 from ..test_auth import PLACES
 
 NO_SECRETS = Redactor([])

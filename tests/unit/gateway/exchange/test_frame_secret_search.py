@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.gateway.exchange.frame_secret_search import SecretSearch
-from tests.oracles import corpus
+from tests.oracles import exchanges
 
 KEY = "sk-0123456789abcdef"
 USUAL = {
@@ -33,6 +33,6 @@ def test_usual_frames_are_not_unescaped_and_others_are(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "gemini"])
 def test_most_recorded_streams_are_usual_from_end_to_end(dialect: str) -> None:
-    streams = [record.raw for record in corpus.records(dialect) if record.stream is not None]
+    streams = [record.raw for record in exchanges.records(dialect) if record.stream is not None]
     usual = [raw for raw in streams if not SecretSearch(dialect, [KEY]).is_suspicious(raw)]
     assert len(usual) > len(streams) / 2

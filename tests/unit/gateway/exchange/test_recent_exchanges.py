@@ -31,7 +31,7 @@ from dragoman.gateway.exchange.recorded_exchange_report import report, usage
 from dragoman.gateway.http.request_head_cache import KnownHead
 from dragoman.gateway.http.server import IncomingRequest
 
-from ..rig import DIALECTS, Behind, asking, between, failing, run, streaming, whole
+from ..helpers import DIALECTS, Behind, asking, between, failing, run, streaming, whole
 
 
 def recorded(behind: Behind, path: str, body: bytes, headers: dict[str, str], **settings: Any) -> tuple[str, Any]:

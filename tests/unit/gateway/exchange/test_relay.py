@@ -17,7 +17,7 @@ from dragoman.gateway.config import Bounds, checked, one_upstream
 from dragoman.gateway.exchange.relay import Relay
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from ..rig import (
+from ..helpers import (
     DIALECTS,
     Behind,
     Received,

@@ -17,7 +17,7 @@ from dragoman.gateway.config import Bounds, Upstream
 from dragoman.gateway.exchange.resting_upstreams import MAX_REST, MAX_RETRY_AFTER, PROBE_SECONDS, Breaker
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from ..rig import Behind, Front, Received, between, failing, run, streaming, whole
+from ..helpers import Behind, Front, Received, between, failing, run, streaming, whole
 
 GOOD = whole("openai-chat")
 FAULT = Fault("server", "x", 500)

@@ -10,9 +10,9 @@ import pytest
 import dragoman
 from dragoman.canon.events import Fault
 from dragoman.gateway.exchange.seal_refusals import refuses_seals
-from tests.seals import upstreams
+from tests.seals import sealing_upstreams
 
-from ..rig import Behind, Received, between, failing, path_of, run, whole
+from ..helpers import Behind, Received, between, failing, path_of, run, whole
 
 Json = Any
 
@@ -154,9 +154,9 @@ def test_messages_without_thoughts_cannot_go_on_with_a_budget() -> None:
 
 @pytest.mark.parametrize("upstream", ["anthropic", "gemini", "openai-responses"])
 def test_a_translated_request_is_sent_without_seals(upstream: str) -> None:
-    script = upstreams.UPSTREAMS[upstream](48)
+    script = sealing_upstreams.UPSTREAMS[upstream](48)
     answer = dragoman.translate_response(
-        upstreams.body(script, 0), source=upstream, target="openai-chat", host="127.0.0.1"
+        sealing_upstreams.body(script, 0), source=upstream, target="openai-chat", host="127.0.0.1"
     ).json()
     message = answer["choices"][0]["message"]
     results = [{"role": "tool", "tool_call_id": call["id"], "content": "20"} for call in message["tool_calls"]]
@@ -166,7 +166,7 @@ def test_a_translated_request_is_sent_without_seals(upstream: str) -> None:
     received, _ = asked(behind, "openai-chat", body)
     assert received.status == 200
     first, second = [json.loads(request.body) for request in behind.seen]
-    want = [piece[-1] for piece in upstreams.expected(script, 0) if piece[-1]]
+    want = [piece[-1] for piece in sealing_upstreams.expected(script, 0) if piece[-1]]
     assert all(seal in json.dumps(first) for seal in want)
     assert not any(seal in json.dumps(second) for seal in want)
     assert ("skip_thought_signature_validator" in json.dumps(second)) is (upstream == "gemini")

@@ -19,7 +19,7 @@ from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.exchange.stored_responses import Conversation, Kept, MemoryStored
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from ..loopback import Received, Scripted, ask, through
+from ..gateway_and_upstreams import Received, Scripted, ask, through
 
 DIALECTS = sorted(names())
 

@@ -19,7 +19,7 @@ from dragoman.gateway.exchange.stream_reply import SLICE, StreamReply
 from dragoman.gateway.http.server import Gone, IncomingRequest, Reply
 from dragoman.translate.stream_passthrough import PassThrough
 
-from ..rig import (
+from ..helpers import (
     DIALECTS,
     Behind,
     Front,

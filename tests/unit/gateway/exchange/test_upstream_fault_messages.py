@@ -12,7 +12,7 @@ from dragoman.errors import TransportError
 from dragoman.gateway.exchange.upstream_fault_messages import MAX_QUOTED, named, readable, unanswered
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from ..rig import DIALECTS, Behind, Received, asking, between, failing, message_of, path_of, run, streaming, whole
+from ..helpers import DIALECTS, Behind, Received, asking, between, failing, message_of, path_of, run, streaming, whole
 
 PAGE = b"<!DOCTYPE html><html><head><title>502 Bad &amp; Gateway</title></head><body><h1>Oh no</h1></body></html>"
 BODIES = {

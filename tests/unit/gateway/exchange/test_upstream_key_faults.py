@@ -13,7 +13,7 @@ from dragoman.errors import ConfigError
 from dragoman.gateway.exchange.upstream_key_faults import key_missing, key_refused, refuses_key
 from dragoman.transport.upstream_config import Upstream
 
-from ..rig import DIALECTS, Behind, Received, asking, between, failing, message_of, path_of, run, streaming, whole
+from ..helpers import DIALECTS, Behind, Received, asking, between, failing, message_of, path_of, run, streaming, whole
 
 STATUS = {"anthropic": 424}  # 400 for all the others
 OURS: dict[str, Any] = {"upstream": {"auth": "auto", "key_env": "THEIR_KEY"}, "environment": {"THEIR_KEY": "sk-ours-1"}}

@@ -15,8 +15,8 @@ from dragoman.errors import ConfigError
 from dragoman.gateway.config import Config, Listen, checked
 from dragoman.gateway.http.allowed_hosts import AllowedHosts, own_names
 
-from ..loopback import ask, through
-from ..rig import Behind, between, message_of, path_of, request, run, whole
+from ..gateway_and_upstreams import ask, through
+from ..helpers import Behind, between, message_of, path_of, request, run, whole
 
 OWN = ["box.corp.example", "box", "box.local"]
 ROUTES = [

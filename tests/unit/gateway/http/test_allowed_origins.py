@@ -12,7 +12,7 @@ from dragoman.errors import ConfigError
 from dragoman.gateway.client_ownership import Identities
 from dragoman.gateway.config import Config, Listen
 
-from ..loopback import Received, ask, through
+from ..gateway_and_upstreams import Received, ask, through
 from ..test_auth import PLACES, SHOWN
 
 DIALECTS = sorted(names())

@@ -17,7 +17,7 @@ from dragoman.gateway.http.request_head_cache import MAX_KNOWN, MAX_LENGTH
 from dragoman.gateway.http.server import Bounds, IncomingRequest, Reply, Server, _Client
 from dragoman.transport.shared_deadline_timer import Deadlines
 
-from ..rig import Behind, between, gateway, request, run, whole
+from ..helpers import Behind, between, gateway, request, run, whole
 from ..test_server_fuzz import Wire, answers, cut
 
 BOUNDS = Bounds(head=400, body=200)

@@ -14,7 +14,7 @@ from dragoman.runtime.mcp.servers import Servers
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, ToolEnvironment
 from dragoman.runtime.toolbox import Plan, Toolbox
-from tests.unit.runtime.kit import call
+from tests.unit.runtime.helpers import call
 
 NOTHING = {"type": "object", "properties": {}}
 UNTYPED = {"type": "object", "properties": {"x": {}}}

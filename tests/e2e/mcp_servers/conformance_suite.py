@@ -1,0 +1,161 @@
+"""What the MCP conformance suite wants to meet: the tools it calls, served by our server, and a client that uses ours.
+
+`python -m tests.e2e.mcp_servers.conformance_suite` serves and prints the address; with an address it is a client.
+docs/how-to/mcp.md says how the suite is run, and with what result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from dragoman.canon.parts import Media, Text
+from dragoman.runtime.mcp.client import Connection
+from dragoman.runtime.mcp.config import OAuthConfig, ServerConfig
+from dragoman.runtime.mcp.oauth import new_login
+from dragoman.runtime.mcp.own_tools_server import ToolServer
+from dragoman.runtime.mcp.server_requests import Question, ServerRequests
+from dragoman.runtime.mcp.servers import RemoteTool, Servers
+from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
+from dragoman.store.mcp_logins import Logins
+from dragoman.transport.oauth_redirect import LoopbackRedirect
+from tests.e2e.authorisation_server import signed_in
+from tests.e2e.mcp_servers.server_with_many_tools import PDF, PNG, WAV
+
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
+REGION = {"type": "string", "x-mcp-header": "Region"}
+SCHEMA_2020 = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
+    },
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+
+
+class Given:
+    """A tool that gives what it is made with."""
+
+    kind: Kind = "read"
+
+    def __init__(self, name: str, outcome: Outcome | None, schema: Mapping[str, Any] = NOTHING) -> None:
+        self.name = name
+        self.description = f"{name} of the suite"
+        self.schema = schema
+        self._outcome = outcome
+
+    def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
+        return None
+
+    async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
+        return None
+
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
+        if self._outcome is None:
+            raise ToolError("failed", "This tool intentionally returns an error for testing")
+        return self._outcome
+
+
+class Slow(Given):
+    async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
+        for done in (0, 50, 100):
+            around.report(f"Completed step {done} of 100")
+            await asyncio.sleep(0.1)
+        return await super().run(arguments, around)
+
+
+IMAGE = Media("image", "image/png", PNG)
+TOOLS = [
+    Given("test_simple_text", Outcome("This is a simple text response for testing.")),
+    Given("test_image_content", Outcome((IMAGE,))),
+    Given("test_audio_content", Outcome((Media("audio", "audio/wav", WAV),))),
+    Given("test_embedded_resource", Outcome((Media("document", "application/pdf", PDF),))),
+    Given("test_multiple_content_types", Outcome((Text("a"), IMAGE, Media("document", "application/pdf", PDF)))),
+    Given("test_error_handling", None),
+    Given("json_schema_2020_12_tool", Outcome("ok"), SCHEMA_2020),
+    Given("test_x_mcp_header", Outcome("ok"), {"type": "object", "properties": {"region": REGION}}),
+    Slow("test_tool_with_progress", Outcome("ok")),
+]
+
+
+async def sign_in(config: ServerConfig, home: str) -> None:
+    """Sign in as `dragoman mcp login` does, with a browser that opens the page and agrees. The tokens are stored. The
+    calls are made here, too: a call may need a login with more scopes."""
+
+    async def show(url: str) -> None:
+        browsers.append(asyncio.create_task(asyncio.to_thread(signed_in, url)))
+
+    browsers: list[asyncio.Task[str]] = []
+    async with LoopbackRedirect(config.oauth.redirect_port) as redirect:
+        auth = new_login(config, Logins({"HOME": home}), redirect, show)
+        connection = Connection("suite", config, login=lambda: auth)
+        try:
+            await connection.connect()
+            for tool in connection.tools:
+                await connection.call(tool.name, {})
+        finally:
+            await connection.close()
+
+
+async def defaults(question: Question) -> Mapping[str, Any]:
+    """A person who takes every default, and else answers in one word."""
+    plain = {"integer": 5, "number": 5, "boolean": True, "text": "word"}
+    return {
+        field.name: plain.get(field.kind, field.choices[:1]) if field.default is None else field.default
+        for field in question.fields
+    }
+
+
+async def visit(address: str) -> None:
+    """Connect, look at the tools, make the calls that the scenario names, or one of each tool."""
+    known = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    oauth = OAuthConfig(client_id=known.get("client_id", ""), client_secret=known.get("client_secret", ""))
+    config = ServerConfig(url=address, schema_gate="off", timeout=20_000, oauth=oauth)
+    if os.environ.get("MCP_CONFORMANCE_SCENARIO", "").startswith("auth/"):
+        with tempfile.TemporaryDirectory() as home:
+            await sign_in(config, home)
+        return
+    async with Servers({"suite": config}, requests=ServerRequests(defaults)) as servers:
+        (status,) = servers.status()
+        tools = {tool.offered.name: tool for tool in status.tools}
+        print(status.version, status.failure, list(tools), status.skipped, file=sys.stderr)
+        calls = [(call["name"], call["arguments"]) for call in known.get("toolCalls") or ()]
+        for name, given in calls or [(name, _arguments(tool, status.tools)) for name, tool in tools.items()]:
+            try:
+                print((await tools[name].run(given, ToolEnvironment(()))).display, file=sys.stderr)
+            except ToolError as error:
+                print(error.message, file=sys.stderr)
+        sys.exit(not status.connected)
+
+
+def _arguments(tool: RemoteTool, tools: tuple[RemoteTool, ...]) -> dict[str, Any]:
+    plain = {"integer": 5, "number": 5, "boolean": True, "array": [], "object": tools[0].schema}
+    return {name: plain.get(schema.get("type"), "text") for name, schema in tool.schema.get("properties", {}).items()}
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        asyncio.run(visit(sys.argv[-1]))
+    else:
+        asyncio.run(ToolServer(TOOLS, ToolEnvironment(())).serve_http(0, lambda address: print(address, flush=True)))
