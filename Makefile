@@ -64,7 +64,7 @@ WITHOUT_MEMORY := tests/manifest tests/property tests/golden tests/conformance/t
 BOTH_WAYS := $(addprefix tests/property/test_,growing_histories.py lanes.py plain.py requests.py)
 
 unit-without-memory: $(READY)
-	DRAGOMAN_FAST=0 HYPOTHESIS_PROFILE=again $(BIN)/python -m pytest $(WITHOUT_MEMORY) \
+	DRAGOMAN_FAST=0 HYPOTHESIS_PROFILE=fewer $(BIN)/python -m pytest $(WITHOUT_MEMORY) \
 	  $(addprefix --ignore ,$(BOTH_WAYS) tests/property/test_bounds.py) -n $(JOBS) --dist worksteal
 
 CORE_UNITS := $(addprefix tests/unit/,canon codec dialects facts fast lint repair seals translate) $(wildcard tests/unit/test_*.py)

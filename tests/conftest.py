@@ -1,7 +1,7 @@
-"""Hypothesis profiles: `house` gives the same bounded examples on every machine; `again` gives fewer, for a second run
+"""Hypothesis profiles: `bounded` gives the same bounded examples on every machine; `fewer` gives fewer, for a second run
 of the same laws; `long` looks for new ones and shrinks.
 
-Shrinking a failure can take minutes, so `house` shows it as it was found. HYPOTHESIS_PROFILE=long for the small one.
+Shrinking a failure can take minutes, so `bounded` reports the first failing example. `HYPOTHESIS_PROFILE=long` shrinks it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dragoman.fast.continued_requests import RequestMemory
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 settings.register_profile(
-    "house",
+    "bounded",
     derandomize=True,
     max_examples=60,
     deadline=None,
@@ -28,13 +28,13 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=SLOW,
 )
-settings.register_profile("again", settings.get_profile("house"), max_examples=20)
+settings.register_profile("fewer", settings.get_profile("bounded"), max_examples=20)
 settings.register_profile("long", max_examples=2000, deadline=None, suppress_health_check=SLOW)
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "house")
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "bounded")
 settings.load_profile(PROFILE)
-if PROFILE in ("house", "again") and hasattr(providers, "_get_local_constants"):
-    # Hypothesis mixes constants into its examples that it finds in the modules loaded so far: which tests ran before in
-    # the same process would decide what is tried.
+if PROFILE in ("bounded", "fewer") and hasattr(providers, "_get_local_constants"):
+    # Hypothesis takes constants for its examples from the loaded modules, so the examples would depend on the tests that
+    # ran before in the same process.
     providers._get_local_constants = lambda: providers._local_constants
 
 # Tests stop programs by signals. A runner in the background (`nohup`, a shell without job control) ignores some of
@@ -44,13 +44,13 @@ for _number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 RequestMemory.smallest = 0
-"""The memory is tried on the short requests of the tests, too. `tests/unit/fast` tries the usual size."""
+"""The short requests of the tests use the memory too. `tests/unit/fast` tests the usual size."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect without the garbage collector, and hide from it what was collected: modules and tests live until the end,
-    and each pass over them costs time."""
+    """Collect without the garbage collector, and exclude the collected objects from it: modules and tests live until the
+    end, and each pass over them costs time."""
     gc.disable()
     try:
         return (yield)
