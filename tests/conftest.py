@@ -1,7 +1,7 @@
-"""Hypothesis profiles: `bounded` gives the same bounded examples on every machine; `fewer` gives fewer, for a second run
-of the same laws; `long` looks for new ones and shrinks.
+"""Hypothesis profiles, chosen by `HYPOTHESIS_PROFILE`.
 
-Shrinking a failure can take minutes, so `bounded` reports the first failing example. `HYPOTHESIS_PROFILE=long` shrinks it.
+`bounded` (the default) gives the same examples on every machine. It reports the first failing example: shrinking
+can take minutes. `fewer` gives fewer examples, for a second run of the same laws. `long` tries new ones and shrinks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ settings.register_profile("long", max_examples=2000, deadline=None, suppress_hea
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "bounded")
 settings.load_profile(PROFILE)
 if PROFILE in ("bounded", "fewer") and hasattr(providers, "_get_local_constants"):
-    # Hypothesis takes constants for its examples from the loaded modules, so the examples would depend on the tests that
+    # Hypothesis takes constants for its examples from the loaded modules. The examples would depend on the tests that
     # ran before in the same process.
     providers._get_local_constants = lambda: providers._local_constants
 
@@ -49,8 +49,8 @@ RequestMemory.smallest = 0
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect without the garbage collector, and exclude the collected objects from it: modules and tests live until the
-    end, and each pass over them costs time."""
+    """Collect without the garbage collector, and freeze the collected objects: modules and tests live until the end,
+    and each pass over them costs time."""
     gc.disable()
     try:
         return (yield)
