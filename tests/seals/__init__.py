@@ -1,1 +1,1 @@
-"""Seals over whole conversations, for every client dialect and every upstream that seals."""
+"""Tests of seals over whole conversations, for every client dialect and every upstream that seals."""

@@ -1,8 +1,8 @@
-"""Owns how the clients of each dialect go on with a conversation: what they send back of an answer, and nothing else.
+"""Owns the clients of each dialect: which parts of an answer a client sends back in its next request.
 
-Written from the protocol pages, apart from the library: a client of Chat builds its messages of the fields that the
-page knows, one of Messages or Responses sends blocks and items back whole, one of Gemini sends its parts back without
-thoughts (as gemini-cli does), one of Ollama its message with thinking.
+The clients are written from the protocol pages, without code of the library. A Chat client sends back the fields of
+the page. A client of Messages or Responses sends back whole blocks and items. A Gemini client sends back its parts
+without thoughts, as gemini-cli does. An Ollama client sends back its message with the thinking.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CHATS = ("openai-chat", "openrouter", "ollama")
 
 
 class Client:
-    """A conversation as a client of one dialect holds it. `whole`: it keeps every field of what it got."""
+    """A client of one dialect with its conversation. `whole`: the client keeps every field of an answer."""
 
     def __init__(self, dialect: str, model: str, *, whole: bool = False) -> None:
         self.dialect = dialect
@@ -35,16 +35,16 @@ class Client:
             self.turns.append({"role": "user", "content": text})
 
     def gathered(self, raw: bytes, *, streamed: bool) -> Json:
-        """An answer, as the dialect's SDK gathers it from a stream."""
+        """The answer as the SDK of the dialect builds it, from a body or from a stream."""
         if not streamed:
             return json.loads(raw)
         fold = "openai_chat" if self.dialect == "openrouter" else self.dialect.replace("-", "_")
         return getattr(sdk_folding, fold)(raw)
 
-    def hear(self, answer: Json) -> None:
-        """Append an answer, and the results of its calls."""
+    def append_answer(self, answer: Json) -> None:
+        """Append an answer and the results of its calls."""
         if self.dialect in _CHATS:
-            self._hear_chat(answer["message"] if self.dialect == "ollama" else answer["choices"][0]["message"])
+            self._append_chat(answer["message"] if self.dialect == "ollama" else answer["choices"][0]["message"])
         elif self.dialect == "anthropic":
             blocks = answer["content"]
             self.turns.append({"role": "assistant", "content": blocks})
@@ -57,9 +57,9 @@ class Client:
             ids = [item["call_id"] for item in answer["output"] if item["type"] == "function_call"]
             self.turns += [{"type": "function_call_output", "call_id": call_id, "output": "20"} for call_id in ids]
         else:
-            self._hear_gemini(answer["response"] if self.dialect == "code-assist" else answer)
+            self._append_gemini(answer["response"] if self.dialect == "code-assist" else answer)
 
-    def _hear_chat(self, message: Json) -> None:
+    def _append_chat(self, message: Json) -> None:
         if not self._whole:
             kept = {"role", "content", "tool_calls"}
             kept |= {"openrouter": {"reasoning_details"}, "ollama": {"thinking"}}.get(self.dialect, set())
@@ -77,14 +77,14 @@ class Client:
                 result["tool_name"] = call["function"]["name"]
             self.turns.append(result)
 
-    def _hear_gemini(self, answer: Json) -> None:
+    def _append_gemini(self, answer: Json) -> None:
         parts = answer["candidates"][0]["content"]["parts"]
         if not self._whole:
             parts = [part for part in parts if not part.get("thought")]
         self.turns.append({"role": "model", "parts": parts})
         calls = [part["functionCall"] for part in parts if "functionCall" in part]
         results = [
-            {"functionResponse": {**_named(call), "name": call["name"], "response": {"output": "20"}}} for call in calls
+            {"functionResponse": {**_id_of(call), "name": call["name"], "response": {"output": "20"}}} for call in calls
         ]
         if results:
             self.turns.append({"role": "user", "parts": results})
@@ -106,6 +106,6 @@ class Client:
         return {**out, "messages": turns, "tools": functions}
 
 
-def _named(call: Json) -> Json:
-    """The id of a call, which Gemini need not give."""
+def _id_of(call: Json) -> Json:
+    """The id of a call. In Gemini the id is optional."""
     return {"id": call["id"]} if "id" in call else {}

@@ -1,7 +1,7 @@
-"""Owns upstreams behind a gateway that put other seals into every answer, and people who talk to them.
+"""Owns upstreams with new seals in every answer, and the persons who use these upstreams through a gateway.
 
-Every answer has the same words and the same call id (or none, where the dialect allows that), and seals that no other
-answer has. So whoever gets a seal that was not made for its conversation got it by a mistake of the gateway.
+Every answer has the same words and the same call id (or no id, where the dialect allows that). Only the seals differ.
+So a seal in a foreign conversation proves a mistake of the gateway.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ MODELS = {
     "openrouter": "anthropic/claude-sonnet-4.5",
     "openai-chat": "kimi-k2-thinking",
 }
-"""Upstreams that seal, or want their thoughts back, and a model of each."""
+"""Upstreams that seal or that want their thoughts back, each with a model."""
 KEYS = ("key-of-alice", "key-of-mallory")
 _CALL_IDS = {"anthropic": "toolu_1", "openai-responses": "call_1", "gemini": "", "code-assist": ""}
-_THINKS = {
+_THINKING_HOST_FACTS = {
     "names": ["thinker"],
     "match": ["127.0.0.1"],
     "facts": {"reasoning": "reasoning_content", "echo": True},
@@ -52,8 +52,8 @@ _PATHS = {
 }
 
 
-class Sealing:
-    """An upstream. `kind` says what it answers next."""
+class SealingUpstream:
+    """An upstream. `kind` is the kind of its next answer: a call or a text."""
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
@@ -64,12 +64,12 @@ class Sealing:
         self.server = Scripted(self._answer)
 
     @property
-    def asked(self) -> str:
-        """The last request, as it came."""
+    def last_request(self) -> str:
+        """The body of the last request."""
         return self.server.seen[-1].body.decode()
 
     def token(self) -> str:
-        """What the last answer had and no other: in its seals, or in its thought where nothing is sealed."""
+        """The token of the last answer, in its seals or in its unsealed thought. No other answer has this token."""
         return _token(self.made)
 
     def _answer(self, request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
@@ -154,24 +154,24 @@ def _stream(dialect: str, pieces: list[Piece]) -> bytes:
 
 
 class Person:
-    """Somebody who talks to an upstream through a gateway."""
+    """A person who uses an upstream through a gateway."""
 
-    def __init__(self, base: str, dialect: str, upstream: Sealing, key: str, *, streamed: bool) -> None:
+    def __init__(self, base: str, dialect: str, upstream: SealingUpstream, key: str, *, streamed: bool) -> None:
         self.client = Client(dialect, "m", whole=dialect in (upstream.dialect, "gemini", "code-assist"))
         self.tokens: list[str] = []
-        """Of the answers that this person got."""
+        """The tokens of the answers that this person got."""
         self._base, self._upstream, self._key, self._streamed = base, upstream, key, streamed
 
     def ask(self, kind: str) -> str:
-        """Ask, and append the answer. Gives the request that the upstream got."""
+        """Send a request and append the answer. Returns the request that the upstream got."""
         self._upstream.kind = kind
         answer = self.client.gathered(self.send(self.client.request(stream=self._streamed)), streamed=self._streamed)
         self.tokens.append(self._upstream.token())
-        self.client.hear(answer)
-        return self._upstream.asked
+        self.client.append_answer(answer)
+        return self._upstream.last_request
 
     def send(self, body: Json) -> bytes:
-        """Send any request of this person's dialect."""
+        """Send a request in the dialect of this person."""
         path = _PATHS[self.client.dialect]
         if self._streamed:
             path = path.replace(":generateContent", ":streamGenerateContent?alt=sse")
@@ -187,8 +187,8 @@ class Person:
             connection.close()
 
 
-def run(use: Callable[[str], None], upstream: Sealing) -> None:
-    """Run `use` with the address of a gateway in front of the upstream, which serves two clients by their keys."""
+def run(use: Callable[[str], None], upstream: SealingUpstream) -> None:
+    """Run `use` with the address of a gateway in front of the upstream. Each of its two clients has a key."""
 
     def config(places: list[str]) -> Config:
         settings = Upstream(
@@ -203,12 +203,12 @@ def run(use: Callable[[str], None], upstream: Sealing) -> None:
 
 @contextmanager
 def _thinking_host() -> Iterator[None]:
-    with hosts.load([_THINKS]):
+    with hosts.load([_THINKING_HOST_FACTS]):
         yield
 
 
 def bare(turns: list[Json], dialect: str) -> list[Json]:
-    """A history without anything that carries seals: words, calls and ids, as somebody invents them."""
+    """A history without its seals: only words, calls and ids. Anybody can write such a history."""
     out: list[Json] = json.loads(json.dumps(turns))
     if dialect == "openai-responses":
         return [item for item in out if item.get("type") != "reasoning"]

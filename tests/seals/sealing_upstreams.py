@@ -1,7 +1,7 @@
-"""Owns three upstreams that seal, as scripts: what each answers, whole and streamed, and what it must get back.
+"""Owns the scripts of three upstreams that seal: their answers, whole and streamed, and the seals that must come back.
 
-An answer is a list of pieces; the same pieces are told as a body and as a stream. `sealed_of` reads, from a request,
-what the upstream would look at: for each of its earlier answers its calls and the sealed things, in their order.
+An answer is a list of pieces. The body and the stream of an answer have the same pieces. `sealed_of` reads a request as
+the upstream does: the calls and the sealed pieces of each earlier answer, in order.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class Upstream(NamedTuple):
     dialect: str
     model: str
     answers: list[list[Piece]]
-    """In the order they are given; a list that ends with a call waits for results, any other for the user."""
+    """The answers in order. After a call comes its result. After any other answer comes the user's next turn."""
 
 
 def seal(name: str, size: int) -> str:
-    """A seal of its own for each name: base64 of `size` bytes that nothing compresses or repeats."""
+    """A different seal for each name: base64 of `size` bytes."""
     block = hashlib.sha512(name.encode()).digest()
     return base64.b64encode((block * (size // len(block) + 1))[:size]).decode()
 
@@ -37,7 +37,7 @@ def gemini(size: int) -> Upstream:
         "gemini",
         "gemini-3-pro-preview",
         [
-            # Parallel calls: the seal is on the first alone.
+            # Parallel calls: only the first call has a seal.
             [
                 ("thought", "Two cities.", ""),
                 ("call", "a1", "weather", '{"city":"Paris"}', s("1")),
@@ -45,7 +45,7 @@ def gemini(size: int) -> Upstream:
             ],
             # A seal on a separate thought, and another on the call.
             [("thought", "Compare them.", s("2t")), ("call", "a3", "compare", '{"a":1,"b":2}', s("2"))],
-            # Words before a call, a seal on the words, and seals on both calls.
+            # Words before the calls, a seal on the words, and seals on both calls.
             [
                 ("text", "Once more. ", s("3x")),
                 ("call", "a4", "weather", "{}", s("3")),
@@ -53,7 +53,7 @@ def gemini(size: int) -> Upstream:
             ],
             [("text", "Paris is warmer.", s("4"))],
             [("call", "a6", "weather", '{"city":"Bern"}', s("5"))],
-            # Words that came without a seal, then an empty part with one.
+            # Words without a seal, then an empty part with a seal.
             [("thought", "Cold.", ""), ("text", "Bern is cold.", ""), ("text", "", s("6"))],
             [("text", "Goodbye.", "")],
         ],
@@ -120,7 +120,7 @@ def responses(size: int) -> Upstream:
 UPSTREAMS = {"gemini": gemini, "anthropic": anthropic, "openai-responses": responses}
 
 
-# What an answer looks like on the wire.
+# The answers as bytes.
 
 
 def body(upstream: Upstream, number: int) -> bytes:
@@ -261,25 +261,25 @@ def _responses_body(pieces: list[Piece], model: str, number: int) -> Json:
 
 def _responses_stream(pieces: list[Piece], model: str, number: int) -> bytes:
     whole = _responses_body(pieces, model, number)
-    begun = {**whole, "status": "in_progress", "output": []}
-    events: list[Json] = [{"type": "response.created", "response": begun}]
+    started = {**whole, "status": "in_progress", "output": []}
+    events: list[Json] = [{"type": "response.created", "response": started}]
     for place, item in enumerate(whole["output"]):
         where = {"item_id": item["id"], "output_index": place}
         if item["type"] == "function_call":
             added = {**item, "arguments": "", "status": "in_progress"}
-            told: list[tuple[str, Json, str, str]] = [
+            deltas_of_item: list[tuple[str, Json, str, str]] = [
                 ("response.function_call_arguments", {}, "arguments", item["arguments"])
             ]
         elif item["type"] == "reasoning":
             added = {**item, "summary": [], "encrypted_content": item["encrypted_content"][:8]}
             texts = [part["text"] for part in item["summary"]]
-            told = [("response.reasoning_summary_text", {"summary_index": 0}, "text", text) for text in texts]
+            deltas_of_item = [("response.reasoning_summary_text", {"summary_index": 0}, "text", text) for text in texts]
         else:
             added = {**item, "content": [], "status": "in_progress"}
             text = item["content"][0]["text"]
-            told = [("response.output_text", {"content_index": 0, "logprobs": []}, "text", text)]
+            deltas_of_item = [("response.output_text", {"content_index": 0, "logprobs": []}, "text", text)]
         events.append({"type": "response.output_item.added", "output_index": place, "item": added})
-        for kind, more, field, text in told:
+        for kind, more, field, text in deltas_of_item:
             if kind == "response.output_text":
                 part = {**item["content"][0], "text": ""}
                 events.append({"type": "response.content_part.added", **where, "content_index": 0, "part": part})
@@ -298,11 +298,11 @@ _STREAMS: dict[str, Any] = {
 }
 
 
-# What must come back: calls and sealed things of each answer, in order.
+# The calls and sealed pieces of each answer, in order. They must come back.
 
 
 def expected(upstream: Upstream, number: int) -> list[Piece]:
-    """Calls, and everything with a seal: what it hangs on, and the seal."""
+    """The calls and the sealed pieces of an answer: kind, content and seal."""
     return [
         (piece[0], piece[1], piece[-1]) if piece[0] != "redacted" else ("redacted", "", piece[1])
         for piece in upstream.answers[number]
@@ -311,14 +311,14 @@ def expected(upstream: Upstream, number: int) -> list[Piece]:
 
 
 def sealed_of(request: Json, dialect: str) -> list[list[Piece]]:
-    """The same of every assistant's turn in a request."""
+    """The calls and the sealed pieces of every assistant turn in a request."""
     if dialect == "gemini":
         turns = [content["parts"] for content in request["contents"] if content["role"] == "model"]
         return [[piece for part in turn if (piece := _of_part(part)) is not None] for turn in turns]
     if dialect == "anthropic":
         blocks = [message["content"] for message in request["messages"] if message["role"] == "assistant"]
-        said = [turn for turn in blocks if isinstance(turn, list)]
-        return [[piece for block in turn if (piece := _of_block(block)) is not None] for turn in said]
+        turns_with_blocks = [turn for turn in blocks if isinstance(turn, list)]
+        return [[piece for block in turn if (piece := _of_block(block)) is not None] for turn in turns_with_blocks]
     return _of_items(request["input"])
 
 
@@ -339,13 +339,13 @@ def _of_block(block: Json) -> Piece | None:
 
 def _of_items(items: list[Json]) -> list[list[Piece]]:
     turns: list[list[Piece]] = []
-    mine = False
+    in_answer = False
     for item in items:
         kind = item.get("type", "message")
-        told = kind in ("reasoning", "function_call") or item.get("role") == "assistant"
-        if told and not mine:
+        from_model = kind in ("reasoning", "function_call") or item.get("role") == "assistant"
+        if from_model and not in_answer:
             turns.append([])
-        mine = told
+        in_answer = from_model
         if kind == "function_call":
             turns[-1].append(("call", item["call_id"], ""))
         elif kind == "reasoning" and "encrypted_content" in item:

@@ -1,4 +1,4 @@
-"""Clients that know no ids of calls (Ollama's own SDK): their seals wait in the vault under the place of the call."""
+"""Clients without call ids (Ollama's own SDK): the vault keeps their seals under the position of the call."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def _without_ids(message: Json) -> Json:
 
 
 def _session(name: str, vault: dragoman.MemoryVault, question: str) -> list[Json]:
-    """Two steps and the request for a third, as the upstream gets them."""
+    """Two steps and the request of a third step, as the upstream gets them."""
     upstream = UPSTREAMS[name](48)
     messages: list[Json] = [{"role": "user", "content": question}]
     requests = []
     for number in (0, 1, 2):
-        asked = dragoman.translate_request(
+        sent = dragoman.translate_request(
             {"model": "m", "messages": messages, "stream": False, "think": True},
             source="ollama",
             target=name,
             model=upstream.model,
             vault=vault,
         )
-        requests.append(asked.json())
+        requests.append(sent.json())
         body = sealing_upstreams.body(upstream, number)
-        told = dragoman.translate_response(body, source=name, target="ollama", answers=asked, vault=vault)
-        message = _without_ids(json.loads(told.body)["message"])
+        translated = dragoman.translate_response(body, source=name, target="ollama", answers=sent, vault=vault)
+        message = _without_ids(json.loads(translated.body)["message"])
         messages.append(message)
         messages += [
             {"role": "tool", "tool_name": call["function"]["name"], "content": "18"}
@@ -56,7 +56,7 @@ def test_every_seal_comes_back(name: str) -> None:
     assert got == [[], want[:1], want]
 
 
-def test_another_question_finds_none_of_them() -> None:
+def test_another_question_gets_no_seal_of_the_first() -> None:
     vault = dragoman.MemoryVault()
     _session("gemini", vault, "Which is warmer?")
     call = {"function": {"name": "weather", "arguments": {"city": "Paris"}}}
@@ -68,7 +68,5 @@ def test_another_question_finds_none_of_them() -> None:
             {"role": "tool", "tool_name": "weather", "content": "18"},
         ],
     }
-    asked = dragoman.translate_request(
-        body, source="ollama", target="gemini", model="gemini-3-pro-preview", vault=vault
-    )
-    assert [loss.code for loss in asked.losses if loss.code.startswith("seal.")] == ["seal.dummy"]
+    sent = dragoman.translate_request(body, source="ollama", target="gemini", model="gemini-3-pro-preview", vault=vault)
+    assert [loss.code for loss in sent.losses if loss.code.startswith("seal.")] == ["seal.dummy"]

@@ -1,4 +1,4 @@
-"""Seals in `reasoning_details` of Chat messages: clients that send the list back need no vault."""
+"""Seals in the list `reasoning_details` of Chat messages: a client that sends the list back needs no vault."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ every_upstream = pytest.mark.parametrize("upstream", FOREIGN)
 
 
 class WithoutExtraContent(Client):
-    """A client that keeps the list, and of calls and thoughts only what OpenAI's reference has."""
+    """A client that keeps the list. Of calls and thoughts it keeps only the fields of OpenAI's reference."""
 
-    def _hear_chat(self, message: Json) -> None:
+    def _append_chat(self, message: Json) -> None:
         kept = {name: value for name, value in message.items() if name not in ("reasoning_content", "reasoning")}
         for call in kept.get("tool_calls") or ():
             call.pop("extra_content", None)
-        super()._hear_chat(kept)
+        super()._append_chat(kept)
 
 
 class CountingVault(MemoryVault):
-    """A vault that counts how often it is asked while `counting`."""
+    """A vault that counts its reads."""
 
-    asked = 0
+    reads = 0
 
     def get(self, key: str, default: Any = None) -> Any:
-        self.asked += 1
+        self.reads += 1
         return super().get(key, default)
 
 
@@ -52,7 +52,7 @@ def _came_back(session: Session, requests: list[Json]) -> None:
         got = [turn for turn in sealing_upstreams.sealed_of(request, upstream.dialect) if turn]
         want = [turn for before in range(number) if (turn := sealing_upstreams.expected(upstream, before))]
         assert got == want, f"request {number}"
-        assert "seal.dropped" not in session.lost
+        assert "seal.dropped" not in session.loss_codes
 
 
 @both_ways
@@ -90,13 +90,13 @@ def test_a_seal_in_both_slots_is_used_once(streamed: bool) -> None:
 
 
 @every_upstream
-def test_the_vault_is_not_asked_for_turns_with_a_list(upstream: str) -> None:
+def test_the_vault_is_not_read_for_turns_with_a_list(upstream: str) -> None:
     session = _session(upstream, "auto", streamed=False)
     session.vault = vault = CountingVault()
     session.client.say("Question 1?")
     session.step(0)
-    assert vault, "the vault is for clients that return neither"
-    asked = vault.asked
+    assert vault, "the first answer is in the vault"
+    reads = vault.reads
     crossed = dragoman.translate_request(
         session.client.request(stream=False),
         source="openai-chat",
@@ -104,13 +104,13 @@ def test_the_vault_is_not_asked_for_turns_with_a_list(upstream: str) -> None:
         model=session.upstream.model,
         vault=vault,
     )
-    assert vault.asked == asked
+    assert vault.reads == reads
     assert sealing_upstreams.sealed_of(crossed.json(), upstream)[-1] == sealing_upstreams.expected(session.upstream, 0)
 
 
 @both_ways
 @every_upstream
-def test_a_client_that_returns_neither_has_the_vault(upstream: str, streamed: bool) -> None:
+def test_the_vault_serves_a_client_that_returns_no_seals(upstream: str, streamed: bool) -> None:
     session = _session(upstream, "auto", streamed=streamed)
     session.client = Client("openai-chat", session.upstream.model)
     session.vault = MemoryVault()
@@ -120,8 +120,8 @@ def test_a_client_that_returns_neither_has_the_vault(upstream: str, streamed: bo
 @pytest.mark.parametrize("upstream", ["anthropic", "gemini"])
 def test_every_entry_of_a_stream_is_whole_and_has_its_own_index(upstream: str) -> None:
     script = UPSTREAMS[upstream](48)
-    told = dragoman.StreamTranslator(source=upstream, target="openai-chat")
-    out = told.feed(sealing_upstreams.stream(script, 0)) + told.close()
+    translator = dragoman.StreamTranslator(source=upstream, target="openai-chat")
+    out = translator.feed(sealing_upstreams.stream(script, 0)) + translator.close()
     frames = [json.loads(line[6:]) for line in out.splitlines() if line.startswith(b"data: {")]
     deltas = [frame["choices"][0]["delta"] for frame in frames if frame["choices"]]
     entries = [entry for delta in deltas for entry in delta.get("reasoning_details", [])]
@@ -151,10 +151,10 @@ THEIRS = '{"type":"reasoning.text", "text":"x","index":7}'
         (f', "reasoning_details": [ {_entry()} ]', ""),
         (f', "reasoning_details": [ {THEIRS}, {_entry()} ]', f', "reasoning_details": [ {THEIRS} ]'),
     ],
-    ids=["ours", "ours and the host's"],
+    ids=["our entry", "our entry and an entry of the host"],
 )
 @pytest.mark.parametrize("host", [None, "some.host.example"])
-def test_within_chat_ours_are_taken_off_and_every_other_byte_stays(brought: str, left: str, host: str | None) -> None:
+def test_between_chat_dialects_only_our_entries_are_removed(brought: str, left: str, host: str | None) -> None:
     crossed = dragoman.translate_request(
         (HEAD + brought + TAIL).encode(), source="openai-chat", target="openai-chat", host=host
     )
@@ -162,13 +162,13 @@ def test_within_chat_ours_are_taken_off_and_every_other_byte_stays(brought: str,
     assert [loss.code for loss in crossed.losses] == ["seal.dropped"]
 
 
-def test_within_chat_the_model_is_spelled_anew_too() -> None:
+def test_between_chat_dialects_the_model_can_be_replaced_too() -> None:
     document = (HEAD + f', "reasoning_details": [ {_entry()} ]' + TAIL).encode()
     crossed = dragoman.translate_request(document, source="openai-chat", target="openai-chat", model="other")
     assert crossed.body.decode() == HEAD.replace('"m"', '"other"') + TAIL
 
 
-def test_an_entry_that_cannot_be_read_goes_to_nobody() -> None:
+def test_an_unreadable_entry_is_sent_to_no_upstream() -> None:
     broken = json.dumps({"type": "reasoning.encrypted", "data": _marked()[:40], "index": 0})
     document = (HEAD + f', "reasoning_details": [{broken}]' + TAIL).encode()
     for target in ("openai-chat", "anthropic", "openrouter", "gemini"):
@@ -177,7 +177,7 @@ def test_an_entry_that_cannot_be_read_goes_to_nobody() -> None:
         assert "seal.dropped" in [loss.code for loss in crossed.losses]
 
 
-def test_a_list_of_somebody_elses_reaches_no_other_upstream() -> None:
+def test_entries_for_one_upstream_are_not_sent_to_another() -> None:
     document = (HEAD + f', "reasoning_details": [{_entry()}]' + TAIL).encode()
     for target, model in (("anthropic", "claude-opus-4-5"), ("gemini", "gemini-3-pro"), ("openrouter", "openai/gpt-5")):
         crossed = dragoman.translate_request(document, source="openai-chat", target=target, model=model)
@@ -193,5 +193,5 @@ def test_an_answer_with_our_list_is_still_chat() -> None:
     message = answer["choices"][0]["message"]
     assert message["reasoning_details"]
     assert dragoman.detect(answer)[0] == "openai-chat"
-    asked = {"model": "m", "messages": [{"role": "user", "content": "hi"}, message], "max_completion_tokens": 9}
-    assert dragoman.detect(asked)[0] == "openai-chat"
+    request = {"model": "m", "messages": [{"role": "user", "content": "hi"}, message], "max_completion_tokens": 9}
+    assert dragoman.detect(request)[0] == "openai-chat"

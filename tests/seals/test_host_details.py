@@ -1,4 +1,4 @@
-"""`reasoning_details` of Chat hosts (Snowflake, gateways): they cross as sealed thoughts, and go back to their host."""
+"""`reasoning_details` of Chat hosts such as Snowflake become sealed thoughts, and return to their host."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _answer(*, streamed: bool) -> bytes:
 
 
 def _session(client: str, *, streamed: bool) -> tuple[Any, list[Any]]:
-    """What sends the next request, and the losses of the answer."""
+    """A function that sends the next request, and the losses of the answer."""
     person, vault = Client(client, MODEL), MemoryVault()
     person.say("what is there?")
 
@@ -56,22 +56,24 @@ def _session(client: str, *, streamed: bool) -> tuple[Any, list[Any]]:
         body = person.request(stream=streamed)
         return dragoman.translate_request(body, source=client, target=target, model=model, host=host, vault=vault)
 
-    asked, raw = sent(), _answer(streamed=streamed)
+    first_request, raw = sent(), _answer(streamed=streamed)
     if streamed:
-        told = dragoman.StreamTranslator(source="openai-chat", target=client, answers=asked, vault=vault)
-        out = told.feed(raw) + told.close()
-        losses = list(told.losses)
+        translated = dragoman.StreamTranslator(source="openai-chat", target=client, answers=first_request, vault=vault)
+        out = translated.feed(raw) + translated.close()
+        losses = list(translated.losses)
     else:
-        answer = dragoman.translate_response(raw, source="openai-chat", target=client, answers=asked, vault=vault)
+        answer = dragoman.translate_response(
+            raw, source="openai-chat", target=client, answers=first_request, vault=vault
+        )
         out, losses = answer.body, list(answer.losses)
     assert b"Let me" in out
-    person.hear(person.gathered(out, streamed=streamed))
+    person.append_answer(person.gathered(out, streamed=streamed))
     return sent, losses
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("client", CLIENTS)
-def test_they_go_back_to_their_host_whole(client: str, streamed: bool) -> None:
+def test_details_return_to_their_host_unchanged(client: str, streamed: bool) -> None:
     sent, losses = _session(client, streamed=streamed)
     assert [loss.code for loss in losses if loss.code in ("field.dropped", "seal.dropped")] == []
     message = sent().json()["messages"][1]
@@ -81,7 +83,7 @@ def test_they_go_back_to_their_host_whole(client: str, streamed: bool) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_nobody_else_gets_them(client: str) -> None:
+def test_details_are_sent_to_no_other_host_or_model(client: str) -> None:
     sent, _ = _session(client, streamed=False)
     for other in (
         sent(host="api.openai.com"),
@@ -91,36 +93,38 @@ def test_nobody_else_gets_them(client: str) -> None:
         sent(target="gemini", model="gemini-3-pro", host=None),
     ):
         assert ENTRY["signature"] not in other.body.decode()
-        # What waits in the vault for another upstream is not looked for.
+        # For Ollama the seal stays in the vault, which reports no loss.
         assert client == "ollama" or any(loss.code == "seal.dropped" for loss in other.losses)
 
 
-def test_words_that_are_said_twice_are_no_loss() -> None:
+def test_a_thought_in_two_fields_is_read_once_without_a_loss() -> None:
     entry = {"type": "reasoning.text", "text": "Hm.", "format": "unknown", "index": 0}
     message = {"role": "assistant", "content": "So.", "reasoning": "Hm.", "reasoning_details": [entry]}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     answer = {"id": "a", "object": "chat.completion", "created": 1, "model": MODEL, "choices": [choice]}
-    told = dragoman.translate_response(answer, source="openai-chat", target="anthropic")
-    assert [block.get("thinking") for block in told.json()["content"]] == ["Hm.", None]
-    assert [loss for loss in told.losses if loss.code == "field.dropped"] == []
+    translated = dragoman.translate_response(answer, source="openai-chat", target="anthropic")
+    assert [block.get("thinking") for block in translated.json()["content"]] == ["Hm.", None]
+    assert [loss for loss in translated.losses if loss.code == "field.dropped"] == []
 
 
-def test_entries_in_a_format_of_the_hosts_own_go_back_whole() -> None:
+def test_entries_in_a_private_format_of_the_host_return_unchanged() -> None:
     entry = {"type": "reasoning.text", "id": "r-1", "format": "MiniMax-response-v1", "index": 0, "text": "Hm."}
     message = {"role": "assistant", "content": "So.", "reasoning_content": "Hm.", "reasoning_details": [entry]}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     answer = {"id": "a", "object": "chat.completion", "created": 1, "model": "MiniMax-M2", "choices": [choice]}
     question = {"role": "user", "content": "hi"}
-    asked = {"model": "MiniMax-M2", "max_tokens": 9, "messages": [question]}
-    told = dragoman.translate_response(answer, source="openai-chat", target="anthropic").json()
-    assert [block["type"] for block in told["content"]] == ["thinking", "text"]
-    asked["messages"] = [question, {"role": "assistant", "content": told["content"]}, question]
-    sent = dragoman.translate_request(asked, source="anthropic", target="openai-chat", model="MiniMax-M2").json()
+    first_request = {"model": "MiniMax-M2", "max_tokens": 9, "messages": [question]}
+    translated = dragoman.translate_response(answer, source="openai-chat", target="anthropic").json()
+    assert [block["type"] for block in translated["content"]] == ["thinking", "text"]
+    first_request["messages"] = [question, {"role": "assistant", "content": translated["content"]}, question]
+    sent = dragoman.translate_request(
+        first_request, source="anthropic", target="openai-chat", model="MiniMax-M2"
+    ).json()
     assert sent["messages"][1]["reasoning_details"] == [entry]
     assert "reasoning_content" not in sent["messages"][1]
 
 
-def test_the_continuation_of_a_tool_turn_has_the_list() -> None:
+def test_tool_results_keeps_the_details() -> None:
     answer = json.loads(_answer(streamed=False))
     messages = dragoman.tool_results(answer, ["20"], dialect="openai-chat")
     assert messages[0]["reasoning_details"] == [ENTRY]

@@ -1,5 +1,7 @@
-"""Long sessions lose no seal, whatever agents change between two requests: reminders that come and go, results that
-are cleared, cache marks that move, arguments that are written again, system texts that change."""
+"""Long sessions keep every seal, whatever an agent changes between two requests.
+
+The agent adds and removes reminders, clears results, moves cache marks, rewrites arguments and changes the system text.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 
 from dragoman import dialects
-from tests.seals.gateway_with_changing_seals import KEYS, MODELS, Person, Sealing, run
+from tests.seals.gateway_with_changing_seals import KEYS, MODELS, Person, SealingUpstream, run
 
 Json = Any
 
@@ -19,21 +21,21 @@ QUESTIONS = 8
 CLEARED = "[Old tool result content cleared]"
 
 
-def touched(turns: list[Json], step: int) -> list[Json]:
-    """A history as an agent sends it at this step."""
-    out = [_touched(turn, step) for turn in json.loads(json.dumps(turns))]
-    asked = [turn for turn in out if turn.get("role") == "user" and _texts(turn)]
-    _remind(asked[-1], DETAILS.format(step))
+def as_an_agent_sends(turns: list[Json], step: int) -> list[Json]:
+    """The history as an agent sends it at this step."""
+    out = [_changed_turn(turn, step) for turn in json.loads(json.dumps(turns))]
+    last_request = [turn for turn in out if turn.get("role") == "user" and _texts(turn)]
+    _remind(last_request[-1], DETAILS.format(step))
     if step % 3:
-        _remind(asked[0], REMINDER.format(step))
+        _remind(last_request[0], REMINDER.format(step))
     return out
 
 
-def _touched(turn: Json, step: int) -> Json:
+def _changed_turn(turn: Json, step: int) -> Json:
     for call in turn.get("tool_calls") or ():
-        call["function"]["arguments"] = _again(call["function"]["arguments"], step)
+        call["function"]["arguments"] = _rewritten_arguments(call["function"]["arguments"], step)
     if "arguments" in turn:
-        turn["arguments"] = _again(turn["arguments"], step)
+        turn["arguments"] = _rewritten_arguments(turn["arguments"], step)
     blocks = turn["content"] if isinstance(turn.get("content"), list) else turn.get("parts", [])
     for block in blocks:
         if block.get("type") == "tool_use":
@@ -53,7 +55,7 @@ def _touched(turn: Json, step: int) -> Json:
     return turn
 
 
-def _again(arguments: Json, step: int) -> Json:
+def _rewritten_arguments(arguments: Json, step: int) -> Json:
     if not isinstance(arguments, str):
         return dict(reversed(arguments.items()))
     value = dict(reversed(json.loads(arguments).items())) if step % 2 else json.loads(arguments)
@@ -75,18 +77,18 @@ def _remind(turn: Json, text: str) -> None:
 
 
 class Agent(Person):
-    """Somebody whose agent sends the history otherwise each time."""
+    """A person with an agent that changes the history before each request."""
 
     steps = 0
 
     def ask(self, kind: str) -> str:
         self.steps += 1
         kept = self.client.turns
-        self.client.turns = touched(kept, self.steps)
+        self.client.turns = as_an_agent_sends(kept, self.steps)
         count = len(self.client.turns)
-        asked = super().ask(kind)
+        last_request = super().ask(kind)
         self.client.turns = [*kept, *self.client.turns[count:]]
-        return asked
+        return last_request
 
     def send(self, body: Json) -> bytes:
         if self.client.dialect in ("openai-chat", "ollama"):
@@ -97,21 +99,21 @@ class Agent(Person):
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("upstream", MODELS)
 @pytest.mark.parametrize("client", dialects.names())
-def test_every_seal_comes_back_at_the_end(client: str, upstream: str, streamed: bool) -> None:
-    behind = Sealing(upstream)
-    behind.arguments = '{"city":"Paris","day":1,"of":{"a":1,"b":[2]}}'
+def test_the_last_request_of_a_long_session_has_every_seal(client: str, upstream: str, streamed: bool) -> None:
+    server = SealingUpstream(upstream)
+    server.arguments = '{"city":"Paris","day":1,"of":{"a":1,"b":[2]}}'
 
     def use(base: str) -> None:
-        agent = Agent(base, client, behind, KEYS[0], streamed=streamed)
+        agent = Agent(base, client, server, KEYS[0], streamed=streamed)
         calls: list[str] = []
         for question in range(QUESTIONS):
             agent.client.say("Go on, please." if question % 2 else f"Question {question}?")
             for kind in ("call", "call", "text"):
-                asked = agent.ask(kind)
+                last_request = agent.ask(kind)
                 if kind == "call":
                     calls.append(agent.tokens[-1])
-        # A host that seals nothing wants back the thoughts before calls only.
+        # A host without seals wants only the thoughts before calls.
         wanted = calls if upstream == "openai-chat" else agent.tokens[:-1]
-        assert [token for token in wanted if token not in asked] == []
+        assert [token for token in wanted if token not in last_request] == []
 
-    run(use, behind)
+    run(use, server)

@@ -1,4 +1,4 @@
-"""Three-turn sessions: every seal comes back to its upstream byte-identical, whatever the client's dialect echoes."""
+"""Sessions of three turns: every seal returns to its upstream byte for byte, for every dialect of the client."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CASES = [
 
 
 class Session:
-    """A client and an upstream with the library between them."""
+    """A client and an upstream, with the library between them."""
 
     def __init__(self, case: Case, upstream: Upstream, *, streamed: bool, whole: bool = False) -> None:
         self.case = case
@@ -52,12 +52,12 @@ class Session:
         own = upstream.dialect in (case.client, dialects.get(case.client).origin)
         self.client = Client(case.client, upstream.model, whole=whole or own)
         self.vault = dragoman.MemoryVault() if case.strategy == "vault" else None
-        self.lost: list[str] = []
+        self.loss_codes: list[str] = []
 
     def step(self, number: int) -> Json:
-        """One request and its answer; the request as the upstream got it."""
+        """Send one request and append its answer. Returns the request as the upstream got it."""
         kind, client, upstream = self.case.strategy, self.case.client, self.upstream
-        asked = dragoman.translate_request(
+        sent = dragoman.translate_request(
             self.client.request(stream=self._streamed),
             source=client,
             target=upstream.dialect,
@@ -65,30 +65,30 @@ class Session:
             seals=kind,
             vault=self.vault,
         )
-        self.lost = [loss.code for loss in asked.losses]
+        self.loss_codes = [loss.code for loss in sent.losses]
         if self._streamed:
-            told = dragoman.StreamTranslator(
-                source=upstream.dialect, target=client, answers=asked, seals=kind, vault=self.vault
+            translator = dragoman.StreamTranslator(
+                source=upstream.dialect, target=client, answers=sent, seals=kind, vault=self.vault
             )
             raw = sealing_upstreams.stream(upstream, number)
-            out = b"".join([told.feed(raw[i : i + 1500]) for i in range(0, len(raw), 1500)]) + told.close()
-            losses = told.losses
+            out = b"".join([translator.feed(raw[i : i + 1500]) for i in range(0, len(raw), 1500)]) + translator.close()
+            losses = translator.losses
         else:
             answer = dragoman.translate_response(
                 sealing_upstreams.body(upstream, number),
                 source=upstream.dialect,
                 target=client,
-                answers=asked,
+                answers=sent,
                 seals=kind,
                 vault=self.vault,
             )
             out, losses = answer.body, answer.losses
-        self.lost += [loss.code for loss in losses]
-        self.client.hear(self.client.gathered(out, streamed=self._streamed))
-        return asked.json()
+        self.loss_codes += [loss.code for loss in losses]
+        self.client.append_answer(self.client.gathered(out, streamed=self._streamed))
+        return sent.json()
 
     def run(self) -> list[Json]:
-        """All requests, in order."""
+        """All requests of the session, in order."""
         requests = []
         question = 0
         for number in range(len(self.upstream.answers)):
@@ -105,7 +105,7 @@ def _waits(upstream: Upstream, number: int) -> bool:
 
 
 def _carried(case: Case, upstream: Upstream, number: int) -> list[sealing_upstreams.Piece]:
-    """What must come back of an answer: with `id`, only what a call follows."""
+    """The pieces of an answer that must come back. With the strategy `id`: only pieces of an answer with a call."""
     pieces = sealing_upstreams.expected(upstream, number)
     if case.strategy == "id" and not any(piece[0] == "call" for piece in pieces):
         return []
@@ -129,6 +129,6 @@ def test_every_seal_comes_back(case: Case, streamed: bool) -> None:
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_so_do_seals_of_100_kib(case: Case, streamed: bool) -> None:
+def test_every_seal_of_100_kib_comes_back(case: Case, streamed: bool) -> None:
     session = Session(case, UPSTREAMS[case.upstream](BIG), streamed=streamed)
     _check(case, session, session.run())

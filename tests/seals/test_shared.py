@@ -1,4 +1,4 @@
-"""Anthropic's signatures cross between Anthropic and OpenRouter; Google's and OpenAI's go back to OpenRouter only."""
+"""Anthropic's signatures move between Anthropic and OpenRouter. Google's and OpenAI's return to OpenRouter only."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def _anthropic_answer() -> Json:
 
 
 def _next(client: str, upstream: str, model: str, answer: Json, to: str, to_model: str) -> dragoman.Translation:
-    """The next request of a client whose first answer came from `upstream`, sent to another one."""
+    """The next request of a client to upstream `to`. The first answer came from `upstream`."""
     person, vault = Client(client, model, whole=True), MemoryVault()
     person.say("what is there?")
-    asked = dragoman.translate_request(
+    sent_request = dragoman.translate_request(
         person.request(stream=False), source=client, target=upstream, model=model, vault=vault
     )
-    told = dragoman.translate_response(answer, source=upstream, target=client, answers=asked, vault=vault)
-    person.hear(told.json())
+    translated = dragoman.translate_response(answer, source=upstream, target=client, answers=sent_request, vault=vault)
+    person.append_answer(translated.json())
     return dragoman.translate_request(
         person.request(stream=False), source=client, target=to, model=to_model, vault=vault
     )
@@ -61,7 +61,7 @@ CLIENTS = [name for name in dialects.names() if name != "ollama"]
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_from_openrouter_to_anthropic(client: str) -> None:
+def test_signatures_move_from_openrouter_to_anthropic(client: str) -> None:
     answer = _openrouter_answer([DETAIL, REDACTED], ROUTED)
     sent = _next(client, "openrouter", ROUTED, answer, "anthropic", CLAUDE)
     blocks = sent.json()["messages"][1]["content"]
@@ -71,7 +71,7 @@ def test_from_openrouter_to_anthropic(client: str) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_from_anthropic_to_openrouter(client: str) -> None:
+def test_signatures_move_from_anthropic_to_openrouter(client: str) -> None:
     sent = _next(client, "anthropic", CLAUDE, _anthropic_answer(), "openrouter", ROUTED)
     details = sent.json()["messages"][1]["reasoning_details"]
     made = [{name: value for name, value in entry.items() if name != "index"} for entry in (DETAIL, REDACTED)]
@@ -80,10 +80,12 @@ def test_from_anthropic_to_openrouter(client: str) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_another_claude_does_not_get_them(client: str) -> None:
+def test_another_claude_model_does_not_get_the_signatures(client: str) -> None:
     answer = _openrouter_answer([DETAIL], ROUTED)
     sent = _next(client, "openrouter", ROUTED, answer, "anthropic", "claude-opus-4-5")
-    assert SIGNATURE not in sent.body.decode() or client == "openrouter"  # whose own details do not name their model
+    assert (
+        SIGNATURE not in sent.body.decode() or client == "openrouter"
+    )  # OpenRouter's details do not name their model.
     back = _next(client, "anthropic", CLAUDE, _anthropic_answer(), "openrouter", "anthropic/claude-opus-4.5")
     assert SIGNATURE not in back.body.decode() or client == "anthropic"
 
@@ -96,20 +98,20 @@ def test_another_claude_does_not_get_them(client: str) -> None:
         ("openai-responses-v1", "openai/gpt-5.2", "openai-responses", "gpt-5.2"),
     ],
 )
-def test_googles_and_openais_go_back_to_openrouter_only(
+def test_seals_of_google_and_openai_return_to_openrouter_only(
     client: str, form: str, routed: str, target: str, model: str
 ) -> None:
     entry = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": form, "id": "r1", "index": 0}
     answer = _openrouter_answer([entry], routed)
-    away = _next(client, "openrouter", routed, answer, target, model)
-    assert b"c2VhbGVk" not in away.body or client == target
-    home = _next(client, "openrouter", routed, answer, "openrouter", routed)
-    assert home.json()["messages"][1]["reasoning_details"] == [entry]
+    to_provider = _next(client, "openrouter", routed, answer, target, model)
+    assert b"c2VhbGVk" not in to_provider.body or client == target
+    to_openrouter = _next(client, "openrouter", routed, answer, "openrouter", routed)
+    assert to_openrouter.json()["messages"][1]["reasoning_details"] == [entry]
 
 
-def test_chat_clients_own_details_reach_openrouter_and_anthropic() -> None:
-    said = {"role": "assistant", "content": "So.", "reasoning_details": [DETAIL]}
-    messages = [{"role": "user", "content": "hi"}, said, {"role": "user", "content": "go on"}]
+def test_details_of_a_chat_client_are_sent_to_openrouter_and_anthropic() -> None:
+    message = {"role": "assistant", "content": "So.", "reasoning_details": [DETAIL]}
+    messages = [{"role": "user", "content": "hi"}, message, {"role": "user", "content": "go on"}]
     body = {"model": ROUTED, "messages": messages}
     routed = dragoman.translate_request(body, source="openai-chat", target="openrouter")
     assert routed.json()["messages"][1]["reasoning_details"] == [DETAIL]
@@ -118,7 +120,7 @@ def test_chat_clients_own_details_reach_openrouter_and_anthropic() -> None:
 
 
 @pytest.mark.parametrize("source", ["anthropic", "openai-responses", "gemini"])
-def test_the_words_of_other_thoughts_reach_openrouter(source: str) -> None:
+def test_openrouter_gets_the_text_of_foreign_thoughts(source: str) -> None:
     histories: dict[str, Json] = {
         "anthropic": {
             "model": CLAUDE,

@@ -1,4 +1,4 @@
-"""Seals that wait in a vault while a conversation goes on: what is remembered of a turn is as old as the vault."""
+"""The memory of earlier turns follows every change of the vault."""
 
 from __future__ import annotations
 
@@ -30,47 +30,51 @@ def answer(number: int) -> bytes:
     ).encode()
 
 
-def asked(messages: list[dict[str, Any]], vault: MemoryVault) -> dragoman.Translation:
+def translate(messages: list[dict[str, Any]], vault: MemoryVault) -> dragoman.Translation:
     body = {"model": MODEL, "max_tokens": 4000, "reasoning_effort": "high", "tools": TOOLS, "messages": messages}
     return dragoman.translate_request(json.dumps(body).encode(), source=CLIENT, target=UPSTREAM, vault=vault)
 
 
 def talk(steps: int) -> tuple[list[list[dict[str, Any]]], list[MemoryVault]]:
-    """The histories of a conversation of so many steps, and what was in the vault when each was sent."""
+    """The histories of a conversation with this number of steps, and the content of the vault at each step."""
     vault = MemoryVault()
     messages: list[dict[str, Any]] = [{"role": "user", "content": "look around " * 30}]
     histories, vaults = [list(messages)], [MemoryVault()]
     for number in range(steps):
-        told = dragoman.translate_response(
-            answer(number), source=UPSTREAM, target=CLIENT, answers=asked(messages, vault), vault=vault
+        translated = dragoman.translate_response(
+            answer(number), source=UPSTREAM, target=CLIENT, answers=translate(messages, vault), vault=vault
         )
-        said = json.loads(told.body)["choices"][0]["message"]
-        messages.append({"role": "assistant", "content": None, "tool_calls": said["tool_calls"]})
-        messages.append({"role": "tool", "tool_call_id": said["tool_calls"][0]["id"], "content": f"nothing {number}"})
+        message = json.loads(translated.body)["choices"][0]["message"]
+        messages.append({"role": "assistant", "content": None, "tool_calls": message["tool_calls"]})
+        messages.append(
+            {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": f"nothing {number}"}
+        )
         histories.append(list(messages))
         vaults.append(MemoryVault(vault))
     return histories, vaults
 
 
-def test_a_conversation_that_goes_on_gets_every_seal_as_a_new_one_does() -> None:
+def test_a_continued_conversation_gets_the_same_seals_as_a_new_one() -> None:
     forget()
     histories, vaults = talk(6)
-    known = [asked(messages, vault).body for messages, vault in zip(histories, vaults, strict=True) for _ in range(2)]
+    first_results = [
+        translate(messages, vault).body for messages, vault in zip(histories, vaults, strict=True) for _ in range(2)
+    ]
     for place, (messages, vault) in enumerate(zip(histories, vaults, strict=True)):
         forget()
-        new = asked(messages, vault).body
-        assert known[2 * place] == known[2 * place + 1] == new
+        new = translate(messages, vault).body
+        assert first_results[2 * place] == first_results[2 * place + 1] == new
         assert new.count(b"c2lnbmF0dXJl") == place
 
 
-def test_what_the_vault_learns_or_forgets_is_heard_at_once() -> None:
+def test_a_change_of_the_vault_has_effect_at_once() -> None:
     forget()
     histories, vaults = talk(4)
     full = vaults[-1]
     for vault in (MemoryVault(), full, MemoryVault(list(full.items())[:2]), MemoryVault(), full):
-        warm = asked(histories[-1], vault).body
-        assert asked(histories[-1], vault).body == warm
+        warm = translate(histories[-1], vault).body
+        assert translate(histories[-1], vault).body == warm
         assert warm.count(b"c2lnbmF0dXJl") == sum(["c2lnbmF0dXJl" in value for value in vault.values()])
         forget()
-        assert asked(histories[-1], vault).body == warm
-        asked(histories[-2], full)  # known again
+        assert translate(histories[-1], vault).body == warm
+        translate(histories[-2], full)  # Fill the memory again.

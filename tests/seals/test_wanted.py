@@ -1,4 +1,4 @@
-"""Thoughts without a seal that their host wants back, through clients that strip thoughts."""
+"""Unsealed thoughts that a host wants back, through clients that remove thoughts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ANSWER: dict[str, Any] = {
 }
 
 
-def asked(contents: list[Any], client: str) -> dragoman.Translation:
+def translate(contents: list[Any], client: str) -> dragoman.Translation:
     body: dict[str, Any] = {"contents": contents, "tools": TOOLS}
     if client == "code-assist":
         body = {"model": MODEL, "request": body}
@@ -39,14 +39,14 @@ def asked(contents: list[Any], client: str) -> dragoman.Translation:
 
 
 def stripped(parts: list[Any]) -> list[Any]:
-    """As Gemini CLI keeps an answer."""
+    """The parts that Gemini CLI keeps of an answer."""
     return [part for part in parts if not part.get("thought")]
 
 
 def next_request(parts: list[Any], client: str) -> Any:
     result = {"functionResponse": {"id": "call_1", "name": "look", "response": {"output": "a tree"}}}
     contents = [ASKED, {"role": "model", "parts": stripped(parts)}, {"role": "user", "parts": [result]}]
-    return json.loads(asked(contents, client).body)
+    return json.loads(translate(contents, client).body)
 
 
 def parts_of(body: bytes, client: str) -> list[Any]:
@@ -57,16 +57,16 @@ def parts_of(body: bytes, client: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("client", ["gemini", "code-assist"])
-def test_they_ride_on_the_next_call(client: str) -> None:
-    first = asked([ASKED], client)
-    told = dragoman.translate_response(ANSWER, source="openai-chat", target=client, answers=first)
-    message = next_request(parts_of(told.body, client), client)["messages"][1]
+def test_a_thought_comes_back_with_the_next_call(client: str) -> None:
+    first = translate([ASKED], client)
+    translated = dragoman.translate_response(ANSWER, source="openai-chat", target=client, answers=first)
+    message = next_request(parts_of(translated.body, client), client)["messages"][1]
     assert message["reasoning_content"] == "I look first."
     assert message["tool_calls"][0]["function"]["name"] == "look"
 
 
 @pytest.mark.parametrize("client", ["gemini", "code-assist"])
-def test_they_ride_on_the_next_call_of_a_stream(client: str) -> None:
+def test_a_thought_of_a_stream_comes_back_with_the_next_call(client: str) -> None:
     deltas: list[Any] = [
         {"role": "assistant", "content": None, "reasoning_content": "I look"},
         {"reasoning_content": " first."},
@@ -75,7 +75,7 @@ def test_they_ride_on_the_next_call_of_a_stream(client: str) -> None:
     head = {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": MODEL}
     chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
     chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
-    stream = StreamTranslator(source="openai-chat", target=client, answers=asked([ASKED], client))
+    stream = StreamTranslator(source="openai-chat", target=client, answers=translate([ASKED], client))
     out = b"".join([stream.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n") for chunk in chunks])
     out += stream.feed(b"data: [DONE]\n\n") + stream.close()
     frames = [frame[6:] for frame in out.replace(b"\r\n", b"\n").split(b"\n\n") if frame.startswith(b"data: {")]
@@ -83,18 +83,22 @@ def test_they_ride_on_the_next_call_of_a_stream(client: str) -> None:
     assert next_request(parts, client)["messages"][1]["reasoning_content"] == "I look first."
 
 
-def test_they_are_not_doubled_for_a_client_that_keeps_thoughts() -> None:
-    told = dragoman.translate_response(ANSWER, source="openai-chat", target="gemini", answers=asked([ASKED], "gemini"))
-    parts = parts_of(told.body, "gemini")
+def test_a_thought_is_not_doubled_for_a_client_that_keeps_thoughts() -> None:
+    translated = dragoman.translate_response(
+        ANSWER, source="openai-chat", target="gemini", answers=translate([ASKED], "gemini")
+    )
+    parts = parts_of(translated.body, "gemini")
     assert [part.get("text") for part in parts if part.get("thought")] == ["I look first."]
     result = {"functionResponse": {"id": "call_1", "name": "look", "response": {"output": "a tree"}}}
-    again = asked([ASKED, {"role": "model", "parts": parts}, {"role": "user", "parts": [result]}], "gemini")
-    assert json.loads(again.body)["messages"][1]["reasoning_content"] == "I look first."
+    second = translate([ASKED, {"role": "model", "parts": parts}, {"role": "user", "parts": [result]}], "gemini")
+    assert json.loads(second.body)["messages"][1]["reasoning_content"] == "I look first."
 
 
-def test_another_host_does_not_get_them() -> None:
-    told = dragoman.translate_response(ANSWER, source="openai-chat", target="gemini", answers=asked([ASKED], "gemini"))
-    contents = [ASKED, {"role": "model", "parts": stripped(parts_of(told.body, "gemini"))}]
+def test_another_host_does_not_get_the_thought() -> None:
+    translated = dragoman.translate_response(
+        ANSWER, source="openai-chat", target="gemini", answers=translate([ASKED], "gemini")
+    )
+    contents = [ASKED, {"role": "model", "parts": stripped(parts_of(translated.body, "gemini"))}]
     body = {"contents": contents, "tools": TOOLS}
     other = dragoman.translate_request(
         body, source="gemini", target="openai-chat", model="gpt-4o", host="api.openai.com"
@@ -102,29 +106,31 @@ def test_another_host_does_not_get_them() -> None:
     assert b"I look first" not in other.body
 
 
-def test_without_a_call_nothing_is_put_in() -> None:
+def test_an_answer_without_a_call_carries_no_hidden_thought() -> None:
     answer = json.loads(json.dumps(ANSWER))
     answer["choices"][0]["message"] = {"role": "assistant", "content": "A tree.", "reasoning_content": "I know."}
-    told = dragoman.translate_response(answer, source="openai-chat", target="gemini", answers=asked([ASKED], "gemini"))
-    assert parts_of(told.body, "gemini") == [{"text": "I know.", "thought": True}, {"text": "A tree."}]
+    translated = dragoman.translate_response(
+        answer, source="openai-chat", target="gemini", answers=translate([ASKED], "gemini")
+    )
+    assert parts_of(translated.body, "gemini") == [{"text": "I know.", "thought": True}, {"text": "A tree."}]
 
 
-def test_they_wait_in_the_vault() -> None:
+def test_the_vault_keeps_the_thought() -> None:
     vault = MemoryVault()
     tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
-    said: list[Any] = [{"role": "user", "content": "what is there?"}]
-    asked_ = {"model": MODEL, "messages": said, "tools": tools}
+    messages_so_far: list[Any] = [{"role": "user", "content": "what is there?"}]
+    body = {"model": MODEL, "messages": messages_so_far, "tools": tools}
 
     def sent(body: dict[str, Any]) -> dragoman.Translation:
         return dragoman.translate_request(body, source="ollama", target="openai-chat", vault=vault, host=HOST)
 
-    told = dragoman.translate_response(
-        ANSWER, source="openai-chat", target="ollama", answers=sent(asked_), seals="auto", vault=vault
+    translated = dragoman.translate_response(
+        ANSWER, source="openai-chat", target="ollama", answers=sent(body), seals="auto", vault=vault
     )
-    message = json.loads(told.body)["message"]
+    message = json.loads(translated.body)["message"]
     message.pop("thinking", None)
-    said += [message, {"role": "tool", "tool_name": "look", "content": "a tree", "tool_call_id": "call_1"}]
-    assert json.loads(sent(asked_).body)["messages"][1]["reasoning_content"] == "I look first."
+    messages_so_far += [message, {"role": "tool", "tool_name": "look", "content": "a tree", "tool_call_id": "call_1"}]
+    assert json.loads(sent(body).body)["messages"][1]["reasoning_content"] == "I look first."
 
 
 CLIENTS = [name for name in dialects.names() if name != "openai-chat"]
@@ -132,7 +138,7 @@ CLIENTS = [name for name in dialects.names() if name != "openai-chat"]
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_they_ride_in_the_id_of_the_next_call(client: str, streamed: bool) -> None:
+def test_a_thought_comes_back_in_the_id_of_the_next_call(client: str, streamed: bool) -> None:
     call = {**CALL, "function": {"name": "weather", "arguments": "{}"}}
     message = {"role": "assistant", "content": "", "reasoning_content": "I look first.", "tool_calls": [call]}
     person = Client(client, MODEL)
@@ -151,14 +157,14 @@ def test_they_ride_in_the_id_of_the_next_call(client: str, streamed: bool) -> No
         ]
         chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
         chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
-        told = StreamTranslator(source="openai-chat", target=client, answers=sent(), seals="id")
-        out = b"".join([told.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n") for chunk in chunks])
-        out += told.feed(b"data: [DONE]\n\n") + told.close()
+        translated = StreamTranslator(source="openai-chat", target=client, answers=sent(), seals="id")
+        out = b"".join([translated.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n") for chunk in chunks])
+        out += translated.feed(b"data: [DONE]\n\n") + translated.close()
     else:
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
         answer = {**head, "object": "chat.completion", "choices": [choice]}
         out = dragoman.translate_response(answer, source="openai-chat", target=client, answers=sent(), seals="id").body
-    person.hear(person.gathered(out, streamed=streamed))
+    person.append_answer(person.gathered(out, streamed=streamed))
     messages = json.loads(sent().body)["messages"]
     assert messages[1]["reasoning_content"] == "I look first."
     assert messages[1]["tool_calls"][0]["id"] == messages[2]["tool_call_id"] == "call_1"
@@ -171,9 +177,7 @@ PROXY = "llm.company.example"
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_host_of_which_nothing_is_known_gets_its_thoughts_back(
-    client: str, field: str, streamed: bool, host: str | None
-) -> None:
+def test_an_unknown_host_gets_its_thoughts_back(client: str, field: str, streamed: bool, host: str | None) -> None:
     call = {**CALL, "function": {"name": "weather", "arguments": "{}"}}
     message = {"role": "assistant", "content": "", field: "I look first.", "tool_calls": [call]}
     person, vault = Client(client, MODEL), MemoryVault()
@@ -188,14 +192,14 @@ def test_a_host_of_which_nothing_is_known_gets_its_thoughts_back(
         deltas = [{"role": "assistant", field: "I look"}, {field: " first."}, {"tool_calls": [{"index": 0, **call}]}]
         chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
         chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
-        told = StreamTranslator(source="openai-chat", target=client, answers=sent(), vault=vault)
-        out = b"".join([told.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n") for chunk in chunks])
-        out += told.feed(b"data: [DONE]\n\n") + told.close()
+        translated = StreamTranslator(source="openai-chat", target=client, answers=sent(), vault=vault)
+        out = b"".join([translated.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n") for chunk in chunks])
+        out += translated.feed(b"data: [DONE]\n\n") + translated.close()
     else:
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
         answer = {**head, "object": "chat.completion", "choices": [choice]}
         out = dragoman.translate_response(answer, source="openai-chat", target=client, answers=sent(), vault=vault).body
-    person.hear(person.gathered(out, streamed=streamed))
+    person.append_answer(person.gathered(out, streamed=streamed))
     found = json.loads(sent().body)["messages"][1]
     assert found[field] == "I look first."
     other = "reasoning" if field == "reasoning_content" else "reasoning_content"

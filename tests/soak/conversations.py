@@ -127,7 +127,7 @@ class Talk:
 
     def go_on(self, outcome: Outcome) -> None:
         """Append the answer, and the results of its calls, as a client of the dialect does."""
-        self._client.hear(self._client.gathered(outcome.body, streamed=outcome.streamed))
+        self._client.append_answer(self._client.gathered(outcome.body, streamed=outcome.streamed))
 
     def judge(self, scene: str, wanted: Scene, outcome: Outcome) -> str:
         """What is wrong with the end of the exchange; "" if nothing is."""
