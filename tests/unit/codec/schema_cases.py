@@ -1,4 +1,4 @@
-"""Test data: how one property is rewritten. Name, subset, schema, what becomes of it, what is reported (code, path)."""
+"""Test data: how one property is rewritten. A row: name, subset, schema, result, reported changes (code, path)."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ VALUES: list[tuple[str, str, Any, Any, list[tuple[str, str]]]] = [
             ("invalid", "pattern"),
         ],
     ),
-    # What hangs together
+    # keywords that depend on each other
     (
         "patterns that an exclusion excepts",
         "json-schema",

@@ -1,4 +1,4 @@
-"""Test data: the dialects' own subsets, others shaped like the targets of the crosswalk table, a walk over schemas."""
+"""Test data: the subsets of the dialects, more subsets of other shapes, and a walk over the objects of a schema."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ SUBSETS: dict[str, Subset] = {
 SUBSETS["narrow-typed"] = msgspec.structs.replace(SUBSETS["narrow"], typed=True)
 
 
-def _in_dialects() -> dict[str, Subset]:
-    """Every subset that a dialect's folder holds, under the dialect's name and its own; equal ones once."""
+def _subsets_of_dialects() -> dict[str, Subset]:
+    """Every subset in a dialect's folder, by the names of dialect and subset. Equal subsets are listed once."""
     found: dict[str, Subset] = {}
     for name in dialects.names():
         folder = import_module(f"dragoman.dialects.{name.replace('-', '_')}")
@@ -101,7 +101,7 @@ def _in_dialects() -> dict[str, Subset]:
     return found
 
 
-TARGETS = _in_dialects()
+TARGETS = _subsets_of_dialects()
 SUBSETS |= TARGETS
 
 _MAPS = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "defs")
@@ -123,7 +123,7 @@ _SINGLE = (
 
 
 def walk(schema: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
-    """Every object in schema position with its path."""
+    """Every object that is a schema or subschema, with its path."""
     if not isinstance(schema, dict):
         return
     yield path, schema
@@ -139,7 +139,7 @@ def walk(schema: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[
 
 
 def refused(schema: Any, subset: Subset) -> list[tuple[tuple[str | int, ...], str]]:
-    """Keywords in schema position that the subset does not name."""
+    """The keywords of the schema and its subschemas that the subset does not list."""
     kept = frozenset[str]()
     if subset.refs == "keep":
         kept = frozenset({"ref", "defs"} if subset.upper else {"$ref", "$defs"})

@@ -110,7 +110,7 @@ UNIONS: list[tuple[str, str, Any, Any, list[tuple[str, str]]]] = [
         [("rewritten", "allOf")],
     ),
     ("allOf kept", "strict-closed", {"allOf": [{"type": "string"}]}, {"allOf": [{"type": "string"}]}, []),
-    # unions that turn out to be null, or to have one member
+    # unions of null, or of one member
     (
         "nothing but null",
         "openapi-untyped",
@@ -258,7 +258,7 @@ UNIONS: list[tuple[str, str, Any, Any, list[tuple[str, str]]]] = [
             ("keyword.dropped", "items"),
         ],
     ),
-    # keywords that turn round what stands inside them
+    # keywords that negate the schemas inside them
     (
         "not of what cannot be said",
         "loose-modern",
@@ -287,7 +287,7 @@ UNIONS: list[tuple[str, str, Any, Any, list[tuple[str, str]]]] = [
         {"description": '(contains: {"$ref":"#/nowhere"}; maxContains: 2)'},
         [("ref.cut", "contains/$ref"), ("keyword.dropped", "contains"), ("keyword.dropped", "maxContains")],
     ),
-    # types where unions are not known
+    # types in targets without unions
     (
         "a union that is not known",
         "narrow-typed",

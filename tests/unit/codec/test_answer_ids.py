@@ -1,4 +1,4 @@
-"""Ids of answers: in the form of the client's dialect, and the upstream's again behind the mark."""
+"""Ids of answers have the form of the client's dialect; after a mark they contain the id of the upstream."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ ANSWERS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("prefix", [MESSAGES, RESPONSES, CHAT, OPENROUTER])
 @pytest.mark.parametrize("given", ["msg_1", "resp_1", "chatcmpl-1", "gen-1", "-Tm3", "_x", "0a1b-2c", "msg"])
-def test_the_prefix_is_taken_off_again(given: str, prefix: str) -> None:
+def test_the_prefix_is_removed_on_the_way_back(given: str, prefix: str) -> None:
     shown = in_form(given, prefix)
     assert shown.startswith(prefix) and shown.endswith(given)
     assert original(shown) == given
     assert in_form(shown, prefix) == shown
 
 
-def test_an_id_that_is_nothing_but_a_mark_stays() -> None:
+def test_an_id_that_is_only_a_mark_is_kept() -> None:
     assert original("msg__") == "msg__"
 
 
@@ -56,7 +56,7 @@ def _id(answer: dict[str, Any], dialect: str) -> str:
 @pytest.mark.parametrize("target", FORMS)
 @pytest.mark.parametrize("source", ANSWERS)
 def test_answers_have_ids_in_the_form_of_their_client(source: str, target: str) -> None:
-    """On the way through parts and, where the figures are there, on the short way."""
+    """With usage figures the answer takes the short way; without them it is read into parts."""
     given, answer = ANSWERS[source]
     answer = {**answer, "responseId" if source == "gemini" else "id": given}
     usage = {"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 4}}
@@ -87,7 +87,7 @@ def test_streams_have_the_same_ids(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-chat", "openai-responses", "openrouter"])
-def test_made_ids_have_the_form_too(target: str) -> None:
+def test_invented_ids_have_the_form_of_the_client(target: str) -> None:
     body = {"model": "m", "message": {"role": "assistant", "content": "ok"}, "done": True, "done_reason": "stop"}
     done = dragoman.translate_response(body, source="ollama", target=target)
     assert done.json()["id"].startswith(FORMS[target])

@@ -1,4 +1,4 @@
-"""Images that a model made, in histories for upstreams that take images from users only."""
+"""Images that a model made, in histories for upstreams that accept images from users only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _sent(target: str, *contents: Any, model: str = "m") -> tuple[Any, list[tupl
     return done.json(), [(loss.code, loss.path) for loss in done.losses if loss.code.startswith("media.")]
 
 
-def test_chat_gets_the_image_in_the_next_user_message() -> None:
+def test_chat_has_the_image_in_the_next_user_message() -> None:
     body, lost = _sent("openai-chat", ASKED, DRAWN, CHANGE)
     image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
     assert body["messages"][1:] == [
@@ -36,7 +36,7 @@ def test_chat_gets_the_image_in_the_next_user_message() -> None:
     assert lost == [("media.moved", "/contents/1/parts/1")]
 
 
-def test_messages_gets_the_image_in_the_next_user_message() -> None:
+def test_anthropic_has_the_image_in_the_next_user_message() -> None:
     body, lost = _sent("anthropic", ASKED, DRAWN, CHANGE)
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
     texts = [{"type": "text", "text": text} for text in ("Here:", HERE, WHOSE, "Make it black")]
@@ -47,7 +47,7 @@ def test_messages_gets_the_image_in_the_next_user_message() -> None:
     assert lost == [("media.moved", "/contents/1/parts/1")]
 
 
-def test_responses_gets_the_image_as_an_item_of_the_assistant() -> None:
+def test_responses_has_the_image_as_an_item_of_the_assistant() -> None:
     body, lost = _sent("openai-responses", ASKED, DRAWN, CHANGE)
     item = body["input"][2]
     assert item.pop("id").startswith("ig_")
@@ -74,7 +74,7 @@ def test_openrouter_has_a_field_for_the_image() -> None:
     assert lost == []
 
 
-def test_an_image_of_responses_moves_too() -> None:
+def test_an_image_from_responses_moves_to_the_next_user_message() -> None:
     item = {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": PNG}
     request = {"model": "m", "input": [{"role": "user", "content": "Draw"}, item, {"role": "user", "content": "Again"}]}
     done = dragoman.translate_request(request, source="openai-responses", target="anthropic", model="m")
@@ -84,7 +84,7 @@ def test_an_image_of_responses_moves_too() -> None:
     assert back.json()["contents"][1] == {"role": "model", "parts": [IMAGE]}
 
 
-def test_an_address_moves_where_an_item_holds_bytes_only() -> None:
+def test_an_image_url_moves_if_the_item_of_the_target_takes_only_bytes() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://example.com/cat.png"}}
     messages = [
         {"role": "user", "content": "Draw"},
@@ -116,7 +116,7 @@ RESULT = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "
     ],
 )
 @pytest.mark.parametrize("target", ["openai-chat", "anthropic"])
-def test_other_images_stay_behind(target: str, contents: list[Any]) -> None:
+def test_other_images_are_dropped(target: str, contents: list[Any]) -> None:
     _, lost = _sent(target, *contents)
     assert [code for code, _ in lost] == ["media.dropped"]
 
@@ -126,8 +126,8 @@ def test_a_model_that_takes_no_images_gets_none() -> None:
     assert [code for code, _ in lost] == ["media.dropped"]
 
 
-def test_a_conversation_goes_on_with_the_image_in_its_place() -> None:
-    """The second request begins with the turns of the first, which are remembered."""
+def test_a_later_request_keeps_the_place_of_the_image() -> None:
+    """The second request begins with the turns of the first request, which are in the cache."""
     first, _ = _sent("anthropic", ASKED, DRAWN, CHANGE)
     more = [{"role": "model", "parts": [{"text": "Done"}]}, {"role": "user", "parts": [{"text": "Thanks"}]}]
     second, lost = _sent("anthropic", ASKED, DRAWN, CHANGE, *more)
@@ -136,7 +136,7 @@ def test_a_conversation_goes_on_with_the_image_in_its_place() -> None:
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic", "openrouter"])
-def test_what_is_sent_is_legal(target: str) -> None:
+def test_the_written_request_is_legal(target: str) -> None:
     request = {"contents": [ASKED, DRAWN, CHANGE]}
     done = dragoman.translate_request(request, source="gemini", target=target, model="m")
     assert not body_verdict.check_request(target, done.body)

@@ -1,4 +1,4 @@
-"""One budget for everything the library remembers: it holds, it can be turned off, and it changes no translation."""
+"""One memory budget for all caches of the library: it is kept, it can be zero, and it changes no translation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCES = DIALECTS
 
 
 @pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
+def _reset_budget() -> Iterator[None]:
     cache_memory_budget.forget()
     yield
     cache_memory_budget.budget(cache_memory_budget.DEFAULT)
@@ -38,12 +38,12 @@ def conversation(source: str, name: str, steps: int) -> bytes:
         ]
     tool = {"name": "read_file", "description": name, "input_schema": {"type": "object", "$id": name}}
     body = {"model": "m", "max_tokens": 9, "system": f"You are {name}. " * 30, "messages": messages, "tools": [tool]}
-    asked = json.dumps(body).encode()
-    return dragoman.translate_request(asked, source="anthropic", target=source).body
+    source_body = json.dumps(body).encode()
+    return dragoman.translate_request(source_body, source="anthropic", target=source).body
 
 
-def _crossed() -> list[tuple[bytes, tuple[Any, ...]]]:
-    """Two conversations that go on, from every dialect that remembers to every other, twice."""
+def _translations() -> list[tuple[bytes, tuple[Any, ...]]]:
+    """The translations of two growing conversations, from every dialect to every dialect."""
     out = []
     for source in SOURCES:
         for steps in (2, 3, 3, 6):
@@ -56,17 +56,17 @@ def _crossed() -> list[tuple[bytes, tuple[Any, ...]]]:
 
 
 def test_translations_are_the_same_with_any_budget() -> None:
-    usual = _crossed()
-    again = _crossed()
+    usual = _translations()
+    repeated = _translations()
     cache_memory_budget.budget(20_000)
-    small = _crossed()
+    small = _translations()
     cache_memory_budget.budget(0)
-    assert usual == again == small == _crossed()
+    assert usual == repeated == small == _translations()
     assert cache_memory_budget.held() == cache_memory_budget.held_by_lookups()
 
 
 @pytest.mark.parametrize("size", [100_000, 1_000_000])
-def test_all_memories_together_hold_no_more_than_the_budget(size: int) -> None:
+def test_all_caches_together_stay_within_the_budget(size: int) -> None:
     cache_memory_budget.budget(size)
     most = 0
     for i in range(60):
@@ -78,8 +78,8 @@ def test_all_memories_together_hold_no_more_than_the_budget(size: int) -> None:
     assert 0 < most <= size
 
 
-def test_forgetting_leaves_nothing() -> None:
-    _crossed()
+def test_forget_empties_all_caches() -> None:
+    _translations()
     assert cache_memory_budget.held() > 0
     cache_memory_budget.forget()
     assert cache_memory_budget.held() == 0
@@ -94,7 +94,7 @@ def test_forgetting_leaves_nothing() -> None:
     assert not any(lookup.cache_info().currsize for lookup in LOOKUPS)
 
 
-def test_short_words_and_lookups_are_counted() -> None:
+def test_short_strings_and_lookups_are_counted() -> None:
     @small_cache(16)
     def length(word: str) -> int:
         return len(word)
@@ -107,7 +107,7 @@ def test_short_words_and_lookups_are_counted() -> None:
     assert cache_memory_budget.held() == words + cache_memory_budget.held_by_lookups()
 
 
-def test_short_words_of_clients_stay_within_the_budget() -> None:
+def test_short_strings_of_clients_stay_within_the_budget() -> None:
     cache_memory_budget.budget(20_000)
     names = Names("[a-z]+")
     for i in range(200):
@@ -116,7 +116,7 @@ def test_short_words_of_clients_stay_within_the_budget() -> None:
     assert 0 < len(names.legal_names) < 40
 
 
-def test_what_is_used_outlives_what_is_not() -> None:
+def test_a_used_entry_outlives_an_unused_entry() -> None:
     cache_memory_budget.budget(8000)
     kept: Memory[str, str] = Memory()
     kept.put("used", "value", 900)
@@ -129,7 +129,7 @@ def test_what_is_used_outlives_what_is_not() -> None:
     assert cache_memory_budget.held() <= 8000
 
 
-def test_one_memory_does_not_starve_another() -> None:
+def test_a_busy_cache_does_not_empty_a_quiet_cache() -> None:
     cache_memory_budget.budget(8000)
     busy: Memory[int, str] = Memory()
     quiet: Memory[int, str] = Memory()
@@ -140,7 +140,7 @@ def test_one_memory_does_not_starve_another() -> None:
         assert quiet.get(0) == "value"
 
 
-def test_a_value_that_is_put_again_is_counted_once() -> None:
+def test_a_value_that_is_stored_twice_is_counted_once() -> None:
     kept: Memory[str, str] = Memory()
     for size in (1000, 1500, 700):
         kept.put("key", "value", size)
@@ -148,7 +148,7 @@ def test_a_value_that_is_put_again_is_counted_once() -> None:
     assert kept.get("key") == "value"
 
 
-def test_what_is_too_large_for_the_budget_is_not_kept() -> None:
+def test_a_value_that_is_too_large_for_the_budget_is_not_kept() -> None:
     cache_memory_budget.budget(8000)
     kept: Memory[str, str] = Memory()
     kept.put("large", "value", 1001)
@@ -156,7 +156,7 @@ def test_what_is_too_large_for_the_budget_is_not_kept() -> None:
     assert cache_memory_budget.held() == 0
 
 
-def test_a_budget_that_is_lowered_holds_at_once() -> None:
+def test_a_lower_budget_takes_effect_at_once() -> None:
     kept: Memory[int, str] = Memory()
     for i in range(100):
         kept.put(i, "value", 1000)
@@ -167,30 +167,30 @@ def test_a_budget_that_is_lowered_holds_at_once() -> None:
         cache_memory_budget.budget(-1)
 
 
-def test_results_of_functions_count_too() -> None:
-    asked = []
+def test_results_of_functions_are_counted() -> None:
+    computed = []
 
     def double(number: int) -> int:
-        asked.append(number)
+        computed.append(number)
         return 2 * number
 
     known = remembered(double, lambda result, number: 500)
-    assert [known(4), known(4), asked] == [8, 8, [4]]
+    assert [known(4), known(4), computed] == [8, 8, [4]]
     cache_memory_budget.budget(0)
     cache_memory_budget.forget()
-    assert [known(4), known(4), asked] == [8, 8, [4, 4, 4]]
+    assert [known(4), known(4), computed] == [8, 8, [4, 4, 4]]
 
 
-def test_long_words_of_clients_are_not_kept() -> None:
-    asked = []
+def test_long_strings_of_clients_are_not_kept() -> None:
+    computed = []
 
     @small_cache(16)
     def length(word: str) -> int:
-        asked.append(word[:1])
+        computed.append(word[:1])
         return len(word)
 
     assert [length("a"), length("a"), length("b" * 300), length("b" * 300)] == [1, 1, 300, 300]
-    assert asked == ["a", "b", "b"]
+    assert computed == ["a", "b", "b"]
     names = Names("[a-z]+")
     names.legal("a" * 1000)
     assert not names.legal_names

@@ -1,4 +1,4 @@
-"""Call ids: kept when legal, else hashed; made from the place when absent."""
+"""Call ids: a legal id is kept, an illegal id is hashed, and an absent id is made from its place."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_an_illegal_id_is_replaced_in_call_and_result_alike(call_id: str) -> Non
     )
 
 
-def test_a_hash_stands_for_its_original() -> None:
+def test_a_hash_depends_only_on_the_original_id() -> None:
     assert call_ids.hashed("fc.1:2") == "call_7a1f8b421706411440f4"
     assert call_ids.hashed("fc.1:2", "id_") == "id_7a1f8b421706411440f4"
     assert call_ids.hashed("\ud800") != call_ids.hashed("\ud801")
@@ -54,24 +54,24 @@ def test_a_minted_id_comes_from_its_place() -> None:
     )
 
 
-def test_salt_tells_two_answers_apart() -> None:
+def test_a_salt_makes_the_ids_of_two_answers_different() -> None:
     place = ("choices", 0, "message", "tool_calls", 0)
     made = [call_ids.minted(place, Context("a", "b"), salt) for salt in ("", "r1", "r2", "r1")]
     assert made[1] == made[3]
     assert len(set(made)) == 3
 
 
-# Calls told apart
+# calls with equal ids
 
 
 def _step(*pairs: tuple[str, str], role: Literal["assistant", "tool"] = "assistant") -> Turn:
-    """A turn of calls or results: (id, name or text)."""
+    """A turn of calls or results. Each pair is an id, and the name of the call or the text of the result."""
     if role == "assistant":
         return Turn(role, tuple([ToolCall(call_id, name, at=("calls", i)) for i, (call_id, name) in enumerate(pairs)]))
     return Turn(role, tuple([ToolResult(call_id, (Text(text),), at=("results",)) for call_id, text in pairs]))
 
 
-def _told(*pairs: tuple[str, str]) -> Turn:
+def _results(*pairs: tuple[str, str]) -> Turn:
     return _step(*pairs, role="tool")
 
 
@@ -79,11 +79,11 @@ def _ids(turns: tuple[Turn, ...]) -> list[str]:
     return [part.id if isinstance(part, ToolCall) else part.call_id for turn in turns for part in turn.parts]  # type: ignore[attr-defined]
 
 
-def test_calls_with_ids_of_their_own_are_left_alone() -> None:
+def test_calls_with_unique_ids_are_left_alone() -> None:
     turns = (
         Turn("user", (Text("x"),)),
         _step(("a", "f"), ("b", "g")),
-        _told(("b", "2"), ("a", "1")),
+        _results(("b", "2"), ("a", "1")),
         _step(("c", "f")),
     )
     context = Context("a", "b")
@@ -91,8 +91,8 @@ def test_calls_with_ids_of_their_own_are_left_alone() -> None:
     assert context.losses.all() == ()
 
 
-def test_an_id_used_anew_in_every_step_is_counted() -> None:
-    turns = (_step(("a", "f")), _told(("a", "1")), _step(("a", "f")), _told(("a", "2")), _step(("a", "f")))
+def test_an_id_that_is_reused_in_every_step_is_numbered() -> None:
+    turns = (_step(("a", "f")), _results(("a", "1")), _step(("a", "f")), _results(("a", "2")), _step(("a", "f")))
     context = Context("a", "b")
     second, third = call_ids.hashed("a\x1f1"), call_ids.hashed("a\x1f2")
     assert _ids(call_ids.distinct(turns, context)) == ["a", "a", second, second, third]
@@ -101,21 +101,21 @@ def test_an_id_used_anew_in_every_step_is_counted() -> None:
 
 
 def test_parallel_calls_with_one_id_are_answered_in_their_order() -> None:
-    turns = (_step(("a", "f"), ("a", "g")), _told(("a", "1"), ("a", "2"), ("a", "3")), Turn("user", ()))
+    turns = (_step(("a", "f"), ("a", "g")), _results(("a", "1"), ("a", "2"), ("a", "3")), Turn("user", ()))
     other = call_ids.hashed("a\x1f1")
-    # The third result has no call of its own: it is a second one for the last.
+    # There is no third call: the third result is a second result for the last call.
     assert _ids(call_ids.distinct(turns, Context("a", "b"))) == ["a", other, "a", other, other]
 
 
-def test_a_step_without_results_leaves_none_for_the_next() -> None:
-    turns = (_step(("a", "f")), Turn("user", (Text("x"),)), _step(("a", "f")), _told(("a", "1")))
+def test_a_step_without_results_takes_none_from_the_next_step() -> None:
+    turns = (_step(("a", "f")), Turn("user", (Text("x"),)), _step(("a", "f")), _results(("a", "1")))
     found = [part for turn in call_ids.distinct(turns, Context("a", "b")) for part in turn.parts]
     assert isinstance(found[2], ToolCall)
     assert isinstance(found[3], ToolResult)
     assert found[2].id == found[3].call_id == call_ids.hashed("a\x1f1")
 
 
-def test_results_without_an_id_go_by_name_and_order() -> None:
+def test_results_without_an_id_are_matched_by_name_and_order() -> None:
     calls = _step(("a", "f"), ("", "g"), ("", "h"))
     results = Turn("tool", (ToolResult("", name="h"), ToolResult("", name="g"), ToolResult("a"), ToolResult("")))
     context = Context("a", "b")
@@ -124,11 +124,11 @@ def test_results_without_an_id_go_by_name_and_order() -> None:
     assert made[1] == made[4]
     assert made[2] == made[3]
     assert len({*made[:3]}) == 3
-    assert made[6] == made[2]  # one too many: a second result for the last call without an id
+    assert made[6] == made[2]  # one result too many: a second result for the last call without an id
     assert all(loss.code == "call.id.invented" for loss in context.losses.all())
 
 
-def test_an_invented_id_avoids_those_that_stand_before_it() -> None:
+def test_an_invented_id_differs_from_all_earlier_ids() -> None:
     taken = call_ids.hashed("a\x1f1")
     made = _ids(call_ids.distinct((_step((taken, "f"), ("a", "f"), ("a", "f")),), Context("a", "b")))
     assert made[:2] == [taken, "a"]
@@ -136,26 +136,26 @@ def test_an_invented_id_avoids_those_that_stand_before_it() -> None:
 
 
 def test_a_result_of_no_call_keeps_its_id() -> None:
-    turns = (_step(("", "f")), _told(("other", "1")))
+    turns = (_step(("", "f")), _results(("other", "1")))
     assert _ids(call_ids.distinct(turns, Context("a", "b")))[1] == "other"
 
 
-@pytest.mark.parametrize("stood", ["call_0", call_ids.hashed("call:0")])
-def test_the_calls_of_an_answer_are_told_apart_from_those_before(stood: str) -> None:
-    """Hosts number the calls of each answer anew; an id that the client's dialect does not take stands hashed."""
-    asked = Request((Turn("assistant", (ToolCall(stood, "f"),)),))
+@pytest.mark.parametrize("earlier_id", ["call_0", call_ids.hashed("call:0")])
+def test_a_call_of_an_answer_has_another_id_than_earlier_calls(earlier_id: str) -> None:
+    """Hosts number the calls of each answer from 0. An id that is illegal in the client's dialect is hashed."""
+    asked = Request((Turn("assistant", (ToolCall(earlier_id, "f"),)),))
     context = Context("a", "b", answers=asked)
-    own = "call_0" if stood == "call_0" else "call:0"
+    own = "call_0" if earlier_id == "call_0" else "call:0"
     (found,) = call_ids.with_distinct_ids((ToolCall(own, "f"),), context)
     assert isinstance(found, ToolCall)
-    assert found.id not in (own, stood)
+    assert found.id not in (own, earlier_id)
     assert [loss.code for loss in context.losses.all()] == ["call.id.rewritten"]
-    assert call_ids.earlier(context) == {stood}
+    assert call_ids.earlier(context) == {earlier_id}
     parts = (ToolCall("new", "f"),)
     assert call_ids.with_distinct_ids(parts, context) is parts
 
 
-def test_the_calls_of_an_answer_are_told_apart() -> None:
+def test_two_calls_of_an_answer_with_one_id_get_different_ids() -> None:
     context = Context("a", "b")
     parts = (Text("x"), ToolCall("a", "f"), ToolCall("a", "g"), ToolCall("b", "h"))
     assert call_ids.with_distinct_ids(parts[:2] + parts[3:], context) == parts[:2] + parts[3:]
@@ -180,7 +180,7 @@ CHAT = re.compile(r"[!-~]{1,40}\Z")
         ("x" * 34, "call__" + "x" * 34),
     ],
 )
-def test_an_id_for_a_chat_client_begins_with_call_and_becomes_the_upstreams_again(call_id: str, shown: str) -> None:
+def test_an_id_for_a_chat_client_begins_with_call_and_is_restored_for_the_upstream(call_id: str, shown: str) -> None:
     context = Context("anthropic", "openai-chat")
     assert call_ids.to_chat_client(call_id, CHAT, context, ()) == shown
     assert (len(shown) <= 40, context.losses.all()) == (True, ())
@@ -189,12 +189,12 @@ def test_an_id_for_a_chat_client_begins_with_call_and_becomes_the_upstreams_agai
 
 
 @pytest.mark.parametrize("call_id", ["x" * 35, "call_" + "x" * 36, "an id", "a0b1c2d3-0000-4000-8000-a0b1c2d3e4f5"])
-def test_an_id_without_room_for_that_is_hashed(call_id: str) -> None:
+def test_an_id_that_is_too_long_for_the_prefix_is_hashed(call_id: str) -> None:
     context = Context("anthropic", "openai-chat")
     shown = call_ids.to_chat_client(call_id, CHAT, context, ())
     assert shown == call_ids.hashed(call_id) == call_ids.from_chat_client(shown)
     assert [loss.code for loss in context.losses.all()] == ["call.id.rewritten"]
-    # Whoever counts the ids of a conversation takes both for the same.
+    # The original id and its hash count as the same id.
     asked = Request((Turn("assistant", (ToolCall(shown, "f"),)),))
     (found,) = call_ids.with_distinct_ids((ToolCall(call_id, "f"),), Context("a", "b", answers=asked))
     assert isinstance(found, ToolCall)

@@ -1,4 +1,4 @@
-"""Free-text tools for targets that have functions only: wrapped on the way there, unwrapped on the way back."""
+"""Free-text tools for targets that have functions only: requests wrap the text, and answers unwrap the text."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def test_a_custom_tool_becomes_a_function() -> None:
         ),
     ],
 )
-def test_the_description_says_what_the_grammar_was(tool: Tool, description: str) -> None:
+def test_the_description_contains_the_grammar(tool: Tool, description: str) -> None:
     assert wrap_tool(tool, "p", Context("a", "b")) == Tool("p", description, SCHEMA)
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_wrapped_text_comes_back(text: str) -> None:
+def test_wrapped_text_is_unwrapped_unchanged(text: str) -> None:
     arguments = wrap_input(text)
     assert json.loads(arguments) == {"input": text}
     assert unwrap_input(arguments) == text
@@ -65,7 +65,7 @@ def test_wrapped_text_comes_back(text: str) -> None:
         "[" * 9999,
     ],
 )
-def test_arguments_of_another_shape_come_back_as_they_are(arguments: str) -> None:
+def test_arguments_of_another_shape_are_left_unchanged(arguments: str) -> None:
     assert unwrap_input(arguments) == arguments
 
 
@@ -76,7 +76,7 @@ def _streamed(pieces: list[str]) -> tuple[str, str]:
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("spell", [wrap_input, lambda text: json.dumps({"input": text}, indent=1)])
-def test_streamed_text_comes_out_whole_under_any_cut(text: str, spell: object) -> None:
+def test_streamed_text_is_the_same_wherever_the_pieces_are_cut(text: str, spell: object) -> None:
     arguments = spell(text)  # type: ignore[operator]
     assert _streamed([arguments]) == (text, "")
     assert _streamed(list(arguments)) == (text, "")
@@ -84,7 +84,7 @@ def test_streamed_text_comes_out_whole_under_any_cut(text: str, spell: object) -
         assert _streamed([arguments[:cut], arguments[cut:]]) == (text, "")
 
 
-def test_text_comes_as_soon_as_it_is_sure() -> None:
+def test_text_is_sent_as_soon_as_it_is_certain() -> None:
     unwrapper = Unwrapper()
     fed = [unwrapper.feed(piece) for piece in ('{"inp', 'ut": "ab', "c\\", "n\\u00e", '9"', "}", " ")]
     assert fed == ["", "ab", "c", "\n", "é", "", ""]
@@ -116,5 +116,5 @@ def test_escapes_are_decoded(spelled: str, text: str) -> None:
         ('{"text":["a"]}', '{"text":["a"]}'),
     ],
 )
-def test_a_model_that_left_the_shape_gets_its_text_through_at_the_end(arguments: str, text: str) -> None:
+def test_arguments_of_a_wrong_shape_are_sent_as_text_at_the_end(arguments: str, text: str) -> None:
     assert _streamed(list(arguments)) == ("", text)

@@ -1,4 +1,4 @@
-"""Extras: fields one dialect alone knows, gathered with their place and put back there."""
+"""Extras are fields that only one dialect has. They are collected with their place, and put back at that place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_carried_fields_are_those_that_were_sent() -> None:
     assert carried(Wire(), ("a", "b")) is None
 
 
-def test_gathering_takes_what_stands_at_the_place_and_below() -> None:
+def test_gathering_takes_the_fields_at_the_place_and_below() -> None:
     unknown: Unknown = {
         ("tools", 0): {"x": ONE},
         ("tools", 0, "function"): {"y": TWO},
@@ -48,7 +48,7 @@ def test_gathering_takes_what_stands_at_the_place_and_below() -> None:
     assert sorted(_losses(context)) == ["/tools/0/function/y", "/tools/0/x", "/tools/1/x", "/z"]
 
 
-def test_fields_the_wire_knows_and_the_canon_does_not_are_gathered_too() -> None:
+def test_fields_of_the_wire_that_the_canon_lacks_are_gathered_too() -> None:
     context = Context("openai-chat", "gemini")
     more = {"store": ONE, "message/audio": TWO}
     assert gather(context, ("choices", 0), {}, more) == {"openai-chat": more}

@@ -1,4 +1,4 @@
-"""Answers that failed are no empty success, whole and streamed."""
+"""An answer that failed is not shown as an empty success, neither whole nor in a stream."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def answer(word: str, message: str, text: str) -> dict[str, Any]:
     return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-pro", "responseId": "r"}
 
 
-def words(response: Response) -> str:
+def text_of(response: Response) -> str:
     return "".join([part.text for part in response.parts if isinstance(part, Text)])
 
 
@@ -42,29 +42,29 @@ def words(response: Response) -> str:
 @pytest.mark.parametrize("word", list(PLAIN))
 @pytest.mark.parametrize("message", [SAID, ""])
 @pytest.mark.parametrize("text", ["", "I look."])
-def test_the_client_reads_why(target: str, word: str, message: str, text: str) -> None:
+def test_the_client_gets_the_reason_of_the_failure(target: str, word: str, message: str, text: str) -> None:
     body = answer(word, message, text)
     whole = dragoman.translate_response(body, source="gemini", target=target)
-    told = words(get(target).read_response(whole.body, Context(target, target)))
+    shown = text_of(get(target).read_response(whole.body, Context(target, target)))
     stream = StreamTranslator(source="gemini", target=target)
     out = stream.feed(b"data: " + json.dumps(body).encode() + b"\r\n\r\n") + stream.close()
     reader = get(target).reader(Context(target, target))
     folded = fold([*reader.feed(out), *reader.close()])
     assert isinstance(folded, Response)
-    assert words(folded) == told
+    assert text_of(folded) == shown
     if target == "openrouter" and word == "OTHER" and not message:
-        assert told == text  # `error` says it
+        assert shown == text  # the field `error` has the reason
         return
-    assert told.endswith(message or PLAIN[word])
-    assert told.startswith(text)
+    assert shown.endswith(message or PLAIN[word])
+    assert shown.startswith(text)
     for losses in (whole.losses, stream.losses):
         assert [loss.severity for loss in losses if loss.code == "stop.approximated"] == ["warning"]
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-responses", "gemini", "code-assist", "ollama"])
 @pytest.mark.parametrize("called", [True, False])
-def test_calls_that_an_ending_names_and_nobody_made_are_reported(target: str, called: bool) -> None:
-    """Where the word is the same with and without a call, or another, the client cannot know."""
+def test_a_finish_reason_of_calls_without_a_call_is_reported(target: str, called: bool) -> None:
+    """The client cannot detect this: in some dialects the word is the same with and without a call."""
     call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     said = {"role": "assistant", "content": "I look.", **({"tool_calls": [call]} if called else {})}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
@@ -82,7 +82,7 @@ def test_calls_that_an_ending_names_and_nobody_made_are_reported(target: str, ca
         assert found == ([] if called else [("info", "/choices/0/finish_reason")])
 
 
-def test_other_endings_say_nothing() -> None:
+def test_other_endings_add_no_text() -> None:
     assert failure(Stop("stop")) == ""
     assert failure(Stop("content_filter", detail="blocked")) == ""
     assert failure(Stop("error", extra={"openai-chat": {}}), "openai-chat") == ""
@@ -128,7 +128,7 @@ _EVERY = [
 @pytest.mark.parametrize("target", list(_SAME))
 @pytest.mark.parametrize("word", _EVERY)
 @pytest.mark.parametrize("message", ["", "Because of this."])
-def test_every_reason_arrives_or_is_reported_where_it_stands(target: str, word: str, message: str) -> None:
+def test_every_finish_reason_is_written_or_reported_with_its_path(target: str, word: str, message: str) -> None:
     body = answer(word, message, "I look.")
     whole = dragoman.translate_response(body, source="gemini", target=target)
     stream = StreamTranslator(source="gemini", target=target)
@@ -147,7 +147,7 @@ def test_every_reason_arrives_or_is_reported_where_it_stands(target: str, word: 
 
 
 @pytest.mark.parametrize("word", ["eos", "abort", "sensitive", "network_error", "never_seen"])
-def test_a_word_of_a_sister_dialect_is_reported_or_carried(word: str) -> None:
+def test_an_openrouter_finish_reason_is_reported_and_carried(word: str) -> None:
     choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": word}
     body = {"id": "gen-1", "model": "m", "created": 1, "choices": [choice]}
     to_chat = dragoman.translate_response(body, source="openrouter", target="openai-chat")
@@ -169,7 +169,7 @@ def test_a_word_of_a_sister_dialect_is_reported_or_carried(word: str) -> None:
         ("gemini", answer("whim", "", "I look."), "/candidates/0/finishReason"),
     ],
 )
-def test_a_word_that_nobody_knows_is_reported_or_carried(source: str, body: dict[str, object], path: str) -> None:
+def test_an_unknown_finish_reason_is_reported_and_carried(source: str, body: dict[str, object], path: str) -> None:
     for target in ("openai-chat", "openai-responses", "openrouter"):
         out = dragoman.translate_response(body, source=source, target=target)
         assert path in {loss.path for loss in out.losses if loss.code == "stop.approximated"}

@@ -61,7 +61,7 @@ def test_the_kind_of_a_status(status: int, kind: FaultKind) -> None:
         "context length exceeded",
     ],
 )
-def test_a_full_context_is_known_by_its_words(message: str) -> None:
+def test_a_full_context_is_recognised_by_its_message(message: str) -> None:
     assert sharpened("invalid_request", message) == "context_too_long"
     assert sharpened("rate_limit", message) == "rate_limit"
 
@@ -76,11 +76,11 @@ def test_a_full_context_is_known_by_its_words(message: str) -> None:
         "exceed " * 500,
     ],
 )
-def test_other_words_are_no_full_context(message: str) -> None:
+def test_other_messages_are_no_full_context(message: str) -> None:
     assert sharpened("invalid_request", message) == "invalid_request"
 
 
-def test_every_kind_has_a_status_that_means_it_or_the_nearest_kind() -> None:
+def test_every_kind_has_a_status_of_that_kind_or_of_the_nearest_kind() -> None:
     back = {kind: kind_of_status(status_of_kind(kind)) for kind in get_args(FaultKind)}
     assert {kind: other for kind, other in back.items() if kind != other} == {"context_too_long": "invalid_request"}
 
@@ -126,7 +126,7 @@ def test_the_header_is_whole_seconds_and_never_too_short(seconds: float | None, 
 
 
 @pytest.mark.parametrize("count", [3, 60])
-def test_fields_that_a_target_does_not_write_are_reported_however_many_there_are(count: int) -> None:
+def test_every_field_that_a_target_does_not_write_is_reported(count: int) -> None:
     names = [f"field{number}" for number in range(count)]
     error = {"message": "no", "type": "t", "param": "p", **dict.fromkeys(names, 1)}
     document = json.dumps({"error": error, "trace": "t-1", "flag": True}).encode()

@@ -1,4 +1,4 @@
-"""The name and the description of a structured answer in its schema."""
+"""The name and the description of a structured answer are written into its schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = {
 BASE = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
 
-def worded(shape: Format) -> tuple[str | None, list[str]]:
+def schema_and_dropped_details(shape: Format) -> tuple[str | None, list[str]]:
     context = Context("openai-chat", "gemini")
     out = with_words(shape, ("response_format",), context)
     rewritten = [loss for loss in context.losses.all() if loss.code == "schema.rewritten"]
@@ -28,8 +28,8 @@ def worded(shape: Format) -> tuple[str | None, list[str]]:
     return out.schema, [loss.detail for loss in context.losses.all() if loss.code == "format.detail.dropped"]
 
 
-def test_they_stand_in_the_schema() -> None:
-    assert worded(Format("schema", '{"type":"object"}', "one", "of many")) == (
+def test_name_and_description_are_written_into_the_schema() -> None:
+    assert schema_and_dropped_details(Format("schema", '{"type":"object"}', "one", "of many")) == (
         '{"title":"one","description":"of many","type":"object"}',
         [],
     )
@@ -45,18 +45,21 @@ def test_they_stand_in_the_schema() -> None:
         ("true", ["name, description"]),
     ],
 )
-def test_a_schema_keeps_its_own_words(schema: str, left: list[str]) -> None:
-    assert worded(Format("schema", schema, "one", "of many")) == (schema, left)
+def test_a_schema_keeps_its_own_title_and_description(schema: str, left: list[str]) -> None:
+    assert schema_and_dropped_details(Format("schema", schema, "one", "of many")) == (schema, left)
 
 
-def test_the_word_for_a_format_without_a_name_is_no_title() -> None:
-    assert worded(Format("schema", '{"type":"object"}', "answer")) == ('{"type":"object"}', ["name"])
-    assert worded(Format("schema", '{"title":"answer"}', "answer")) == ('{"title":"answer"}', [])
+def test_the_placeholder_name_is_not_written_as_a_title() -> None:
+    assert schema_and_dropped_details(Format("schema", '{"type":"object"}', "answer")) == (
+        '{"type":"object"}',
+        ["name"],
+    )
+    assert schema_and_dropped_details(Format("schema", '{"title":"answer"}', "answer")) == ('{"title":"answer"}', [])
 
 
-def test_a_format_without_a_schema_has_no_place_for_them() -> None:
-    assert worded(Format("schema", None, "one")) == (None, ["name"])
-    assert worded(Format("json")) == (None, [])
+def test_without_a_schema_the_name_is_dropped() -> None:
+    assert schema_and_dropped_details(Format("schema", None, "one")) == (None, ["name"])
+    assert schema_and_dropped_details(Format("json")) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -69,12 +72,12 @@ def test_a_format_without_a_schema_has_no_place_for_them() -> None:
         (Format("schema"), "answer"),
     ],
 )
-def test_a_format_without_a_name_is_called_by_its_title(shape: Format, name: str) -> None:
+def test_a_format_without_a_name_is_named_by_its_title(shape: Format, name: str) -> None:
     assert format_name(shape) == name
 
 
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "code-assist"])
-def test_a_format_of_chat_keeps_its_words_there_and_back(target: str) -> None:
+def test_a_chat_format_keeps_its_name_and_description_in_a_round_trip(target: str) -> None:
     shape = {"name": "person", "description": "Somebody.", "strict": True, "schema": SCHEMA}
     asked = {**BASE, "response_format": {"type": "json_schema", "json_schema": shape}}
     there = dragoman.translate_request(asked, source="openai-chat", target=target)

@@ -1,6 +1,6 @@
-"""Cost and output follow the size of the input: lines that are run are counted, no clock is read.
+"""Cost and output grow linearly with the input. The tests count the executed lines and read no clock.
 
-`make doubling` looks for costs that grow faster in every list and nesting a request can have, by CPU time.
+`make doubling` measures CPU time, for every list and every nesting in a request.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "open
 
 
 def lines_run(work: Callable[[], object]) -> int:
-    """How many lines of Python a piece of work runs: the same number every time."""
+    """The number of Python lines that `work` executes. The number is the same each time."""
     count = 0
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
@@ -94,7 +94,7 @@ def _missing(results: list[Any]) -> list[Any]:
 @pytest.mark.parametrize("target", DIALECTS)
 @pytest.mark.parametrize("order", [_reversed, _twice, _missing])
 @pytest.mark.parametrize("source", ["anthropic", "gemini", "ollama"])
-def test_results_in_any_order_cost_as_much_each(source: str, order: Any, target: str) -> None:
+def test_each_result_costs_the_same_in_any_order(source: str, order: Any, target: str) -> None:
     make = {"anthropic": _anthropic, "gemini": _gemini, "ollama": _ollama}[source]
     counts = []
     for n in (50, 200):
@@ -104,7 +104,7 @@ def test_results_in_any_order_cost_as_much_each(source: str, order: Any, target:
     assert counts[1] < 5 * counts[0]
 
 
-def test_results_without_ids_cost_as_much_each() -> None:
+def test_each_result_without_an_id_costs_the_same() -> None:
     counts = []
     for n in (50, 200):
         body = _gemini(n, _reversed, ids=False)
@@ -135,7 +135,7 @@ def test_no_list_of_ids_is_searched_for_each_result() -> None:
 
 
 def _circle(definitions: int, fan: int) -> dict[str, Any]:
-    """Definitions that name each other: a few levels of it are more than any model reads."""
+    """Definitions that refer to each other. A few levels are already more than a model can read."""
     named = {
         f"d{i}": {
             "type": "object",
@@ -146,8 +146,8 @@ def _circle(definitions: int, fan: int) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": named}
 
 
-def _often(values: int, uses: int) -> dict[str, Any]:
-    """One long list of values that is named many times."""
+def _values_with_many_references(values: int, uses: int) -> dict[str, Any]:
+    """One long list of values that many references point to."""
     named = {"e": {"type": "string", "enum": [f"value {i}" for i in range(values)]}}
     return {
         "type": "object",
@@ -156,16 +156,18 @@ def _often(values: int, uses: int) -> dict[str, Any]:
     }
 
 
-def _beside(values: int, branches: int) -> dict[str, Any]:
-    """A long list of values beside a union: where nothing may stand there, it goes into every branch."""
+def _values_beside_a_union(values: int, branches: int) -> dict[str, Any]:
+    """A long list of values beside a union. For some targets the list must be copied into every branch."""
     union = [{"minLength": i} for i in range(branches)]
     inner = {"type": "string", "enum": [f"value {i}" for i in range(values)], "anyOf": union}
     return {"type": "object", "properties": {"p": inner}}
 
 
 @pytest.mark.parametrize("target", DIALECTS)
-@pytest.mark.parametrize("schema", [_circle(12, 4), _circle(40, 8), _often(300, 300), _beside(300, 300)])
-def test_what_is_written_of_a_schema_follows_its_size(schema: dict[str, Any], target: str) -> None:
+@pytest.mark.parametrize(
+    "schema", [_circle(12, 4), _circle(40, 8), _values_with_many_references(300, 300), _values_beside_a_union(300, 300)]
+)
+def test_the_size_of_a_written_schema_follows_the_size_of_its_source(schema: dict[str, Any], target: str) -> None:
     tool = {"name": "f", "description": "d", "input_schema": schema}
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
     text = json.dumps(body).encode()
@@ -173,8 +175,8 @@ def test_what_is_written_of_a_schema_follows_its_size(schema: dict[str, Any], ta
     assert len(done.body) < 8 * len(text)
 
 
-def test_a_loss_says_which_reference_is_not_followed_any_further() -> None:
-    for schema in (_circle(12, 4), _often(300, 300)):
+def test_a_loss_names_the_reference_that_is_not_followed() -> None:
+    for schema in (_circle(12, 4), _values_with_many_references(300, 300)):
         tool = {"name": "f", "description": "d", "input_schema": schema}
         body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
         done = dragoman.translate_request(json.dumps(body).encode(), source="anthropic", target="ollama")
@@ -182,7 +184,7 @@ def test_a_loss_says_which_reference_is_not_followed_any_further() -> None:
 
 
 @pytest.mark.parametrize("target", ["code-assist", "gemini", "ollama", "openai-responses"])
-def test_members_of_all_of_cost_as_much_each(target: str) -> None:
+def test_each_member_of_all_of_costs_the_same(target: str) -> None:
     counts = []
     for n in (50, 200):
         members = [
@@ -197,7 +199,7 @@ def test_members_of_all_of_cost_as_much_each(target: str) -> None:
 
 
 @pytest.mark.parametrize(("dialect", "make"), [("anthropic", _anthropic), ("gemini", _gemini), ("ollama", _ollama)])
-def test_lint_costs_as_much_for_each_result(dialect: str, make: Any) -> None:
+def test_lint_costs_the_same_for_each_result(dialect: str, make: Any) -> None:
     counts = []
     for n in (50, 200):
         body = make(n, _reversed)
@@ -206,7 +208,7 @@ def test_lint_costs_as_much_for_each_result(dialect: str, make: Any) -> None:
 
 
 class _Object(dict[str, Any]):
-    """An object that counts how often it was looked through."""
+    """An object that counts how often it is iterated."""
 
     looked = 0
 
@@ -215,7 +217,7 @@ class _Object(dict[str, Any]):
         return super().__iter__()
 
 
-def test_an_object_is_looked_through_once_for_all_findings_in_it() -> None:
+def test_an_object_is_iterated_once_for_all_its_findings() -> None:
     document = _Object({f"k{i}": {} for i in range(100)})
     places: dict[int, dict[str, int]] = {}
     found = [_order(document, (f"k{i}", "absent"), places) for i in range(101)]
@@ -237,7 +239,7 @@ class _Counted(int):
         return int(self) > int(other)
 
 
-def test_seals_of_many_texts_are_placed_without_a_search_through_all() -> None:
+def test_seals_of_many_texts_are_placed_without_a_linear_search() -> None:
     many = 1000
     wanted: dict[Record, Path] = {
         Record("text", "gemini", f"seal {i}", offset=_Counted(3 * i), length=3, text=digest("abc")): ()
@@ -252,7 +254,7 @@ def test_seals_of_many_texts_are_placed_without_a_search_through_all() -> None:
 
 @pytest.mark.parametrize("source", ["gemini", "code-assist"])
 @pytest.mark.parametrize("odd", [{}, {"unknown": 1}], ids=["known fields", "unknown fields"])
-def test_parts_in_snake_case_cost_what_their_number_costs(source: str, odd: dict[str, Any]) -> None:
+def test_the_cost_of_parts_in_snake_case_is_linear(source: str, odd: dict[str, Any]) -> None:
     def translate(n: int) -> None:
         part = {"inline_data": {"mime_type": "image/png", "data": "AAAA"}, **odd}
         request: dict[str, Any] = {"contents": [{"role": "user", "parts": [part] * n}]}

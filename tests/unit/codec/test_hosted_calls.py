@@ -1,4 +1,4 @@
-"""Uses of hosted tools: calls and results brought together, written in the target's form, reported, and known again."""
+"""Uses of hosted tools: calls and results are paired, written in the target's form, reported, and recognised later."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _result(number: int, call_id: str, family: str = "web_search") -> HostedResu
 
 
 def _write(call: HostedCall, result: HostedResult | None, context: Context, request: bool) -> tuple[Part, ...]:
-    """A target that has searches only."""
+    """The writer of a target that has only searches."""
     if call.family != "web_search":
         context.lose("hosted.dropped", call.at)
         return ()
@@ -82,20 +82,20 @@ def test_a_call_waits_for_its_result() -> None:
     ]
 
 
-def test_a_result_under_another_id_belongs_to_the_first_call_that_waits() -> None:
+def test_a_result_with_an_unknown_id_belongs_to_the_first_open_call() -> None:
     assert _crossed(_call(1), _result(2, "redacted")) == ["c1+redacted"]
 
 
-def test_a_call_without_a_result_and_a_result_without_a_call() -> None:
+def test_calls_without_results_and_results_without_calls_are_kept() -> None:
     assert _crossed(_result(0, "x"), _call(1)) == ["x+x", "c1+"]
 
 
-def test_parts_of_the_targets_own_dialect_stay() -> None:
+def test_parts_of_the_target_dialect_are_unchanged() -> None:
     own = HostedCall("here", "use", Raw(b"{}"), "web_search", "c")
     assert _crossed(own, Opaque("there", "k", Raw(b"{}"))) == ["HostedCall", "Opaque"]
 
 
-def test_a_turn_of_which_nothing_is_left_is_dropped() -> None:
+def test_a_turn_that_becomes_empty_is_dropped() -> None:
     context = Context("there", "here")
     turns = (Turn("user", (Text("q"),)), Turn("assistant", (_call(0, "other"),), at=("messages", 1)))
     assert cross_turns(turns, _write, frozenset({"here"}), context) == turns[:1]
@@ -103,7 +103,7 @@ def test_a_turn_of_which_nothing_is_left_is_dropped() -> None:
     assert cross_turns(turns[:1], _write, frozenset({"here"}), context) is not None
 
 
-def test_events_of_a_stream() -> None:
+def test_a_call_in_a_stream_is_sent_together_with_its_result() -> None:
     stage = HostedEvents(_write, frozenset({"here"}), Context("there", "here"))
     events: list[Event] = [
         PartStart(0, _call(0)),
@@ -123,13 +123,13 @@ def test_events_of_a_stream() -> None:
         out += [event] if made is None else made
     parts = [event.part.text for event in out if isinstance(event, PartStart) and isinstance(event.part, Text)]
     assert parts == ["", "c0+c0", "c3+"]
-    begun = [event.index for event in out if isinstance(event, PartStart)]
+    started = [event.index for event in out if isinstance(event, PartStart)]
     ended = [event.index for event in out if isinstance(event, PartEnd)]
-    assert begun == ended and len(set(begun)) == 3 and isinstance(out[-1], Finish)
+    assert started == ended and len(set(started)) == 3 and isinstance(out[-1], Finish)
 
 
 @pytest.mark.parametrize("call_id", ["ws_1", "a-b.c", ""])
-def test_ids_made_elsewhere_are_known_again(call_id: str) -> None:
+def test_ids_from_other_dialects_are_restored(call_id: str) -> None:
     shown = foreign_id("srvtoolu_", call_id)
     assert shown.removeprefix("srvtoolu_").replace("_", "").isalnum()
     assert foreign_id("srvtoolu_", shown) == shown
@@ -169,7 +169,7 @@ def _answer(source: str, target: str, parts: list[Any]) -> tuple[Any, list[str]]
     return json.loads(out.body), [str(loss) for loss in out.losses if loss.code.startswith("hosted")]
 
 
-def _asked(source: str, target: str, parts: list[Any]) -> tuple[Any, list[str]]:
+def _request(source: str, target: str, parts: list[Any]) -> tuple[Any, list[str]]:
     if source == "anthropic":
         body: Any = {
             "model": "m",
@@ -221,13 +221,13 @@ def test_a_web_search_call_is_an_anthropic_search() -> None:
     assert len(lost) == 2
 
 
-def test_a_hosted_call_is_never_handed_out_as_a_call() -> None:
+def test_a_hosted_call_is_no_call_for_the_client() -> None:
     body = {"output": [ITEM], "id": "resp_1", "object": "response", "status": "completed", "model": "m"}
     assert dragoman.tool_calls(body, dialect="openai-responses") == []
 
 
-def test_a_search_in_a_history_has_no_id_that_the_server_did_not_give() -> None:
-    out, _ = _asked("anthropic", "openai-responses", [SEARCH, FOUND, TEXT])
+def test_a_search_in_a_history_has_no_invented_id() -> None:
+    out, _ = _request("anthropic", "openai-responses", [SEARCH, FOUND, TEXT])
     assert [item for item in out["input"] if item.get("type") == "web_search_call"] == [
         {
             "type": "web_search_call",
@@ -243,7 +243,7 @@ def test_a_search_in_a_history_has_no_id_that_the_server_did_not_give() -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-chat", "ollama", "openrouter"])
-def test_where_no_results_of_others_are_taken_a_search_is_text(target: str) -> None:
+def test_a_search_is_text_for_a_target_that_takes_no_foreign_results(target: str) -> None:
     out = dragoman.translate_request(
         {"model": "m", "input": [{"role": "user", "content": "q"}, ITEM, {"role": "user", "content": "more"}]},
         source="openai-responses",
@@ -266,25 +266,25 @@ def test_a_fetched_page_is_kept_in_a_history(target: str) -> None:
     }
     content = {"type": "web_fetch_result", "url": "https://e.com/p", "content": page}
     result = {"type": "web_fetch_tool_result", "tool_use_id": "srvtoolu_2", "content": content}
-    out, _ = _asked("anthropic", target, [use, result])
+    out, _ = _request("anthropic", target, [use, result])
     said = "[the page https://e.com/p was fetched]\\n[result]\\n- P https://e.com/p\\nthe words\\n[end of the result]"
     assert said in json.dumps(out)
 
 
-def test_what_a_client_sends_back_goes_home_without_an_id_that_is_not_stored() -> None:
+def test_a_returned_search_reaches_its_own_upstream_without_its_id() -> None:
     shown, _ = _answer("openai-responses", "anthropic", [ITEM])
-    out, _ = _asked("anthropic", "openai-responses", shown["content"])
+    out, _ = _request("anthropic", "openai-responses", shown["content"])
     item = {name: value for name, value in ITEM.items() if name != "id"}
     assert [item for item in out["input"] if item.get("type") == "web_search_call"] == [item]
 
 
-def test_what_a_client_sends_back_goes_to_no_other_upstream_of_its_dialect() -> None:
+def test_a_returned_search_is_not_sent_to_another_upstream() -> None:
     shown, _ = _answer("openai-responses", "anthropic", [ITEM])
-    out, lost = _asked("anthropic", "anthropic", [*shown["content"], TEXT])
+    out, lost = _request("anthropic", "anthropic", [*shown["content"], TEXT])
     assert out["messages"][1]["content"] == "blue" and len(lost) == 2
     shown, _ = _answer("anthropic", "openai-responses", [SEARCH, FOUND])
-    out, _ = _asked("openai-responses", "openai-responses", shown["output"])
-    _, item = shown["output"]  # in front of the search stands what Messages wants back
+    out, _ = _request("openai-responses", "openai-responses", shown["output"])
+    _, item = shown["output"]  # the item before the search carries the values that Messages needs later
     assert out["input"][1] == {name: value for name, value in item.items() if name != "id"}
 
 
@@ -297,7 +297,7 @@ def test_a_dialect_without_hosted_tools_reports_them() -> None:
     ]
 
 
-# searches that an answer's metadata tells of
+# searches in the metadata of an answer
 
 GROUNDED = {
     "groundingMetadata": {
@@ -378,7 +378,7 @@ def test_a_search_becomes_grounding_in_a_stream() -> None:
     }
 
 
-def test_grounding_of_a_stream_is_told_once_it_is_whole() -> None:
+def test_grounding_of_a_stream_is_sent_when_it_is_complete() -> None:
     stream = dragoman.StreamTranslator(source="gemini", target="anthropic", created=1)
     chunks = [
         {"candidates": [{"content": {"role": "model", "parts": [{"text": "blue"}]}, "index": 0}]},
@@ -414,21 +414,21 @@ def test_a_server_tool_call_is_a_search() -> None:
     assert lost[-1].endswith("the words of the pages have no place")
 
 
-def test_a_search_is_a_server_tool_call_and_known_again() -> None:
+def test_a_search_is_a_server_tool_call_and_is_recognised_later() -> None:
     out, _ = _answer("anthropic", "openrouter", [SEARCH, FOUND, TEXT])
     message = out["choices"][0]["message"]
     (detail,) = _entries(message)
     assert detail["tool_name"] == "web_search" and json.loads(detail["arguments"]) == {"query": "sky"}
     assert json.loads(detail["result"]) == [{"url": "https://e.com/a", "title": "A"}]
     body = {"model": "m", "messages": [{"role": "user", "content": "q"}, message, {"role": "user", "content": "more"}]}
-    home = dragoman.translate_request(body, source="openrouter", target="openrouter")
-    assert b"server_tool_call" not in home.body
-    assert "hosted.dropped" in [loss.code for loss in home.losses]
-    there = json.loads(dragoman.translate_request(body, source="openrouter", target="openai-responses").body)
-    assert [item["action"]["query"] for item in there["input"] if item.get("type") == "web_search_call"] == ["sky"]
+    same = dragoman.translate_request(body, source="openrouter", target="openrouter")
+    assert b"server_tool_call" not in same.body
+    assert "hosted.dropped" in [loss.code for loss in same.losses]
+    other = json.loads(dragoman.translate_request(body, source="openrouter", target="openai-responses").body)
+    assert [item["action"]["query"] for item in other["input"] if item.get("type") == "web_search_call"] == ["sky"]
 
 
-def test_the_words_of_a_cited_page_stay_with_kin() -> None:
+def test_openrouter_keeps_the_text_of_a_cited_page_in_a_round_trip() -> None:
     note = {"type": "url_citation", "url_citation": {"url": "https://e.com/a", "title": "A", "content": "words"}}
     message = {"role": "assistant", "content": "blue", "annotations": [note]}
     body = {"id": "gen-1", "model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
@@ -491,7 +491,7 @@ def test_search_results_in_a_stream() -> None:
     assert (note["start_index"], note["end_index"]) == (4, 7)
 
 
-def test_search_results_that_come_late_are_told_at_the_end() -> None:
+def test_late_search_results_are_sent_at_the_end() -> None:
     chunks: list[Any] = [
         {"id": "c", "model": "sonar", "created": 1, "choices": [{"index": 0, "delta": {"content": "blue"}}]},
         {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], **SEARCHED},
@@ -503,8 +503,8 @@ def test_search_results_that_come_late_are_told_at_the_end() -> None:
     assert [item["type"] for item in response["output"]] == ["message", "web_search_call"]
 
 
-def test_numbers_are_not_cited_where_the_search_comes_in_the_middle_of_the_text() -> None:
-    """The reader keeps no text, so the places of numbers would be counted from the middle."""
+def test_numbers_are_not_cited_if_the_search_comes_within_the_text() -> None:
+    """The reader keeps no text. The positions of the numbers would count from the middle of the text."""
     chunks: list[Any] = [
         {"id": "c", "model": "sonar", "created": 1, "choices": [{"index": 0, "delta": {"content": "blue"}}]},
         {"id": "c", "choices": [{"index": 0, "delta": {"content": " sky[1]"}}], **SEARCHED},
@@ -518,7 +518,7 @@ def test_numbers_are_not_cited_where_the_search_comes_in_the_middle_of_the_text(
 
 
 def test_numbers_in_a_text_with_annotations_are_not_cited_again() -> None:
-    """LiteLLM leaves Perplexity's fields beside the annotations that it makes of them."""
+    """LiteLLM makes annotations from Perplexity's fields, and keeps the fields too."""
     note = {
         "type": "url_citation",
         "url_citation": {"url": "https://e.com/a", "title": "A", "start_index": 0, "end_index": 7},
@@ -534,8 +534,8 @@ def test_numbers_in_a_text_with_annotations_are_not_cited_again() -> None:
     ]
     raw = b"".join([b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks]) + b"data: [DONE]\n\n"
     stream = dragoman.StreamTranslator(source="openai-chat", target="openai-responses", created=1)
-    told = stream.feed(raw) + stream.close()
-    response = json.loads(told.strip().split(b"data: ")[-1])["response"]
+    out_bytes = stream.feed(raw) + stream.close()
+    response = json.loads(out_bytes.strip().split(b"data: ")[-1])["response"]
     streamed = response["output"][-1]["content"][0]["annotations"]
     for notes in (whole, streamed):
         assert [(one["url"], one["start_index"], one["end_index"]) for one in notes] == [("https://e.com/a", 0, 7)]
@@ -552,7 +552,7 @@ def _entries(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_chat_clients_get_the_cited_pages_of_a_search_as_annotations() -> None:
-    """OpenAI's schema has no field for the others: they stand in the list in which seals travel."""
+    """OpenAI's schema has no field for pages without a citation. These pages are in the list that also holds seals."""
     cited = {"type": "web_search_result_location", "url": "https://e.com/a", "title": "A", "cited_text": "blue"}
     text = {**TEXT, "citations": [{**cited, "encrypted_index": "E"}]}
     out, lost = _answer("anthropic", "openai-chat", [SEARCH, FOUND, text])
@@ -564,7 +564,7 @@ def test_chat_clients_get_the_cited_pages_of_a_search_as_annotations() -> None:
     assert all(line.startswith("info") for line in lost if "hosted" in line)
 
 
-def test_chat_clients_get_uses_in_a_stream_each_in_one_chunk() -> None:
+def test_chat_clients_get_each_use_of_a_stream_in_one_chunk() -> None:
     stream = dragoman.StreamTranslator(source="openai-responses", target="openai-chat", created=1)
     lines = [
         {"type": "response.created", "response": {"id": "r", "model": "m", "output": []}},
@@ -573,8 +573,8 @@ def test_chat_clients_get_uses_in_a_stream_each_in_one_chunk() -> None:
         {"type": "response.completed", "response": {"id": "r", "model": "m", "status": "completed", "output": [ITEM]}},
     ]
     body = b"".join([b"data: %b\n\n" % json.dumps(line).encode() for line in lines])
-    told = stream.feed(body) + stream.close()
-    chunks = [json.loads(line[6:]) for line in told.splitlines() if line.startswith(b"data: {")]
+    out_bytes = stream.feed(body) + stream.close()
+    chunks = [json.loads(line[6:]) for line in out_bytes.splitlines() if line.startswith(b"data: {")]
     entries = [one for chunk in chunks for choice in chunk["choices"] for one in _entries(choice["delta"])]
     assert [(one["index"], one["tool_name"]) for one in entries] == [(0, "web_search"), (1, "web_search")]
     assert "https://e.com/a" in entries[0]["result"]
@@ -584,7 +584,7 @@ def test_chat_clients_get_uses_in_a_stream_each_in_one_chunk() -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "openrouter", "ollama"])
-def test_a_use_that_a_chat_client_sends_back_is_known_to_the_next_model(target: str) -> None:
+def test_a_use_that_a_chat_client_returns_is_text_for_the_next_model(target: str) -> None:
     out, _ = _answer("anthropic", "openai-chat", [SEARCH, FOUND, TEXT])
     message = out["choices"][0]["message"]
     body = {"model": "m", "messages": [{"role": "user", "content": "q"}, message, {"role": "user", "content": "r"}]}
@@ -611,22 +611,22 @@ LISTING = {
 
 
 @pytest.mark.parametrize(
-    ("item", "name", "asked", "found"),
+    ("item", "name", "query", "found"),
     [(FILES, "file_search", "fox", "a quick fox"), (LISTING, "mcp_list_tools", "srv", "says it again")],
 )
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
-def test_tools_that_one_dialect_alone_has_are_shown_in_details(
-    target: str, item: dict[str, Any], name: str, asked: str, found: str
+def test_tools_of_only_one_dialect_are_shown_in_details(
+    target: str, item: dict[str, Any], name: str, query: str, found: str
 ) -> None:
     body = {"id": "r", "model": "m", "status": "completed", "output": [item]}
     done = dragoman.translate_response(body, source="openai-responses", target=target, created=1)
     [entry] = _entries(done.json()["choices"][0]["message"])
-    assert entry["tool_name"] == name and asked in entry["arguments"] and found in entry["result"]
+    assert entry["tool_name"] == name and query in entry["arguments"] and found in entry["result"]
     assert [loss.code for loss in done.losses if loss.path == "/output/0"] == ["hosted.mapped"]
 
 
 @pytest.mark.parametrize(("item", "severity"), [(FILES, "warning"), (LISTING, "info")])
-def test_such_tools_are_reported_elsewhere(item: dict[str, Any], severity: str) -> None:
+def test_tools_of_only_one_dialect_are_dropped_for_other_targets(item: dict[str, Any], severity: str) -> None:
     body = {"id": "r", "model": "m", "status": "completed", "output": [item]}
     done = dragoman.translate_response(body, source="openai-responses", target="ollama", created=1)
     lost = {(loss.code, loss.severity) for loss in done.losses if loss.path.startswith("/output/0")}
@@ -634,14 +634,14 @@ def test_such_tools_are_reported_elsewhere(item: dict[str, Any], severity: str) 
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
-def test_the_age_of_a_page_crosses_where_results_are_free_text(target: str) -> None:
+def test_the_age_of_a_page_is_kept_in_free_text_results(target: str) -> None:
     page = {**FOUND["content"][0], "page_age": "2 days ago"}  # type: ignore[dict-item, index]
     out, _ = _answer("anthropic", target, [SEARCH, {**FOUND, "content": [page]}, TEXT])
     [entry] = _entries(out["choices"][0]["message"])
     assert json.loads(entry["result"])[0]["page_age"] == "2 days ago"
 
 
-def test_the_date_of_a_page_is_its_age_for_messages() -> None:
+def test_the_date_of_a_page_becomes_its_age_in_anthropic() -> None:
     results = [{"url": "https://e.com/a", "title": "A", "date": "2025-05-01"}]
     message = {"role": "assistant", "content": "blue"}
     body = {"id": "x", "model": "sonar", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
@@ -658,8 +658,8 @@ def test_no_chat_upstream_gets_a_use_that_was_written_for_its_client() -> None:
     assert ("hosted.dropped", "/messages/1/reasoning_details/0") in {(loss.code, loss.path) for loss in done.losses}
 
 
-def test_words_of_a_page_in_a_stream_are_reported_where_they_have_no_place() -> None:
-    """The words stand inside an annotation, below the list where unknown annotations are noted."""
+def test_the_text_of_a_page_in_a_stream_is_reported_if_it_has_no_place() -> None:
+    """The text is inside an annotation, one level below the list of annotations that is checked for unknown entries."""
     cited = {"url": "https://e.com/a", "title": "A", "content": "words", "start_index": 0, "end_index": 4}
     delta = {"content": "blue", "annotations": [{"type": "url_citation", "url_citation": cited}]}
     chunks: list[Any] = [
@@ -672,7 +672,7 @@ def test_words_of_a_page_in_a_stream_are_reported_where_they_have_no_place() -> 
     assert "/choices/0/delta/annotations/0/url_citation/content" in [loss.path for loss in stream.losses]
 
 
-def test_words_of_a_page_stay_with_their_citation_on_the_way_to_chat() -> None:
+def test_the_text_of_a_page_stays_in_its_citation_for_chat() -> None:
     cited = {"url": "https://e.com/a", "title": "A", "content": "words", "start_index": 0, "end_index": 4}
     said = {"role": "assistant", "content": "blue", "annotations": [{"type": "url_citation", "url_citation": cited}]}
     head = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
@@ -691,8 +691,8 @@ def test_words_of_a_page_stay_with_their_citation_on_the_way_to_chat() -> None:
     assert stream.losses == ()
 
 
-def test_annotations_of_a_later_text_in_a_stream_are_placed_in_it() -> None:
-    """Annotations count in the text of the whole answer, which a detail cuts in two."""
+def test_annotations_in_a_stream_count_from_their_own_text() -> None:
+    """In the source, positions count in the text of the whole answer. A detail divides this text into two texts."""
 
     def note(page: str, start: int, end: int) -> Any:
         place = {"url": f"https://e.com/{page}", "title": "", "start_index": start, "end_index": end}
@@ -721,7 +721,7 @@ def test_annotations_of_a_later_text_in_a_stream_are_placed_in_it() -> None:
     ]
 
 
-def test_uses_without_an_id_get_one_each_from_their_places() -> None:
+def test_uses_without_an_id_get_ids_from_their_places() -> None:
     first = HostedCall("gemini", "executableCode", Raw(b"{}"), at=("candidates", 0, "content", "parts", 1))
     second = msgspec.structs.replace(first, at=("candidates", 0, "content", "parts", 3))
     assert use_id(first) != use_id(second)

@@ -1,4 +1,4 @@
-"""Hosted tools by their tables: options read, moved, reported; what has no counterpart; secrets."""
+"""Hosted tools: options are read, moved and reported by tables. Also: tools without a counterpart, and secrets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ THERE = Row(
     "web_search",
     "find",
     kinds("find"),
-    options={"allowed_domains": Option(("domains",), write=lambda said: ",".join(said)), **location("spot")},
+    options={"allowed_domains": Option(("domains",), write=lambda sent: ",".join(sent)), **location("spot")},
     fixed={"type": "find", "spot": {"kind": "rough"}},
     beside={"spot": {"type": "approximate"}},
 )
@@ -70,8 +70,8 @@ def _value(tool: Tool | HostedTool) -> Any:
 
 
 def test_options_move_to_their_places() -> None:
-    said = {"filter": {"only": ["a", "b"]}, "place": {"city": "Rome", "type": "approximate"}, "approve": "never"}
-    (made,), lost, _ = _crossed(_tool(said))
+    sent = {"filter": {"only": ["a", "b"]}, "place": {"city": "Rome", "type": "approximate"}, "approve": "never"}
+    (made,), lost, _ = _crossed(_tool(sent))
     assert (made.dialect, made.kind, made.at) == ("there", "find", AT)  # type: ignore[union-attr]
     assert _value(made) == {
         "type": "find",
@@ -82,7 +82,7 @@ def test_options_move_to_their_places() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "paths"),
+    ("sent", "paths"),
     [
         ({"limit": 3}, ["/tools/1", "/tools/1/limit"]),
         ({"approve": "never", "limit": "three"}, ["/tools/1/limit"]),
@@ -92,15 +92,15 @@ def test_options_move_to_their_places() -> None:
         ({"approve": "never", "place": {"city": None}, "type": "search", "name": "s"}, []),
     ],
 )
-def test_options_without_a_place_are_reported(said: Any, paths: list[str]) -> None:
-    _, lost, _ = _crossed(_tool(said, "old_search"))
+def test_options_without_a_place_are_reported(sent: Any, paths: list[str]) -> None:
+    _, lost, _ = _crossed(_tool(sent, "old_search"))
     assert [path for code, path in lost if code == "tool.hosted.option.dropped"] == paths
 
 
-def test_a_token_among_headers_is_a_token_and_no_secret_is_told() -> None:
-    said = {"name": "wiki", "url": "https://x.example", "h": {"authorization": "Bearer s3cr3t", "X-Key": "0th3r"}}
+def test_a_token_in_the_headers_is_moved_and_no_secret_is_reported() -> None:
+    sent = {"name": "wiki", "url": "https://x.example", "h": {"authorization": "Bearer s3cr3t", "X-Key": "0th3r"}}
     context = Context("here", "there")
-    (made,) = cross((_tool(said, "server"),), (SERVER,), (SERVER_THERE,), context)
+    (made,) = cross((_tool(sent, "server"),), (SERVER,), (SERVER_THERE,), context)
     assert _value(made) == {"label": "wiki", "address": "https://x.example", "token": "s3cr3t"}
     assert Loss("tool.hosted.option.dropped", "dropped", "warning", "/tools/1/h", "headers") in context.losses.all()
     assert not [loss for loss in context.losses.all() if "s3cr3t" in str(loss) or "0th3r" in str(loss)]
@@ -109,14 +109,14 @@ def test_a_token_among_headers_is_a_token_and_no_secret_is_told() -> None:
     assert _value(made) == {"name": "wiki", "url": "https://x.example", "h": {"Authorization": "Bearer s3cr3t"}}
 
 
-def test_what_cannot_be_written_whole_is_dropped() -> None:
+def test_a_tool_that_cannot_be_written_completely_is_dropped() -> None:
     made, lost, _ = _crossed(_tool({"name": "wiki"}, "server"), target=(SERVER_THERE,))
     assert made == () and lost == [("tool.hosted.dropped", "/tools/1")]
     made, lost, _ = _crossed(_tool({}, "robot"))
     assert made == () and lost == [("tool.hosted.dropped", "/tools/1")]
 
 
-def test_a_stand_in_is_made_once_and_never_over_the_clients_own() -> None:
+def test_a_stand_in_is_made_once_and_never_replaces_a_tool_of_the_client() -> None:
     made, lost, context = _crossed(_tool({"approve": "never"}), _tool({"approve": "never"}), target=(), stand_ins=True)
     assert [tool.name for tool in made if isinstance(tool, Tool)] == ["google_web_search"]
     assert [code for code, _ in lost] == ["tool.hosted.as_function", "tool.hosted.dropped"]
@@ -135,7 +135,7 @@ def test_a_hosted_tool_is_offered_once_and_not_beside_a_function_of_its_name() -
     assert _crossed(own, _tool({}), target=(named,))[0] == (own,)
 
 
-def test_a_row_may_need_a_model_that_takes_it() -> None:
+def test_a_row_can_require_a_feature_of_the_model() -> None:
     row = msgspec.structs.replace(THERE, needs="web_search_options")
     none, lost, _ = _crossed(_tool({"approve": "never"}), target=(row,))
     assert none == () and lost == [("tool.hosted.dropped", "/tools/1")]
@@ -164,7 +164,7 @@ def test_deferred_tools_stay_deferred_only_beside_a_search() -> None:
     assert _crossed(later, target=())[0] == (later,)  # the writer of such a target expands it
 
 
-def test_nothing_is_touched_without_hosted_tools() -> None:
+def test_tools_are_unchanged_if_none_is_hosted() -> None:
     tools = (Tool("f"), Tool("g"))
     assert _crossed(*tools)[0] == tools
 
@@ -178,13 +178,13 @@ def test_the_tables_use_common_names_only(name: str) -> None:
 
 
 @pytest.mark.parametrize(("family", "argument"), [("web_search", "query"), ("web_fetch", "prompt")])
-def test_stand_ins_have_the_arguments_that_clients_know(family: str, argument: str) -> None:
+def test_stand_ins_have_the_arguments_that_clients_expect(family: str, argument: str) -> None:
     schema = msgspec.json.decode(STAND_INS[family].schema or "")
     assert list(schema["properties"]) == schema["required"] == [argument]
 
 
 class _CountedMoves(dict[Any, Any]):
-    """Moved fields that count how often all of them are looked through."""
+    """Moved fields that count how often they are all iterated."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -196,7 +196,7 @@ class _CountedMoves(dict[Any, Any]):
 
 
 def test_many_dropped_tools_are_compared_with_all_others_once() -> None:
-    """A request may offer thousands of hosted tools: the work for each must not grow with their number."""
+    """A request can have thousands of hosted tools. The work for each tool must not grow with their number."""
     context = Context("here", "there")
     context.moved = _CountedMoves()
     context.moved["tools", 50, "max_uses"] = ("max_tool_calls",)

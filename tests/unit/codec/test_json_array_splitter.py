@@ -1,4 +1,4 @@
-"""The growing JSON array: the same elements under any cut, and nothing between them but commas."""
+"""Streams as one JSON array: any cut of the bytes gives the same elements; only commas may separate them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def split(text: bytes, cuts: list[int]) -> tuple[list[bytes], json_array_splitte
     return found, splitter
 
 
-def test_elements_come_whole_however_the_bytes_are_cut() -> None:
+def test_elements_are_the_same_however_the_bytes_are_cut() -> None:
     assert split(TEXT, [])[0] == ELEMENTS
     assert split(TEXT, list(range(1, len(TEXT))))[0] == ELEMENTS
     assert split(TEXT, [5, 5, 9, 9])[0] == ELEMENTS
@@ -32,22 +32,22 @@ def test_elements_come_whole_however_the_bytes_are_cut() -> None:
         assert (found, splitter.ended, splitter.open) == (ELEMENTS, True, False)
 
 
-def test_an_open_element_is_told() -> None:
+def test_an_open_element_is_reported() -> None:
     found, splitter = split(b'[{"a":1},{"b":"x', [])
     assert (found, splitter.ended, splitter.open) == ([b'{"a":1}'], False, True)
 
 
-def test_bare_objects_are_taken_without_the_array() -> None:
+def test_objects_without_an_array_are_accepted() -> None:
     assert split(b'{"error":{}}\n{"a":1}', [])[0] == [b'{"error":{}}', b'{"a":1}']
 
 
-def test_what_follows_the_array_is_not_looked_at() -> None:
+def test_bytes_after_the_array_are_ignored() -> None:
     found, splitter = split(b'[{"a":1}] and so on {"b":2}', [3, 9, 15])
     assert (found, splitter.ended, splitter.broken) == ([b'{"a":1}'], True, None)
 
 
 @pytest.mark.parametrize("cuts", [[], [8], [9], [10], list(range(1, 18))])
-def test_what_is_no_object_breaks_the_stream_after_the_elements_before_it(cuts: list[int]) -> None:
+def test_an_element_that_is_no_object_breaks_the_stream(cuts: list[int]) -> None:
     found, splitter = split(b'[{"a":1},true,{"b":2}]', cuts)
     assert found == [b'{"a":1}']
     assert str(splitter.broken) == "not gemini: expected objects in a JSON array, got b't'"

@@ -1,4 +1,4 @@
-"""Edits of JSON text: only what differs is touched, and every other byte stays."""
+"""Edits of JSON text: only the values that differ are written, and every other byte is kept."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from dragoman.codec.json_edit import edited
         (b'{"n": "text"}', {"n": {"is": "an object"}}, b'{"n": {"is":"an object"}}'),
     ],
 )
-def test_only_what_differs_is_touched(document: bytes, after: Any, expected: bytes) -> None:
+def test_only_values_that_differ_are_written(document: bytes, after: Any, expected: bytes) -> None:
     assert edited(document, json.loads(document), after) == expected
 
 
-def test_a_field_that_was_not_read_stays() -> None:
+def test_a_field_that_was_not_read_is_kept() -> None:
     assert edited(b'{"a":1,"strange":[1.0]}', {"a": 1}, {"a": 2}) == b'{"a":2,"strange":[1.0]}'
 
 
@@ -49,7 +49,7 @@ def test_a_field_in_another_spelling_is_the_same_field() -> None:
 
 
 @pytest.mark.parametrize("document", [b'{"a":1,"a":2}', b"{", b'{"a":1}}'])
-def test_text_that_cannot_be_followed_is_not_edited(document: bytes) -> None:
+def test_text_that_is_ambiguous_or_broken_is_not_edited(document: bytes) -> None:
     assert edited(document, {"a": 1}, {"a": 3}) is None
 
 

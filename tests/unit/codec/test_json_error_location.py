@@ -1,4 +1,4 @@
-"""Where a text is not JSON: line, column and the kind of mistake, in the library, the command and the gateway."""
+"""Mistakes in JSON text: the error names the line, the column and the kind of mistake."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def test_every_dialect_names_the_place(dialect: str) -> None:
     assert str(refused.value) == "not valid JSON: expecting value, found '}' at line 2, column 15"
 
 
-def test_a_deep_text_is_no_danger() -> None:
+def test_a_mistake_in_deeply_nested_text_is_found() -> None:
     assert json_mistake(b"[" * 200_000, "Input data was truncated")

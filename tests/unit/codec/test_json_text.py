@@ -38,12 +38,12 @@ def test_one_object_is_an_object(text: str) -> None:
         *TOO_LARGE,
     ],
 )
-def test_anything_else_is_not(text: str) -> None:
+def test_other_text_is_no_object(text: str) -> None:
     assert not json_text.is_object(text)
 
 
 @pytest.mark.parametrize("text", TOO_LARGE)
-def test_a_number_that_no_decoder_takes_makes_no_object_however_long_the_text(text: str) -> None:
+def test_text_with_a_number_that_no_decoder_accepts_is_no_object(text: str) -> None:
     long = text[:-1] + ',"pad":"' + "é" * 999 + '"}'
     assert json_text.is_whole(text) and json_text.is_whole(long)
     assert not json_text.is_object(long)
@@ -65,7 +65,7 @@ def test_arguments_keep_their_exact_text() -> None:
 
 
 @pytest.mark.parametrize("text", ['{"a": ', "[1]", "7"])
-def test_arguments_that_are_no_object_are_none(text: str) -> None:
+def test_arguments_that_are_no_object_give_none(text: str) -> None:
     assert json_text.object_raw(text) is None
 
 
@@ -78,7 +78,7 @@ def test_values_and_texts() -> None:
 
 
 @pytest.mark.parametrize("text", [b'{"n":1e999}', b'"\xff"', b"[" * 9999 + b"]" * 9999])
-def test_what_was_only_skimmed_may_turn_out_to_be_no_value(text: bytes) -> None:
+def test_a_value_that_was_only_skimmed_can_be_invalid(text: bytes) -> None:
     with pytest.raises(WireError, match="a value that can be decoded"):
         json_text.plain(Raw(text))
     assert json_text.kind(Raw(b'{"type":' + text + b"}")) == ""

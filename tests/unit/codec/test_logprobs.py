@@ -1,4 +1,4 @@
-"""Log probabilities with more lists than that of the text."""
+"""Log probabilities with a second list beside the list of the text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TOKEN = {"token": "42", "logprob": -0.5, "bytes": [52, 50], "top_logprobs": []}
 
 @pytest.mark.parametrize("target", ["openai-responses", "gemini", "ollama"])
 @pytest.mark.parametrize("name", ["reasoning_content", "refusal"])
-def test_a_list_beside_the_texts_own_does_not_hide_it(target: str, name: str) -> None:
+def test_a_second_list_does_not_hide_the_list_of_the_text(target: str, name: str) -> None:
     scores: dict[str, Any] = {"content": [TOKEN], name: [{**TOKEN, "token": "We", "logprob": -0.25}]}
     message = {"role": "assistant", "content": "42"}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": scores}

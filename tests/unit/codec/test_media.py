@@ -20,7 +20,7 @@ from dragoman.codec import media
         ("", None),
     ],
 )
-def test_a_base64_data_url_is_taken_apart(url: str, parts: tuple[str, str] | None) -> None:
+def test_a_base64_data_url_is_split_into_type_and_data(url: str, parts: tuple[str, str] | None) -> None:
     assert media.split_data_url(url) == parts
 
 
@@ -67,7 +67,7 @@ def test_a_type_is_guessed_from_the_ending(name: str, mime: str) -> None:
         (Media("document", "text/csv", "eA==", name="x.csv"), "Binary content of type text/csv was processed. (x.csv)"),
     ],
 )
-def test_the_text_that_stands_for_media(part: Media, text: str) -> None:
+def test_the_text_that_replaces_media(part: Media, text: str) -> None:
     assert media.note(part) == text
 
 
@@ -80,5 +80,5 @@ def test_the_text_that_stands_for_media(part: Media, text: str) -> None:
         (Media("document", "text/csv", "eA==", name="x.csv"), "[text/csv attached here could not be sent: x.csv]"),
     ],
 )
-def test_the_text_that_stands_for_media_in_a_turn(part: Media, text: str) -> None:
+def test_the_text_that_replaces_media_in_a_turn(part: Media, text: str) -> None:
     assert media.missing(part) == text

@@ -1,4 +1,4 @@
-"""NDJSON: the same lines under any cut, bounded, and one value on one line."""
+"""NDJSON: any cut of the bytes gives the same lines, lines are bounded, and each line has one value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def split(text: bytes, cuts: list[int]) -> list[bytes]:
     return found + splitter.close()
 
 
-def test_lines_come_whole_however_the_bytes_are_cut() -> None:
+def test_lines_are_the_same_however_the_bytes_are_cut() -> None:
     assert split(TEXT, []) == LINES
     assert split(TEXT, list(range(1, len(TEXT)))) == LINES
     dice = random.Random(7)
@@ -29,7 +29,7 @@ def test_lines_come_whole_however_the_bytes_are_cut() -> None:
         assert split(TEXT, sorted(dice.sample(range(len(TEXT)), dice.randrange(1, 9)))) == LINES
 
 
-def test_a_line_is_given_out_as_soon_as_it_ends() -> None:
+def test_a_line_is_returned_as_soon_as_it_ends() -> None:
     splitter = ndjson_splitter.Splitter("ollama")
     assert splitter.feed(b'{"a":') == []
     assert splitter.feed(b'1}\n{"b"') == [b'{"a":1}']
@@ -51,7 +51,7 @@ def test_a_line_that_is_too_long_breaks_the_stream_after_the_lines_before_it(
     assert "at most 16 bytes" in str(splitter.broken)
 
 
-def test_a_value_over_several_lines_is_put_on_one() -> None:
+def test_a_value_on_several_lines_is_written_on_one() -> None:
     spread = b'{"a":\r\n [1,\n2]}'
     line = ndjson_splitter.one_line(spread)
     assert b"\n" not in line and b"\r" not in line

@@ -1,4 +1,4 @@
-"""Where a seal comes from: dialect, host and model, as far as they are known."""
+"""The origin of a seal: dialect, host and model, if they are known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dragoman.codec.packed_seals import Origin, family, same_origin
         ("claude-opus-4-1@20250805", "claude-opus-4-1"),
     ],
 )
-def test_a_model_is_the_same_under_the_name_it_answers_with(asked: str, answered: str) -> None:
+def test_the_name_in_an_answer_belongs_to_the_requested_model(asked: str, answered: str) -> None:
     assert family(asked) == family(answered)
 
 
@@ -34,11 +34,11 @@ def test_a_model_is_the_same_under_the_name_it_answers_with(asked: str, answered
         ("claude-opus-4-1", "claude-opus-4-5"),
     ],
 )
-def test_other_models_are_others(one: str, other: str) -> None:
+def test_different_models_have_different_families(one: str, other: str) -> None:
     assert family(one) != family(other)
 
 
-def test_a_name_that_is_nothing_but_a_stamp_is_kept() -> None:
+def test_a_name_that_is_only_a_stamp_is_kept() -> None:
     assert family("-latest") == "-latest"
     assert family("") == ""
 
@@ -54,9 +54,9 @@ def test_a_name_that_is_nothing_but_a_stamp_is_kept() -> None:
         (Seal("anthropic", "x", "", "gemini-3-pro"), False),
     ],
 )
-def test_a_seal_goes_to_its_origin_alone(seal: Seal, same: bool) -> None:
+def test_a_seal_is_sent_only_to_its_origin(seal: Seal, same: bool) -> None:
     assert same_origin(seal, Origin("gemini", "gemini-3-pro-preview", "google")) is same
 
 
-def test_what_is_not_known_tells_nothing_apart() -> None:
+def test_an_unknown_model_matches_any_model() -> None:
     assert same_origin(Seal("gemini", "x", "", "gemini-3-pro", "google"), Origin("gemini"))

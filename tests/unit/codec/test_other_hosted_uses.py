@@ -1,4 +1,4 @@
-"""Uses of hosted tools that only one dialect has: their words cross in a history, and ids and seals do not."""
+"""Uses of hosted tools that only one dialect has: a translated history has their text, but not their ids and seals."""
 
 from __future__ import annotations
 
@@ -70,9 +70,11 @@ MAPS = (
         ("gemini", contents(*MAPS), ("google_maps", "pizza", "Luigi")),
     ],
 )
-def test_the_words_cross(source: str, document: dict[str, Any], words: tuple[str, ...], target: str) -> None:
+def test_the_text_of_a_use_is_translated(
+    source: str, document: dict[str, Any], words: tuple[str, ...], target: str
+) -> None:
     if source == target or {source, target} == {"gemini", "code-assist"}:
-        pytest.skip("the use stays as it is")
+        pytest.skip("the target dialect has the same use")
     translation = dragoman.translate_request(document, source=source, target=target, model="m")
     text = translation.body.decode()
     assert [word for word in words if word not in text] == []
@@ -83,7 +85,7 @@ def test_the_words_cross(source: str, document: dict[str, Any], words: tuple[str
     assert "hosted.dropped" not in {loss.code for loss in translation.losses}
 
 
-def test_a_picture_of_the_screen_is_reported() -> None:
+def test_a_dropped_screenshot_is_reported() -> None:
     document = responses(COMPUTER, SCREEN)
     translation = dragoman.translate_request(document, source="openai-responses", target="anthropic", model="m")
     assert ("media.dropped", "/input/2/output") in {(loss.code, loss.path) for loss in translation.losses}
@@ -103,5 +105,5 @@ def test_a_picture_of_the_screen_is_reported() -> None:
         (7, "7"),
     ],
 )
-def test_what_a_value_says(value: Any, words: str) -> None:
+def test_the_text_in_a_value(value: Any, words: str) -> None:
     assert text_in(value) == words

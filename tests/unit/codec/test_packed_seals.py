@@ -1,4 +1,4 @@
-"""Seals in foreign slots: packed with a mark, known again, never taken for the slot's own."""
+"""Seals in slots of another dialect: packed with a mark, recognised later, never mistaken for a seal of the slot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEALS = [
 
 
 @pytest.mark.parametrize("seal", SEALS)
-def test_a_packed_seal_comes_back_whole(seal: Seal) -> None:
+def test_a_packed_seal_is_unpacked_completely(seal: Seal) -> None:
     slot = seals.pack(seal)
     assert seals.unpack(slot) == seal
     assert seals.origin(slot, "openai-chat", "own", "m") == seal
@@ -34,7 +34,7 @@ def test_a_packed_seal_is_base64_that_begins_with_the_mark(seal: Seal) -> None:
     assert seals.MARK_BYTES in b'{"signature":"' + slot.encode() + b'"}'
 
 
-def test_a_slot_with_its_own_value_is_not_unpacked() -> None:
+def test_a_slot_with_a_value_of_its_own_dialect_is_not_unpacked() -> None:
     assert seals.unpack("ErUBCkYIBRgCKkA=") is None
     assert seals.origin("ErUBCkYIBRgCKkA=", "anthropic", "", "m") == Seal("anthropic", "ErUBCkYIBRgCKkA=", "", "m")
 
@@ -42,7 +42,7 @@ def test_a_slot_with_its_own_value_is_not_unpacked() -> None:
 @pytest.mark.parametrize(
     "plain", [b"dragoman:1", b"dragoman:1:", b"dragoman:1:gemini:k:m", b"dragoman:1?gemini:::x", b"dragoman:1:\xff:::"]
 )
-def test_what_only_looks_packed_is_left_alone(plain: bytes) -> None:
+def test_a_value_that_only_looks_packed_is_left_alone(plain: bytes) -> None:
     assert seals.unpack(base64.b64encode(plain).decode()) is None
 
 
@@ -54,7 +54,7 @@ def test_a_broken_slot_is_left_alone(slot: str) -> None:
 @pytest.mark.parametrize(
     "plain", [b"dragoman:9:zzz", b"dragoman:2:[[", b"dragoman:1:gemini", b"dragoman:id:x", b"dragoman:1:\xff:::"]
 )
-def test_what_is_marked_and_cannot_be_read_is_nobodys(plain: bytes) -> None:
+def test_a_marked_value_that_cannot_be_read_belongs_to_no_dialect(plain: bytes) -> None:
     slot = base64.b64encode(plain).decode()
     found = seals.origin(slot, "anthropic", "", "m")
     assert found == seals.foreign(slot) == Seal(seals.BUNDLE, slot)
@@ -70,7 +70,7 @@ RECORDS = (
 )
 
 
-def test_records_travel_as_one_seal() -> None:
+def test_several_records_are_packed_into_one_seal() -> None:
     bundle = seals.bundle(RECORDS)
     assert bundle.dialect == seals.BUNDLE
     slot = seals.pack(bundle)
@@ -91,12 +91,12 @@ def test_a_seal_of_a_host_keeps_its_host() -> None:
 
 
 @pytest.mark.parametrize("plain", [b"dragoman:2:", b"dragoman:2:{}", b'dragoman:2:[["call"]]', b"dragoman:2:[[1]]"])
-def test_what_is_no_record_is_left_alone(plain: bytes) -> None:
+def test_a_value_that_is_no_record_is_left_alone(plain: bytes) -> None:
     assert seals.unpack(base64.b64encode(plain).decode()) is None
 
 
 @pytest.mark.parametrize("call_id", ["call_1", "", "functions.f:0", "ü"])
-def test_an_id_with_seals_in_it(call_id: str) -> None:
+def test_seals_are_packed_into_an_id_and_unpacked(call_id: str) -> None:
     packed = seals.pack_id(call_id, RECORDS)
     assert packed.startswith(seals.MARK)
     assert packed.replace("_", "").replace("-", "").isalnum()
@@ -117,7 +117,7 @@ def test_an_id_with_seals_in_it(call_id: str) -> None:
         base64.urlsafe_b64encode(b"dragoman:id:\xff").decode(),
     ],
 )
-def test_any_other_id_is_an_id(call_id: str) -> None:
+def test_an_id_without_valid_seals_is_a_plain_id(call_id: str) -> None:
     assert seals.unpack_id(call_id) is None
 
 

@@ -29,7 +29,7 @@ def test_the_effort_for_a_budget(budget: int, effort: str | None) -> None:
     assert from_budget(budget) == effort
 
 
-def test_words_come_back_from_their_budgets_or_from_the_next_one() -> None:
+def test_a_word_is_restored_from_its_budget_or_from_the_next_budget() -> None:
     back = {word: from_budget(budget) for word, budget in BUDGETS.items()}
     assert {word: other for word, other in back.items() if word != other} == {"minimal": "low", "max": "xhigh"}
 
@@ -47,7 +47,7 @@ def test_words_come_back_from_their_budgets_or_from_the_next_one() -> None:
         ("high", ("adaptive",), "high"),
     ],
 )
-def test_the_nearest_word_a_model_takes(effort: str, accepted: tuple[str, ...], sent: str) -> None:
+def test_the_nearest_word_that_a_model_accepts(effort: str, accepted: tuple[str, ...], sent: str) -> None:
     assert nearest(effort, accepted) == sent
 
 

@@ -1,4 +1,4 @@
-"""Another string at one key of a document, by its bytes where that is safe."""
+"""`respelled` replaces the string of one key in a document. It edits the bytes if that is safe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dragoman.codec.json_text import respelled
         (b'{"model":"a\\"b\\\\","x":"the \\"model\\": \\"a\\""}', b'{"model":"new","x":"the \\"model\\": \\"a\\""}'),
     ],
 )
-def test_every_other_byte_stays(before: bytes, after: bytes) -> None:
+def test_every_other_byte_is_kept(before: bytes, after: bytes) -> None:
     assert respelled(before, "model", "new") == after
 
 
@@ -34,5 +34,5 @@ def test_every_other_byte_stays(before: bytes, after: bytes) -> None:
         b'{"model":"a","model":"b"}',
     ],
 )
-def test_what_is_not_plain_comes_to_the_same(document: bytes) -> None:
+def test_a_document_that_cannot_be_edited_by_bytes_has_an_equal_result(document: bytes) -> None:
     assert json.loads(respelled(document, "model", 'n\u00fc"')) == json.loads(document) | {"model": 'n\u00fc"'}

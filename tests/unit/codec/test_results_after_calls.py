@@ -1,4 +1,4 @@
-"""arrange: a step's results directly after the step, together."""
+"""`arrange` moves the results of a step directly after the step, into one turn."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def _arranged(*turns: Turn) -> tuple[tuple[Turn, ...], list[str]]:
     return done, [loss.path for loss in context.losses.all()]
 
 
-def test_turns_in_order_are_returned_themselves() -> None:
+def test_turns_in_order_are_returned_unchanged() -> None:
     turns = (user("a"), step("1", "2"), results("2", "1"), user("b"), step("3"), results("3"))
     assert results_after_calls(turns, Context("a", "b")) is turns
 
 
-def test_results_behind_other_turns_move_to_their_step() -> None:
+def test_results_after_other_turns_move_to_their_step() -> None:
     done, moved = _arranged(user("a"), step("1"), user("b"), results("1", at=3), user("c"))
     assert done == (user("a"), step("1"), results("1", at=3), user("b"), user("c"))
     assert moved == ["/messages/3"]
 
 
-def test_results_apart_are_joined() -> None:
+def test_separate_results_are_joined() -> None:
     done, moved = _arranged(step("1", "2", "3"), results("1", at=1), user("b"), results("3", at=3), results("2", at=4))
     assert done == (step("1", "2", "3"), results("1", "3", "2", at=1), user("b"))
     assert moved == ["/messages/3", "/messages/4"]
 
 
-def test_neighbouring_result_turns_are_joined_without_a_loss() -> None:
+def test_adjacent_result_turns_are_joined_without_a_loss() -> None:
     done, moved = _arranged(step("1", "2"), results("1", at=1), results("2", at=2))
     assert done == (step("1", "2"), results("1", "2", at=1))
     assert moved == []

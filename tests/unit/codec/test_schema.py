@@ -1,4 +1,4 @@
-"""`adapt` keyword by keyword: what is kept, what is rewritten, what goes into the description, what is reported."""
+"""`adapt` keyword by keyword: kept, rewritten, moved into the description, and reported keywords."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .schema_cases import VALUES
 from .schema_subsets import SUBSETS, refused
 from .schema_union_cases import UNIONS
 
-# Every keyword of 2020-12, draft 7, draft 4 and OpenAPI that a target may refuse: a value, and a type it fits to.
+# Every keyword of 2020-12, draft 7, draft 4 and OpenAPI that a target may refuse: a value, and a type that it fits.
 CONSTRAINTS: dict[str, tuple[Any, str]] = {
     "minLength": (1, "string"),
     "maxLength": (9, "string"),
@@ -75,13 +75,13 @@ TABLES = ("strict-required", "strict-closed", "json-schema", "openapi-untyped", 
 
 
 def fit(schema: Any, subset: Subset | str) -> tuple[Any, list[tuple[str, str]]]:
-    """The adapted schema, and what was reported as (code without its first word, path)."""
+    """The adapted schema, and the reported changes as (code without its first word, path)."""
     out, changes = adapt(json.dumps(schema).encode(), SUBSETS[subset] if isinstance(subset, str) else subset)
     return json.loads(out), [(c.code.removeprefix("schema."), "/".join(map(str, c.path))) for c in changes]
 
 
 def prop(schema: Any, subset: Subset | str) -> tuple[Any, list[tuple[str, str]]]:
-    """The same for a schema that is the one property `p`; paths are those inside it."""
+    """As `fit`, for the schema of a single property `p`. Paths start inside `p`."""
     root = {"type": "object", "properties": {"p": schema}, "required": ["p"], "additionalProperties": False}
     out, changes = fit(root, subset)
     assert refused(out, SUBSETS[subset] if isinstance(subset, str) else subset) == []
@@ -154,7 +154,7 @@ def test_names_of_properties_and_data_are_not_keywords() -> None:
     assert (out, changes) == (schema, [("keyword.dropped", "x-b")])
 
 
-def test_escaped_keywords_are_seen() -> None:
+def test_escaped_keywords_are_recognised() -> None:
     text = rb'{"type":"object","properties":{"a":{"\u0063onst":1}}}'
     out, changes = adapt(text, SUBSETS["json-schema"])
     assert out == b'{"type":"object","properties":{"a":{"enum":[1]}}}'
@@ -192,7 +192,7 @@ def test_many_long_notes_are_cut() -> None:
     assert [path for _, path in changes] == list(words)
 
 
-def test_what_forbids_nothing_is_not_described() -> None:
+def test_a_keyword_that_forbids_nothing_is_not_described() -> None:
     schema = {"type": "array", "items": {}, "uniqueItems": False, "contains": True, "unevaluatedItems": False}
     out, changes = prop({**schema, "additionalProperties": True}, "template")
     assert out == {"type": "array", "items": {}}
@@ -208,6 +208,6 @@ def test_what_forbids_nothing_is_not_described() -> None:
 
 @pytest.mark.parametrize("text", [b"", b"{", b"nope", b'{"a":NaN}', b'{"type":"object",}', b"\xff", b'{"a":"\xff"}'])
 @pytest.mark.parametrize("table", SUBSETS)
-def test_what_is_not_json_is_refused(table: str, text: bytes) -> None:
+def test_a_schema_that_is_not_json_is_refused(table: str, text: bytes) -> None:
     with pytest.raises(ValueError):
         adapt(text, SUBSETS[table])

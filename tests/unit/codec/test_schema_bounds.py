@@ -1,4 +1,4 @@
-"""That `adapt` always comes to an end, and what its quick look calls clean."""
+"""`adapt` always ends. The quick check `clean` accepts only schemas that need no change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _doubling(levels: int) -> dict[str, Any]:
     return {"type": "object", "properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": definitions}
 
 
-def test_copies_of_copies_come_to_an_end() -> None:
+def test_copies_of_copies_are_bounded() -> None:
     out, changes = adapt(json.dumps(_doubling(40)).encode(), SUBSETS["template"])
     assert len(out) < 4_000_000
     assert any(change.code == "schema.ref.cut" and "too far" in change.detail for change in changes)
@@ -34,7 +34,7 @@ def test_copies_of_copies_come_to_an_end() -> None:
     assert adapt(out, SUBSETS["template"]) == (out, ())
 
 
-def test_siblings_written_into_branches_come_to_an_end() -> None:
+def test_siblings_copied_into_branches_are_bounded() -> None:
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(40):
         schema = {
@@ -45,7 +45,7 @@ def test_siblings_written_into_branches_come_to_an_end() -> None:
     assert len(out) < 10_000_000
 
 
-def test_a_long_chain_of_references_comes_to_an_end() -> None:
+def test_a_long_chain_of_references_is_bounded() -> None:
     definitions: dict[str, Any] = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(150)}
     definitions["d150"] = {"type": "string"}
     schema = {"type": "object", "properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": definitions}
@@ -57,7 +57,7 @@ def test_a_long_chain_of_references_comes_to_an_end() -> None:
 
 @pytest.mark.parametrize("table", SUBSETS)
 @pytest.mark.parametrize("word", ["items", "properties", "anyOf", "not", "default"])
-def test_nesting_of_any_depth_is_survived(table: str, word: str) -> None:
+def test_nesting_of_any_depth_is_handled(table: str, word: str) -> None:
     opening = {"properties": '{"a":{', "anyOf": "[{"}.get(word, "{")
     closing = {"properties": "}}", "anyOf": "}]"}.get(word, "}")
     for depth in (10, 60, 90, 100, 10_000):
@@ -70,7 +70,7 @@ def test_nesting_of_any_depth_is_survived(table: str, word: str) -> None:
             assert [change.code for change in changes] == ["schema.invalid"]
 
 
-def test_deep_schemas_are_cut_where_no_target_reads_on() -> None:
+def test_deep_schemas_are_cut_at_a_fixed_depth() -> None:
     schema: dict[str, Any] = {"type": "string", "const": "x"}
     for _ in range(80):
         schema = {"type": "array", "items": schema}
@@ -79,7 +79,7 @@ def test_deep_schemas_are_cut_where_no_target_reads_on() -> None:
     assert [code for code, _ in changes] == ["invalid"]
 
 
-def test_large_schemas_are_not_remembered_and_still_the_same() -> None:
+def test_large_schemas_are_not_cached_but_adapted_the_same_way() -> None:
     schema = {"type": "object", "properties": {f"p{n}": {"const": n} for n in range(4000)}}
     text = json.dumps(schema).encode()
     assert len(text) > 65_536
@@ -88,7 +88,7 @@ def test_large_schemas_are_not_remembered_and_still_the_same() -> None:
     assert json.loads(out)["properties"]["p3999"] == {"enum": [3999]}
 
 
-# The quick look
+# The quick check
 
 
 @pytest.mark.parametrize("table", ["loose", "loose-modern", "loose-complete", "json-schema", "template"])
@@ -116,7 +116,7 @@ def test_strict_schemas_are_clean_once_adapted() -> None:
         assert bool(changes) or SUBSETS[table].upper
 
 
-def test_a_union_with_siblings_is_not_clean_where_it_must_stand_alone() -> None:
+def test_a_union_with_siblings_is_not_clean_if_unions_must_have_none() -> None:
     union = {"anyOf": [{"type": "STRING"}, {"type": "NUMBER"}]}
     subset = msgspec.structs.replace(SUBSETS["openapi"], typed=False)
     for extra, wanted in (({}, True), ({"description": "D"}, False)):
@@ -124,7 +124,7 @@ def test_a_union_with_siblings_is_not_clean_where_it_must_stand_alone() -> None:
         assert clean(json.dumps(schema).encode(), subset) is wanted
 
 
-def test_subsets_that_leave_most_things_open() -> None:
+def test_subsets_with_few_rules() -> None:
     schema = {"type": "object", "properties": {"a": {"oneOf": [{"const": 1}, {"const": "x"}]}}}
     text = json.dumps(schema).encode()
     assert clean(text, Subset(modern=True))
@@ -134,7 +134,7 @@ def test_subsets_that_leave_most_things_open() -> None:
     assert clean(text, Subset(scalar_enum=True, formats=frozenset()))
 
 
-def test_a_subset_is_data() -> None:
+def test_equal_subsets_compare_and_hash_equal() -> None:
     subset = SUBSETS["openapi"]
     assert hash(subset) == hash(msgspec.structs.replace(subset))
     assert subset == msgspec.structs.replace(subset)

@@ -1,4 +1,4 @@
-"""fit: a schema within the target's subset, with every change written down at its place in the source."""
+"""`fit` adapts a schema to the target's subset. Every change is a loss with its path in the source."""
 
 from __future__ import annotations
 

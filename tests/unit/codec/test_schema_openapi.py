@@ -1,4 +1,4 @@
-"""`from_openapi`: the OpenAPI-like notation read into standard JSON Schema, and back."""
+"""`from_openapi` reads the OpenAPI-like notation into standard JSON Schema. The way back is tested too."""
 
 from __future__ import annotations
 
@@ -124,20 +124,20 @@ def test_notation(schema: Any, wanted: Any) -> None:
         {},
     ],
 )
-def test_standard_schemas_come_back_as_they_are(schema: Any) -> None:
+def test_standard_schemas_are_returned_unchanged(schema: Any) -> None:
     text = json.dumps(schema, indent=3).encode()
     out, changes = from_openapi(text)
     assert out is text or out == text
     assert changes == ()
 
 
-def test_an_order_of_nothing_is_reported() -> None:
+def test_a_property_order_without_properties_is_reported() -> None:
     out, changes = from_openapi(b'{"type":"OBJECT","propertyOrdering":["a"]}')
     assert out == b'{"type":"object"}'
     assert changes == (Change("schema.keyword.dropped", ("propertyOrdering",), "there are no properties to order"),)
 
 
-def test_depth_and_nonsense() -> None:
+def test_deep_and_malformed_schemas() -> None:
     deep = b'{"type":"OBJECT","items":' * 5000 + b"{}" + b"}" * 5000
     out, changes = from_openapi(deep)
     assert out == b'{"type":"object"}'
@@ -149,7 +149,7 @@ def test_depth_and_nonsense() -> None:
     assert b"STRING" not in from_openapi(large)[0]
 
 
-def test_there_and_back() -> None:
+def test_a_round_trip_keeps_the_meaning() -> None:
     schema = {
         "type": "object",
         "properties": {

@@ -1,4 +1,4 @@
-"""Laws of `adapt` that hold for any schema and any subset: legal, settled, reported, never narrower."""
+"""Laws of `adapt` for any schema and subset: the result is legal and stable, and every change is reported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dragoman.codec.schema.source_document import Document
 
 from .schema_subsets import SUBSETS, TARGETS, refused, walk
 
-# Strict targets close objects and demand every property, which narrows by intent.
+# Strict targets close objects and require every property. This narrows the schema by intent.
 WIDENING = [name for name, subset in TARGETS.items() if not (subset.closed or subset.all_required or subset.typed)]
 
 _NAMES = st.sampled_from(["a", "b", "const", "$ref", "type", "properties", "x/y", "a~b", "é"])
@@ -98,7 +98,7 @@ _ODD: dict[str, st.SearchStrategy[Any]] = {
 
 
 def _schemas(odd: bool) -> st.SearchStrategy[Any]:
-    # The validator that legal schemas are compared with panics over some combinations of names for places.
+    # The validator panics at some combinations of `$id`, `$anchor` and other names of places.
     leaves = {name: value for name, value in _LEAVES.items() if odd or name not in ("$anchor", "$id")}
 
     def grow(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -142,7 +142,7 @@ def _objects(words: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict
 
 
 def _rooted(odd: bool) -> st.SearchStrategy[Any]:
-    """Schemas that are more often usable as parameters: an object with definitions."""
+    """Schemas that are often usable as parameters: objects with definitions."""
     inner = _schemas(odd)
     named = st.dictionaries(_NAMES, inner, max_size=3)
     root = st.fixed_dictionaries({"type": st.just("object"), "properties": named}, optional={"$defs": named})
@@ -161,7 +161,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def _places(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """A path without the positions in lists: a member of a union that goes makes room for the next."""
+    """A path without list positions, since a dropped member of a union changes the positions of later members."""
     return tuple(0 if isinstance(step, int) else step for step in path)
 
 
@@ -217,7 +217,7 @@ def _admits(decode: Callable[[bytes], Any], text: bytes) -> bool:
 
 
 def _narrows(change: Change) -> bool:
-    """Changes that knowingly say less: a root that is an object, merged root branches, tuples, values of enums."""
+    """Whether a change narrows by intent: a root that is an object, merged root branches, tuples, values of enums."""
     return (
         change.code == "schema.invalid"
         or change.path[-1:] == ("prefixItems",)

@@ -1,4 +1,4 @@
-"""References and roots: what `adapt` follows, keeps, merges and cuts."""
+"""References and roots: `adapt` follows, keeps, merges or cuts them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ TREE = {
 }
 
 
-def test_recursion_is_kept_where_it_may_be() -> None:
+def test_recursion_is_kept_if_the_target_allows_it() -> None:
     text = json.dumps(TREE, indent=1).encode()
     assert adapt(text, SUBSETS["json-schema"]) == (text, ())
 
 
-def test_recursion_is_cut_where_references_are_inlined() -> None:
+def test_recursion_is_cut_if_references_are_inlined() -> None:
     out, changes = fit(TREE, "template")
     node = {
         "type": "object",
@@ -46,14 +46,14 @@ def test_recursion_is_cut_where_references_are_inlined() -> None:
     ]
 
 
-def test_recursion_is_cut_where_kept_references_must_end() -> None:
+def test_recursion_is_cut_if_the_target_forbids_it() -> None:
     out, changes = fit(TREE, Subset(recursive=False))
     assert out["properties"] == TREE["properties"]
     assert out["$defs"]["Node"]["properties"]["kids"]["items"] == {"description": "(recursive: Node)", "type": "object"}
     assert changes == [("ref.cut", "$defs/Node/properties/kids/items/$ref")]
 
 
-def test_of_two_that_name_each_other_only_one_is_cut() -> None:
+def test_one_of_two_mutual_references_is_cut() -> None:
     schema = {
         "type": "object",
         "properties": {"a": {"$ref": "#/$defs/A"}},
@@ -80,7 +80,7 @@ def test_of_two_that_name_each_other_only_one_is_cut() -> None:
         ("urn:root#/$defs/x", {"$id": "urn:root", "$defs": {"x": {"type": "string"}}}),
     ],
 )
-def test_what_a_reference_may_name(ref: str, place: dict[str, Any]) -> None:
+def test_a_reference_can_point_to_many_kinds_of_places(ref: str, place: dict[str, Any]) -> None:
     tuple_like = {"type": "array", "items": {"type": "string"}, "prefixItems": [{}, {"type": "string"}]}
     schema = {"type": "object", "properties": {"p": {"$ref": ref}, "q": tuple_like}, **place}
     out, changes = fit(schema, "template")
@@ -105,7 +105,7 @@ def test_a_reference_to_nothing_is_cut(ref: str) -> None:
         assert changes == [("ref.cut", "properties/p/$ref")]
 
 
-def test_siblings_of_a_reference_hold_as_well() -> None:
+def test_siblings_of_a_reference_are_merged_with_its_target() -> None:
     schema = {
         "type": "object",
         "properties": {"p": {"$ref": "#/$defs/S", "description": "mine", "minLength": 2, "title": "P"}},
@@ -129,7 +129,7 @@ def test_siblings_of_a_reference_hold_as_well() -> None:
     assert out["$defs"] == schema["$defs"]
 
 
-def test_a_recursive_reference_that_may_have_no_siblings_loses_them() -> None:
+def test_a_recursive_reference_loses_siblings_that_the_target_forbids() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/N", "description": "D"}}}
     schema = {"type": "object", "properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": node}}
     out, changes = fit(schema, Subset(ref_siblings=False))
@@ -137,7 +137,7 @@ def test_a_recursive_reference_that_may_have_no_siblings_loses_them() -> None:
     assert changes == [("keyword.dropped", "$defs/N/properties/next/description")]
 
 
-def test_definitions_move_to_where_the_target_keeps_them() -> None:
+def test_definitions_move_to_the_place_that_the_target_uses() -> None:
     schema = {
         "type": "object",
         "properties": {"a": {"$ref": "#/definitions/X"}, "b": {"$ref": "#/properties/a"}},
@@ -156,7 +156,7 @@ def test_definitions_move_to_where_the_target_keeps_them() -> None:
     assert out["defs"] == {"X": {"type": "STRING"}, "a": {"ref": "#/defs/X"}}
 
 
-def test_the_whole_document_as_a_target() -> None:
+def test_a_reference_to_the_whole_document() -> None:
     schema = {"type": "object", "properties": {"sub": {"$ref": "#"}}}
     assert fit(schema, "json-schema") == (schema, [])
     assert fit(schema, "template")[0]["properties"]["sub"] == {"description": "(recursive: #)", "type": "object"}
@@ -208,7 +208,7 @@ def test_odd_references() -> None:
     assert kept["properties"]["by name"] == {"$ref": "#/$defs/%C3%A9"}
 
 
-def test_the_type_of_what_is_cut() -> None:
+def test_the_type_of_a_cut_reference() -> None:
     schema = {
         "type": "object",
         "properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/b"}},
@@ -246,11 +246,11 @@ def test_an_optional_reference_may_be_null() -> None:
     assert out["properties"] == {"a": {"type": "string", "nullable": True}, "b": {"type": "null"}}
 
 
-def test_definitions_that_are_none() -> None:
+def test_definitions_that_are_no_object() -> None:
     assert fit({"type": "object", "$defs": []}, "json-schema") == ({"type": "object"}, [("invalid", "$defs")])
 
 
-def test_two_of_what_only_goes_once() -> None:
+def test_keywords_that_occur_twice_and_cannot_be_merged() -> None:
     one = {"if": {"minProperties": 1}, "then": {"maxProperties": 9}, "examples": [{}], "exclusiveMinimum": True}
     two = {"if": {"minProperties": 2}, "else": {"maxProperties": 8}, "examples": [1], "exclusiveMinimum": 0}
     schema = {"type": "object", "allOf": [one, two, {"allOf": [{"title": "T"}]}], "additionalItems": True}
@@ -290,7 +290,7 @@ def test_a_root_that_is_no_object(root: Any) -> None:
 @pytest.mark.parametrize(
     "root", [{}, {"properties": {}}, {"type": ["object", "null"]}, {"required": []}, {"$comment": "c"}]
 )
-def test_a_root_that_does_not_say_it_is_an_object(root: dict[str, Any]) -> None:
+def test_a_root_without_the_type_object(root: dict[str, Any]) -> None:
     out, changes = fit(root, "loose")
     assert out == {"type": "object"} | {name: value for name, value in root.items() if name != "type"}
     assert [code for code, _ in changes] == ["rewritten"]
@@ -339,7 +339,7 @@ def test_a_root_union_becomes_one_object() -> None:
     assert loose["description"] == "D (anyOf: {x} | {})"
 
 
-def test_a_root_union_of_requirements_is_told() -> None:
+def test_a_root_union_of_requirements_is_described() -> None:
     schema = {
         "type": "object",
         "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
@@ -356,7 +356,7 @@ def test_a_root_union_of_requirements_is_told() -> None:
     assert changes == [("rewritten", "oneOf")]
 
 
-def test_a_root_reference_and_a_root_all_of_are_opened() -> None:
+def test_a_root_reference_and_a_root_all_of_are_resolved() -> None:
     schema = {
         "allOf": [{"$ref": "#/$defs/A"}, {"properties": {"b": {"type": "string"}}, "required": ["b"]}],
         "$defs": {"A": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"]}},
@@ -394,7 +394,7 @@ def test_a_root_union_in_a_root_union() -> None:
     assert changes == [("rewritten", ""), ("rewritten", "anyOf")]
 
 
-def test_a_root_union_that_disagrees() -> None:
+def test_a_root_union_with_conflicting_branches() -> None:
     branches = [{"properties": {"p": {"type": kind}}} for kind in ("string", "integer")]
     out, changes = fit({"type": "object", "anyOf": branches}, "narrow")
     assert out == {"type": "object", "properties": {"p": {"type": "string"}}}
@@ -411,7 +411,7 @@ def test_a_root_union_that_disagrees() -> None:
     assert changes[-1] == ("keyword.dropped", "oneOf")
 
 
-def test_loose_targets_leave_everything_below_the_root() -> None:
+def test_loose_targets_keep_everything_below_the_root() -> None:
     inner = {"p": {"type": "date", "required": True, "$ref": "#/nowhere", "items": [False], "minItems": "x"}}
     assert fit({"properties": inner}, "loose")[0] == {"type": "object", "properties": inner}
 
@@ -431,7 +431,7 @@ def test_a_reference_that_may_be_null_becomes_a_union() -> None:
     assert out["properties"]["p"] == {"type": ["string", "null"], "description": "D"}
 
 
-def test_names_that_a_target_refuses_are_told_in_words() -> None:
+def test_names_that_a_target_refuses_are_described() -> None:
     subset = Subset(root_object=True, root_keys="[a-z]{1,3}", modern=True)
     schema: dict[str, Any] = {
         "type": "object",
@@ -463,7 +463,7 @@ def test_names_that_a_target_refuses_are_told_in_words() -> None:
     assert fit(legal, subset) == (legal, [])
 
 
-def test_branches_with_patterns_do_not_close_what_they_are_merged_into() -> None:
+def test_branches_with_patterns_do_not_close_the_merged_object() -> None:
     branch = {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": False}
     out, _ = fit({"anyOf": [branch, {**branch, "properties": {"a": {}}}]}, "json-schema")
     assert "additionalProperties" not in out

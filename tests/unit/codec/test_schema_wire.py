@@ -31,7 +31,7 @@ def _schemas(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def recorded() -> list[bytes]:
-    """Every different schema in the requests of all recorded dialects."""
+    """Every schema in the recorded requests of all dialects, without duplicates."""
     found: dict[bytes, None] = {}
     for dialect in corpus_files.DIALECTS:
         for record in exchanges.records(dialect):

@@ -1,4 +1,4 @@
-"""Splitter: the same frames however the bytes are cut."""
+"""The SSE splitter gives the same frames however the bytes are cut."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_frames_of_every_cut_in_two(name: str) -> None:
         assert _split([stream[:cut], b"", stream[cut:]]) == frames, cut
 
 
-def test_frames_fed_one_by_one_are_those_of_the_whole_stream() -> None:
+def test_frames_fed_one_by_one_equal_the_frames_of_the_whole_stream() -> None:
     pieces = [
         b"data: 0\n\n",
         b"event:  a \ndata: 1\n\n",
@@ -91,7 +91,7 @@ def test_frames_fed_one_by_one_are_those_of_the_whole_stream() -> None:
     assert len(_split(pieces)) == 9
 
 
-def test_frames_come_as_soon_as_they_are_whole() -> None:
+def test_frames_are_returned_as_soon_as_they_are_complete() -> None:
     splitter = Splitter("test")
     assert splitter.feed(b"data: 1\n") == []
     assert splitter.feed(b"\ndata: 2\n\nda") == [(b"", b"1"), (b"", b"2")]

@@ -1,4 +1,4 @@
-"""ToolMemo: declarations that crossed cleanly are read and written once."""
+"""ToolMemo: declarations that are translated without a loss are read and written once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dragoman.facts.profile import Profile
 
 
 class Reader:
-    """Counts what is really read and written."""
+    """A reader and a writer that record every call."""
 
     def __init__(self) -> None:
         self.read: list[bytes] = []
@@ -57,7 +57,7 @@ def test_the_same_bytes_give_the_same_tuple() -> None:
     assert reader.read == [b"tool"]
 
 
-def test_what_was_kept_aside_is_kept_aside_every_time() -> None:
+def test_fields_that_are_kept_aside_are_kept_aside_every_time() -> None:
     reader = Reader()
     for _ in range(2):
         context = _context()
@@ -65,7 +65,7 @@ def test_what_was_kept_aside_is_kept_aside_every_time() -> None:
         assert context.kept == [((), {"x": Raw(b"1")})]
 
 
-def test_large_declarations_are_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_declarations_are_not_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tool_declaration_cache, "MAX_BYTES", 3)
     reader = Reader()
     assert reader.memo.read(Raw(b"tool"), _context()) == reader.memo.read(Raw(b"tool"), _context())
@@ -81,7 +81,7 @@ def test_the_same_tools_are_written_once() -> None:
     assert reader.memo.write(equal, _context()) == Raw(b'["a"]')
 
 
-def test_another_profile_is_written_by_itself() -> None:
+def test_another_profile_is_written_separately() -> None:
     reader = Reader()
     tools = (Tool("a"),)
     assert reader.memo.write(tools, _context()) == Raw(b'["a"]')
@@ -99,14 +99,14 @@ def test_losses_and_renamings_are_noted_every_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["lossy", "renamed"])
-def test_tools_that_do_not_cross_cleanly_are_written_once_at_first_sight(name: str) -> None:
+def test_tools_with_losses_are_written_once_by_the_first_call(name: str) -> None:
     reader = Reader()
     tools = (Tool(name),)
     assert reader.memo.write(tools, _context()) == [name]
     assert reader.written == [tools]
 
 
-def test_a_loss_that_is_noted_already_is_no_clean_crossing() -> None:
+def test_tools_with_an_already_noted_loss_are_not_cached() -> None:
     reader = Reader()
     tools = (Tool("lossy"),)
     context = _context()
@@ -118,7 +118,7 @@ def test_a_loss_that_is_noted_already_is_no_clean_crossing() -> None:
     assert len(later.losses) == 1
 
 
-def test_kin_that_write_with_this_memory_note_their_own_losses() -> None:
+def test_related_dialects_with_this_cache_note_their_own_losses() -> None:
     reader = Reader()
     tools = (Tool("lossy"),)
     context = _context(target="kin")

@@ -1,4 +1,4 @@
-"""Door: bytes to a wire Struct, strict first, tolerant second; nothing unknown goes without its path."""
+"""Bytes are decoded to a wire Struct, strictly first and tolerantly second. Unknown fields are returned with a path."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Piece(Wire):
 
 
 class Plain(Wire):
-    """A union whose type may be left out."""
+    """A variant whose type can be absent."""
 
     __kinds__: ClassVar[frozenset[str]] = frozenset({"plain"})
     __alias__: ClassVar[dict[str, str]] = {"max_size": "maxSize"}
@@ -54,7 +54,7 @@ STRICT = Admitter[Document]("test", Document)
 LENIENT = Admitter[Document]("test", Document, lenient=True)
 
 
-def test_a_clean_body_is_decoded_as_it_is() -> None:
+def test_a_clean_body_is_decoded_unchanged() -> None:
     body = b'{"pieces":[{"type":"text","text":"a"},"b"],"carried":{"x": 1.0}}'
     assert STRICT.admit(body) == (
         Document([Piece("text", "a"), "b"], carried=Raw(b'{"x": 1.0}')),
@@ -102,7 +102,7 @@ def test_a_variant_without_a_type_is_strange(body: bytes) -> None:
     assert unknown == {}
 
 
-def test_a_type_that_may_be_left_out_is_not_missed() -> None:
+def test_an_optional_type_may_be_absent() -> None:
     value, unknown, _ = STRICT.admit(b'{"plain":{"x":1}}')
     assert value.plain == Plain()
     assert unknown == {("plain",): {"x": Raw(b"1")}}
@@ -114,7 +114,7 @@ def test_a_field_called_strange_is_unknown_like_any_other() -> None:
     assert unknown == {("pieces", 0): {"strange": Raw(b"1"), "x": Raw(b"2")}}
 
 
-def test_another_spelling_is_read_and_remembered() -> None:
+def test_another_spelling_is_read_and_recorded() -> None:
     value, unknown, spelled = STRICT.admit(b'{"plain":{"max_size":3}}')
     assert value.plain == Plain(maxSize=3)
     assert unknown == {}
@@ -128,7 +128,7 @@ def test_both_spellings_at_once_leave_the_second_unknown() -> None:
     assert spelled == {}
 
 
-def test_the_base_stands_in_front_of_every_path() -> None:
+def test_the_base_is_the_beginning_of_every_path() -> None:
     door = Admitter[list[Leaf]]("test", list[Leaf], lenient=True)
     value, unknown, _ = door.admit(b'[{"name":"a","x":1,"size":"big"}]', ("tools",))
     assert value == [Leaf("a")]
@@ -164,7 +164,7 @@ def test_a_wrong_type_in_an_answer_is_cut_out() -> None:
     }
 
 
-def test_what_holds_the_wrong_item_is_cut_out_whole() -> None:
+def test_a_list_with_an_item_of_a_wrong_type_is_cut_out_whole() -> None:
     value, unknown, _ = LENIENT.admit(b'{"pieces":["p",7]}')
     assert value == Document()
     assert unknown == {(): {"pieces": Raw(b'["p",7]')}}
@@ -178,7 +178,7 @@ def test_what_holds_the_wrong_item_is_cut_out_whole() -> None:
         (b'{"leaf":{"size":1}}', "/leaf", "Object missing required field `name`"),
     ],
 )
-def test_what_cannot_be_cut_out_of_an_answer_is_refused(body: bytes, path: str, expected: str) -> None:
+def test_a_wrong_value_that_cannot_be_cut_out_is_refused(body: bytes, path: str, expected: str) -> None:
     with pytest.raises(WireError) as caught:
         Admitter[Any]("test", Document if body != b'{"leaf":{"size":1}}' else Holder, lenient=True).admit(body)
     assert (caught.value.path, caught.value.expected) == (path, expected)
@@ -197,7 +197,7 @@ def test_too_many_wrong_types_are_refused() -> None:
 @pytest.mark.parametrize(
     "body", [b"", b" ", b"{", b'{"leaf":', b'{"carried":nul}', b'{"leaf":{"name":"\\ud800"}}', b"{} x"]
 )
-def test_what_is_not_json_is_refused(body: bytes) -> None:
+def test_a_body_that_is_not_json_is_refused(body: bytes) -> None:
     with pytest.raises(WireError) as caught:
         LENIENT.admit(body)
     assert (caught.value.path, caught.value.expected) == ("", "valid JSON")
@@ -223,7 +223,7 @@ def test_a_body_with_unknown_fields_may_not_be_huge(monkeypatch: pytest.MonkeyPa
         STRICT.admit(b'{"pieces":["a","b"],"x":1}')
 
 
-def test_raw_values_are_admitted_like_bytes() -> None:
+def test_raw_values_are_decoded_like_bytes() -> None:
     assert STRICT.admit(Raw(b'{"x":1}')) == (Document(), {(): {"x": Raw(b"1")}}, {})
 
 
@@ -237,7 +237,7 @@ class Outer(Wire):
     b: int = 0
 
 
-def test_a_few_unknown_fields_are_the_same_with_and_without_taking_the_body_apart() -> None:
+def test_both_ways_of_decoding_find_the_same_unknown_fields() -> None:
     bodies = [
         b'{"x":1,"first":{"a":1,"y":[2]},"many":[{"a":1},{"z":{"q":1}}],"b":2}',
         b'{"first":{"a":1,"y":2},"x":null}',

@@ -1,7 +1,7 @@
 """Test data: every keyword of JSON Schema from draft 4 to 2020-12 and of OpenAPI 3.0, each in a schema that uses it.
 
-A case is a name, the draft it is written in, a whole schema, and arguments that are telling for it. `one` makes the
-schema of a single property `p` out of a short form.
+A case is a name, the draft of the schema, the whole schema, and arguments that show the effect of the keyword. `one`
+makes the schema of a single property `p` from a short form.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def one(name: str, schema: Any, *values: Any, draft: str = "2020", **root: Any) 
 
 
 def _words(words: dict[str, Any]) -> dict[str, Any]:
-    """Words of the root that Python has no names for."""
+    """Root keywords such as `$defs`, which cannot be names of Python arguments."""
     return words
 
 
@@ -315,7 +315,7 @@ CASES: list[Case] = [
         },
         ({"$top": 1, "ok": 1}, {"$top": 1, "ok": 1, "日本": "x", "a b": 2}),
     ),
-    # Malformed, as hosts and people write them
+    # Malformed schemas, as hosts and people write them
     one("words of wrong kinds", {"type": 5, "properties": [], "required": "a", "minimum": "1"}, draft="none"),
     one("nulls for absent", {"type": "string", "description": None, "enum": None, "items": None}, draft="none"),
     one("required as a flag", {"type": "string", "required": True}, "x", draft="none"),

@@ -1,4 +1,4 @@
-"""Schemas that are huge, or unfold without end: every target gets something legal, of bounded size, and a report."""
+"""Schemas that are huge, or that expand without end: the result for every target is legal, bounded and reported."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _object(properties: dict[str, Any], **words: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, **words}
 
 
-def _laughs(level: Any, last: Any) -> dict[str, Any]:
-    """Definitions of which each names the next one twice: written out they are 2 to the power of their number."""
+def _doubling_definitions(level: Any, last: Any) -> dict[str, Any]:
+    """Definitions that each refer twice to the next one. Written out, n definitions become 2 ** n schemas."""
     definitions = {f"d{n}": level({"$ref": f"#/$defs/d{n + 1}"}) for n in range(_LEVELS)}
     return definitions | {f"d{_LEVELS}": last}
 
@@ -33,12 +33,16 @@ _LOOPS = {
 }
 
 SCHEMAS: dict[str, Any] = {
-    "laughs in properties": _object(_P, **{"$defs": _laughs(lambda ref: _object({"l": ref, "r": ref}), _TEXT)}),
-    "laughs in allOf": _object(_P, **{"$defs": _laughs(lambda ref: {"allOf": [ref, ref]}, _TEXT)}),
-    "laughs in anyOf": _object(_P, **{"$defs": _laughs(lambda ref: {"anyOf": [ref, {**ref, "title": "x"}]}, _TEXT)}),
+    "laughs in properties": _object(
+        _P, **{"$defs": _doubling_definitions(lambda ref: _object({"l": ref, "r": ref}), _TEXT)}
+    ),
+    "laughs in allOf": _object(_P, **{"$defs": _doubling_definitions(lambda ref: {"allOf": [ref, ref]}, _TEXT)}),
+    "laughs in anyOf": _object(
+        _P, **{"$defs": _doubling_definitions(lambda ref: {"anyOf": [ref, {**ref, "title": "x"}]}, _TEXT)}
+    ),
     "laughs at the root": {
         "anyOf": [{"$ref": "#/$defs/d0"}, _object({"q": {}})],
-        "$defs": _laughs(lambda ref: {"oneOf": [ref, ref]}, _object({"a": _TEXT})),
+        "$defs": _doubling_definitions(lambda ref: {"oneOf": [ref, ref]}, _object({"a": _TEXT})),
     },
     "loops": _object(_P, **{"$defs": _LOOPS}),
     "references to odd places": _object(
@@ -58,7 +62,7 @@ SCHEMAS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", SCHEMAS)
 @pytest.mark.parametrize("target", TARGETS)
-def test_what_unfolds_comes_to_an_end(target: str, name: str) -> None:
+def test_a_schema_that_expands_without_end_has_a_bounded_result(target: str, name: str) -> None:
     text = json.dumps(SCHEMAS[name]).encode()
     out, changes = adapt(text, TARGETS[target])
     legal(target, TARGETS[target], json.loads(out))

@@ -1,4 +1,4 @@
-"""The strict form of a schema: the same answers stay valid, or there is none."""
+"""The strict form of a schema: it accepts the same answers as the schema, or there is no strict form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_schema_that_obeys_the_subset_stays_as_it_is() -> None:
     assert not list(strict_subset(schema, ()))
 
 
-def test_an_object_that_lists_its_properties_is_closed_and_annotations_go() -> None:
+def test_an_object_with_properties_is_closed_and_loses_its_annotations() -> None:
     form = _form(_object({"a": {"type": "string", "default": "x", "examples": ["y"]}}, "a"))
     written = json.loads(form.schema)
     assert written["additionalProperties"] is False
@@ -71,13 +71,13 @@ def test_an_object_that_lists_its_properties_is_closed_and_annotations_go() -> N
         ),
     ],
 )
-def test_what_would_change_which_answers_are_valid_is_an_obstacle(schema: Any) -> None:
+def test_a_keyword_that_would_change_the_valid_answers_is_an_obstacle(schema: Any) -> None:
     form = _form(schema)
     assert form.obstacle
     assert form.schema == b""
 
 
-def test_members_of_one_of_that_no_value_shares_become_any_of() -> None:
+def test_disjoint_members_of_one_of_become_any_of() -> None:
     def tagged(tag: str) -> dict[str, Any]:
         return _object({"kind": {"const": tag}, "v": NAME}, "kind", "v")
 
@@ -153,7 +153,7 @@ def test_a_null_that_the_schema_allows_stays() -> None:
     assert not form.obstacle and form.absent is None
 
 
-def test_text_is_passed_on_as_it_comes() -> None:
+def test_text_is_passed_on_unchanged() -> None:
     form = _form(TREE)
     assert form.absent is not None
     remover = AbsentRemover(form.absent)

@@ -1,4 +1,4 @@
-"""Every keyword, for every subset a dialect has: legal, settled, accounted for, and never silently narrower."""
+"""Every keyword for every subset of a dialect: the result is legal and stable, and every narrowing is reported."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.oracles.refused_schema_keywords import ANTHROPIC_STRICT, LAWS, Law, b
 from ..schema_subsets import TARGETS, refused, walk
 from .keyword_cases import CASES, Case
 
-# Words that forbid nothing, or that say nothing to a model: reported when they go, but not described.
+# Keywords that forbid nothing, or that have no meaning for a model: their removal is reported, but not described.
 SILENT = {"$schema", "$id", "id", "$comment", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "deprecated"}
 SILENT |= {"readOnly", "writeOnly", "discriminator", "xml", "externalDocs", "encrypted", "x-order", "x-enum-varnames"}
 
-# What a strict target, or one with another idea of a root, does to a schema on purpose: each is in the report.
+# Intended narrowings, by strict targets and by targets with rules for the root: each narrowing is in the report.
 NARROWING = (
     "added additionalProperties: false",
     "must be false",
@@ -43,7 +43,7 @@ def law_of(target: str) -> Law | None:
     dialect, _, word = target.partition(" ")
     if dialect not in LAWS:
         return None
-    if dialect == "ollama":  # What stands in the root's description is moved to the tool's own.
+    if dialect == "ollama":  # The description of the root moves to the description of the tool.
         return LAWS[dialect][0]._replace(root_words=None)
     if word == "output":
         return ANTHROPIC_STRICT._replace(keys="") if dialect == "anthropic" else LAWS[dialect][0]
@@ -102,14 +102,14 @@ def test_every_keyword_for_every_target(target: str, case: Case) -> None:
 
 
 def legal(target: str, subset: Subset, written: Any) -> None:
-    """Only what the target accepts, by its own table and by the protocol page."""
+    """Check that the target accepts every keyword, by the table of its subset and by the protocol page."""
     law = law_of(target)
     assert refused(written, subset) == []
     assert law is None or breaches(written, law, subset.root_object) == []
 
 
 def accounted(schema: Any, written: Any, changes: tuple[Change, ...], subset: Subset) -> None:
-    """Every change leads into the original, and every constraint that is dropped stands in a description."""
+    """Check that each change has a path in the original, and that each dropped constraint is in a description."""
     words = _descriptions(written)
     for change in changes:
         value = schema
@@ -117,8 +117,8 @@ def accounted(schema: Any, written: Any, changes: tuple[Change, ...], subset: Su
             value = value[step]
         if change.code == "schema.keyword.dropped" and "moved to the description" in change.detail:
             names = [change.detail.partition(" ")[0], *change.path]
-            told = [name for name in names if f"{name}:" in words or f'"{name}":' in words]
-            assert told or "no value is valid here" in words, change
+            described = [name for name in names if f"{name}:" in words or f'"{name}":' in words]
+            assert described or "no value is valid here" in words, change
     dropped = {change.path for change in changes}
     for path, node in walk(schema):
         for word in node:
@@ -128,7 +128,7 @@ def accounted(schema: Any, written: Any, changes: tuple[Change, ...], subset: Su
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_same_bytes_where_nothing_has_to_change(target: str) -> None:
+def test_a_schema_that_needs_no_change_keeps_its_bytes(target: str) -> None:
     subset = TARGETS[target]
     closed = ',"additionalProperties":false' if subset.closed else ""
     text = (

@@ -1,4 +1,4 @@
-"""What the original accepts the target's schema accepts too, or the report says what was narrowed."""
+"""A value that is valid for the original is valid for the target's schema, or the narrowing is reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dragoman.codec.schema import Change, adapt, from_openapi
 from ..schema_subsets import TARGETS
 from .test_targets import NARROWING, legal
 
-# Few names and values, and words that have to do with each other, so that schemas and arguments meet.
+# Few names, few values and related keywords, so that arguments often match the schemas.
 _NAMES = st.sampled_from(["a", "b", "x1", "x2"])
 _SCALARS = st.sampled_from([None, True, False, 0, 1, 2, 0.5, "", "x", "xx"])
 _COUNTS = st.integers(0, 2)

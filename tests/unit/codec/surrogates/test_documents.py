@@ -1,4 +1,4 @@
-"""Lone surrogates in JSON text: which escapes are one, what takes their place, and where they stood."""
+"""Lone surrogates in JSON text: which escapes are lone surrogates, their replacement, and their places."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def test_the_paths_of_values_and_of_names() -> None:
     assert replaced_places(document, mended) == [("a", 1, "b"), ("a", 3), ('c,"{\ufffd',), ("e",)]
 
 
-def test_text_that_is_no_json_has_places_too() -> None:
+def test_text_that_is_no_json_is_one_place() -> None:
     text = rb'}],"\ud83d"'
     assert replaced_places(text, without_surrogates(text) or b"") == [()]
 
 
-def test_arguments_with_half_a_character_are_whole() -> None:
+def test_arguments_with_half_a_character_are_complete() -> None:
     assert has_lone_surrogate(r'{"a": "\ud83d"}')
     assert not has_lone_surrogate(r'{"a": "\ud83d\ude00"}')
     assert not breaks_off(r'{"a": "\ud83d"}')
@@ -58,10 +58,10 @@ def test_arguments_with_half_a_character_are_whole() -> None:
     ("document", "expected"),
     [
         (rb'{"model": "a", "x": "\ud83d"}', rb'{"model": "b", "x": "\ud83d"}'),
-        # The name stands elsewhere, too, so that the text is followed from member to member.
+        # The same name also occurs at another place, so the search must read the text member by member.
         (rb'{"x": {"model": "\ud83d"}, "model" : "a", "y": 1}', rb'{"x": {"model": "\ud83d"}, "model" : "b", "y": 1}'),
         (rb'{"x": [{"model": "\ud83d"}, "model"]}', rb'{"x": [{"model": "\ud83d"}, "model"],"model":"b"}'),
     ],
 )
-def test_the_model_is_renamed_around_surrogates(document: bytes, expected: bytes) -> None:
+def test_the_model_is_renamed_in_a_document_with_surrogates(document: bytes, expected: bytes) -> None:
     assert respelled(document, "model", "b") == expected

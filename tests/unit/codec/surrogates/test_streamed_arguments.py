@@ -1,4 +1,4 @@
-"""Escapes of half characters in arguments that a stream brings in pieces."""
+"""Escapes of half characters in arguments that a stream sends in pieces."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_an_escape_may_be_cut_anywhere(text: str, sound: str) -> None:
 
 
 @pytest.mark.parametrize(("broken", "sent"), [('{"a":"\\', '{"a":"\\'), (f'{{"a":"{HIGH}\\u', '{"a":"\\ufffd\\u')])
-def test_arguments_that_break_off_in_an_escape_are_sent_to_the_end(broken: str, sent: str) -> None:
+def test_arguments_that_end_inside_an_escape_are_sent_completely(broken: str, sent: str) -> None:
     halves = EscapedHalves(Context("openai-chat", "anthropic"))
     halves.begin(0, ())
     first = halves.mended(PartDelta(0, broken))
