@@ -1,1 +1,1 @@
-"""Laws over recorded exchanges: reading, identity, every pair, and no loss without a report."""
+"""Tests of recorded exchanges: reading, identity, translation for every pair, and no loss without a report."""

@@ -1,4 +1,4 @@
-"""Owns the check of the canonical event grammar: what `canon/events.py` promises about every reader's events."""
+"""Owns the check of the canonical event grammar: the rules in `canon/events.py` for the events of every reader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dragoman.canon import (
 
 
 def findings(events: Sequence[Event]) -> list[str]:
-    """What is wrong with a run of events; nothing when it is legal."""
+    """Return the errors in a sequence of events; an empty list means that the sequence is legal."""
     found: list[str] = []
     open_parts: dict[int, int] = {}  # answer -> index of its open part
     answer_of: dict[int, int] = {}

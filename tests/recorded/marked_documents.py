@@ -1,7 +1,7 @@
-"""Owns the marking of documents: every leaf gets a text that occurs nowhere else, so that one can ask where it went.
+"""Owns the marking of documents: every leaf gets a unique text (a marker). A test can find it after a translation.
 
 A marker is twelve letters and digits, so it is a legal text, name, id, base64 value and pattern in every dialect.
-After a translation each marker must stand in the output, or a loss must name its place in the source.
+After a translation each marker must be in the output, or a loss must name its place in the source.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words of the protocol, not of a user: the test of settings changes these to other legal words.
+# Words of the protocol, not of a user: they get no marker. The test of settings covers their values.
 PROTOCOL_WORDS = _words(
     "role type object status phase model finish_reason stop_reason finishReason finish_details blockReason"
     " severity mime_type mimeType media_type format detail effort reasoning_effort verbosity service_tier"
@@ -35,11 +35,11 @@ PROTOCOL_WORDS = _words(
     " speed inference_geo prompt_cache_retention execution dynamicThreshold urlRetrievalStatus aspectRatio"
     " imageSize voiceName voice size quality background output_format moderation input_fidelity"
     " search_context_size method tool_type @type environment createTime created_at done_reason think keep_alive"
-    # Padding: leaving it out is no loss.
+    # Padding: to drop it is no loss.
     " obfuscation padding p"
 )
 
-# The same word at several places means the same thing: the name of a tool, the id of a call.
+# Equal words in these fields refer to the same tool or call, so equal words get the same marker.
 SHARED_WORDS = _words(
     "name namespace id call_id tool_call_id tool_use_id allowedFunctionNames allowed_function_names tool_name"
     " toolset_name server_name server_label caller_id tool_id container_id item_id"
@@ -53,12 +53,12 @@ SCHEMAS = _words(
 MAPS = _words("properties $defs definitions defs patternProperties dependentSchemas logit_bias")
 
 
-# Objects of an answer that say how long something took: leaving them out is no loss, nor what stands in them.
+# Objects of an answer that hold durations: to drop them with their content is no loss.
 TIMES = _words("timings time_info latency_checkpoint")
 
 
 class Marked(NamedTuple):
-    """A document with markers in it, and the places of each."""
+    """A document with markers, and the places of each marker."""
 
     body: bytes
     places: dict[str, list[Path]]
@@ -109,7 +109,7 @@ def _texts(value: Json, at: Path, marker: _Marker, key: str) -> Json:
 
 
 def _arguments(value: str, at: Path, marker: _Marker) -> str:
-    """Arguments as JSON text: markers for the texts inside, all at the place of the whole."""
+    """Mark the texts inside arguments that are JSON text. All these markers have the place of the whole arguments."""
     try:
         decoded = msgspec.json.decode(value)
     except msgspec.DecodeError:
@@ -144,7 +144,7 @@ def _fields(value: Json, at: Path, marker: _Marker, key: str) -> Json:
 
 
 def add_variants(document: Json) -> Marked:
-    """The document with one item of an unknown kind at the end of every list whose items have kinds."""
+    """Add one item of an unknown kind at the end of every list whose items have kinds."""
     marker = _Marker()
     return Marked(msgspec.json.encode(_variants(document, (), marker, "")), marker.places)
 
@@ -165,7 +165,7 @@ def _variants(value: Json, at: Path, marker: _Marker, key: str) -> Json:
     return out
 
 
-# Losses that say something about one side of a thing only: they excuse the leaves named here, not all that is below.
+# Losses about one aspect of an object only: they excuse the leaves named here, not all leaves below their place.
 NARROW: dict[str, frozenset[str]] = {
     code: _words(words)
     for code, words in {
@@ -210,23 +210,23 @@ NARROW: dict[str, frozenset[str]] = {
 }
 
 
-# Losses about the whole document: they excuse what stands under these words, and nothing else.
+# Losses about the whole document: they excuse only the values under these keys.
 WHOLE: dict[str, frozenset[str]] = {
     "stop.approximated": _words("stop_sequence stop_details finish_details finishMessage promptFeedback"),
 }
 
 
 def silent(marked: Marked, out: bytes, losses: Iterable[Loss]) -> list[str]:
-    """The markers that are neither in the output nor under a reported loss: each with its place."""
+    """Return the markers that are neither in the output nor under a reported loss, each with its place."""
     text = _visible(out)
     reported = [(loss.code, _path(loss.path)) for loss in losses if loss.effect != "invented"]
     # A loss of the whole document in an envelope is named by the envelope's key.
     reported += [(code, ()) for code, path in reported if path in (("request",), ("response",))]
-    # The seal of a compaction is the whole block but its words.
+    # The seal of a compaction is the whole block except its text.
     compactions = [path for code, path in reported if code == "seal.dropped" and _is_compaction(marked.body, path)]
     found: list[str] = []
     for mark, places in marked.places.items():
-        # A text document may cross as the base64 of its words.
+        # A text document may be sent as the base64 of its text.
         if mark in text or base64.b64encode(mark.encode()).decode() in text:
             continue
         for at in places:
@@ -252,13 +252,13 @@ def _excuses(code: str, path: tuple[str, ...], leaf: tuple[str, ...]) -> bool:
     if code == "answer.dropped":  # the second, third ... answer
         leaf = leaf[1:] if leaf[0] == "response" else leaf
         return leaf[0] in ("choices", "candidates") and leaf[1] != "0"
-    if code == "id.dropped" and leaf == ("traceId",):  # the answer's id, outside the document that is read
+    if code == "id.dropped" and leaf == ("traceId",):  # the id of the answer, outside the document that is read
         return True
     if not path:
         return not WHOLE.get(code, frozenset()).isdisjoint(leaf)
     if leaf[: len(path)] != path or path in (("request",), ("response",)):
         return False
-    if code == "seal.dropped" and "reasoning_details" in path:  # OpenRouter's: the seal is the whole detail
+    if code == "seal.dropped" and "reasoning_details" in path:  # OpenRouter: the seal is the whole detail
         return leaf[-1] not in ("text", "summary")
     return leaf == path or code not in NARROW or not NARROW[code].isdisjoint(leaf[len(path) :])
 
@@ -271,7 +271,7 @@ _PACKED = re.compile(packed_seals.MARK + r"[A-Za-z0-9+/]*=*")
 
 
 def _visible(out: bytes) -> str:
-    """The output, and what is packed in it: a seal of another origin travels as base64."""
+    """Return the output and its packed content: a seal of another origin is sent as base64."""
     text = out.decode()
     packed = [packed_seals.unpack(slot) for slot in _PACKED.findall(text)]
     return text + " ".join([seal.data for seal in packed if seal is not None])

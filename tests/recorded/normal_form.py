@@ -1,7 +1,8 @@
-"""Owns what counts as the same document in two spellings: a normal form of requests and answers, dialect by dialect.
+"""Owns the normal form of requests and answers, dialect by dialect: one form for all spellings of the same document.
 
-Two bodies are equal up to spelling when their normal forms are equal. Every rule says why nothing is lost by it; what
-no rule names must come back exactly. Values a user owns (schemas, arguments, results, metadata) are never touched.
+Two bodies are equal up to spelling when their normal forms are equal. Every rule has a comment with the reason why it
+loses nothing. A field without a rule must come back exactly. Values that a user owns (schemas, arguments, results,
+metadata) are never changed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tests.recorded.tree_comparison import placeless
 Json = Any
 Rule = Callable[[Json], Json]
 
-# Keys whose values belong to the user: an empty list or a null in there means something.
+# Keys whose values belong to the user: an empty list or a null in these values has a meaning.
 _OWNED: dict[str, set[str]] = {
     "openai-chat": {"parameters", "schema", "metadata", "arguments", "logit_bias"},
     "openai-responses": {"parameters", "schema", "output_schema", "metadata"},
@@ -40,17 +41,17 @@ _OWNED: dict[str, set[str]] = {
 }
 
 
-# A time that no clock gave: what the tests pass in for answers that have none.
+# A fixed time. The tests pass it in for answers that have no time.
 CREATED = 1_700_000_000
 
-# What every answer of openai-responses has, and compatible servers leave out.
+# Fields that every answer of openai-responses has, and that compatible servers leave out.
 DEMANDED: dict[str, Json] = {"metadata": {}, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
 
 _MADE = re.compile(r"[a-z]+[_-][0-9a-f]{20}")
 
 
 def made(name: str) -> bool:
-    """Whether an id is one that we made, because the source had none."""
+    """Whether the library made this id because the source had none."""
     return _MADE.fullmatch(name) is not None
 
 
@@ -60,7 +61,8 @@ def normal(dialect: str, kind: str, body: Json) -> Json:
 
 
 def canonical(tree: Json) -> Json:
-    """The normal form of a canon value (as a plain tree): what a writer must say that a reader found unsaid."""
+    """Return the normal form of a canon value (as a plain tree). It has the defaults that a writer must write even if
+    the reader found no value."""
     if isinstance(tree, list):
         return [canonical(item) for item in tree]
     if not isinstance(tree, dict):
@@ -69,14 +71,14 @@ def canonical(tree: Json) -> Json:
     if tree.get("is") == "ToolCall" and not tree["custom"] and not tree["arguments"].strip():
         tree["arguments"] = "{}"
     if tree.get("is") == "Stop" and tree["reason"] == "unknown":
-        # No dialect has a word for an end without a reason; each writes its plain one.
+        # No dialect has a value for an end without a reason; each writes its normal reason.
         tree["reason"] = "stop"
     if tree.get("is") == "Usage":
-        # Figures that a dialect demands: nothing was counted where they are missing.
+        # Counts that a dialect requires: a missing count means zero.
         for name in ("cache_read", "cache_write", "reasoning"):
             tree[name] = tree[name] or 0
     if tree.get("is") == "Request" and "gemini" in (tree["extra"] or {}):
-        # How the word of an enum was spelled: written is upper case, where the model's levels are known.
+        # The spelling of an enum value: the library writes upper case where the model's levels are known.
         tree["extra"]["gemini"].pop("generationConfig/thinkingConfig/thinkingLevel", None)
         tree["extra"] = {name: fields for name, fields in tree["extra"].items() if fields} or None
     if tree.get("is") == "Response":
@@ -93,12 +95,12 @@ def canonical(tree: Json) -> Json:
 
 
 def gathered(dialect: str, answer: Response | Fault) -> Json:
-    """The normal form of an answer that came as a stream. `extra` is left out: a stream reports it as it goes."""
+    """Return the normal form of a streamed answer. `extra` is left out: a stream reports it event by event."""
     if isinstance(answer, Fault):
-        # Kind and status are approximated by what the dialect can say in the middle of a stream.
+        # Kind and status are approximated: the dialect has fewer values for them in the middle of a stream.
         return {"is": "Fault", "message": answer.message}
     tree = _without(canonical(placeless(answer)), "extra")
-    # Zeros and no figures at all: some dialects must write them.
+    # Zero and absent counts are equal: some dialects must write zeros.
     tree["usage"] = tree["usage"] or _without(canonical(placeless(Usage(0, 0))), "extra")
     for parts in (tree["parts"], *[other["parts"] for other in tree["alternatives"]]):
         _gathered_parts(dialect, parts)
@@ -111,17 +113,17 @@ _WHOLE = ("Opaque", "HostedCall", "HostedResult")
 def _gathered_parts(dialect: str, parts: list[Json]) -> None:
     for i, part in enumerate(parts):
         if part["is"] == "ToolCall":
-            # A whole answer may hold the arguments as an object: then only their value can be compared.
+            # A whole answer may have the arguments as an object: then only their value can be compared.
             part["arguments"] = part["arguments"] if part["custom"] else _decoded(part["arguments"])
-            # An id that we made depends on the place, and a stream has other places.
+            # An id that the library made depends on the place, and a stream has other places.
             part["id"] = "made" if made(part["id"]) else part["id"]
         if part["is"] in _WHOLE:
             part["value"] = _without_nulls(part["value"], set())
         if part["is"] == "Text" and not part["text"] and part["seal"] is None:
-            # An empty text says nothing, and a stream has no place to say it.
+            # An empty text has no meaning, and a stream cannot carry it.
             part["is"] = "gone"
         if dialect == "openai-responses":
-            # Encrypted anew in each event: done and completed never hold the same text.
+            # Encrypted again for each event: the events done and completed never have the same text.
             if part["seal"] is not None:
                 part["seal"]["data"] = "encrypted"
             if part["is"] in _WHOLE:
@@ -132,13 +134,13 @@ def _gathered_parts(dialect: str, parts: list[Json]) -> None:
             and part["is"] == "Text" == parts[i - 1]["is"]
             and parts[i - 1]["seal"] is None
         ):
-            # Text parts are increments: where one part ends and the next begins is not told.
+            # Text parts are increments: the stream does not mark where one part ends and the next begins.
             part["text"] = parts[i - 1]["text"] + part["text"]
             part["citations"] = parts[i - 1]["citations"] + part["citations"]
             parts[i - 1] = {"is": "gone"}
     parts[:] = [part for part in parts if part["is"] != "gone"]
     if dialect == "openrouter":
-        # In a whole answer thoughts stand in a list of their own, and uses of hosted tools among them.
+        # A whole answer has a separate list of thoughts, which also holds the uses of hosted tools.
         parts.sort(key=lambda part: part["is"] not in ("Reasoning", "HostedCall", "HostedResult"))
 
 
@@ -166,7 +168,7 @@ def _without(tree: Json, name: str) -> Json:
 
 
 def _without_nulls(value: Json, owned: set[str]) -> Json:
-    """null says the same as leaving the field out, in every dialect here: SDKs differ in which of the two they do."""
+    """Drop nulls: in every dialect null means the same as an absent field. SDKs differ in which one they write."""
     if isinstance(value, list):
         return [_without_nulls(item, owned) for item in value]
     if not isinstance(value, dict):
@@ -177,14 +179,14 @@ def _without_nulls(value: Json, owned: set[str]) -> Json:
 
 
 def _drop_empty(holder: Json, *names: str) -> None:
-    """An empty list or text of these fields says the same as leaving it out."""
+    """Drop these fields if they are an empty list or text: that means the same as an absent field."""
     for name in names:
         if name in holder and holder[name] in ("", [], {}):
             del holder[name]
 
 
 def _drop_made(holder: Json) -> None:
-    """An id that the source left out or empty, and the one that we made in its place."""
+    """Drop an empty id, and an id that the library made because the source had none."""
     if not holder.get("id") or made(holder["id"]):
         holder.pop("id", None)
 
@@ -194,7 +196,7 @@ def _drop_made(holder: Json) -> None:
 
 def _chat_request(body: Json) -> Json:
     body = _without_nulls(body, _OWNED["openai-chat"])
-    # One limit under two names; the old one is read, never written.
+    # One limit with two names; the library reads the old name and never writes it.
     if "max_tokens" in body and "max_completion_tokens" not in body:
         body["max_completion_tokens"] = body.pop("max_tokens")
     _drop_empty(body, "tools", "stop")
@@ -202,11 +204,11 @@ def _chat_request(body: Json) -> Json:
         body["stop"] = [body["stop"]]
     _chat_legacy(body)
     for tool in body.get("tools", ()):
-        # `type` is taken for granted by hosts that accept its absence.
+        # Some hosts accept a tool without `type`.
         tool.setdefault("type", "function")
         _drop_empty(tool.get("function", {}), "description")
     choice = body.get("tool_choice")
-    if choice == "any":  # Mistral's word for required
+    if choice == "any":  # Mistral's value for required
         body["tool_choice"] = "required"
     elif isinstance(choice, dict):
         choice.setdefault("type", "function")
@@ -216,7 +218,7 @@ def _chat_request(body: Json) -> Json:
 
 
 def _chat_legacy(body: Json) -> None:
-    """`functions` and its kin are the old names of tools, calls and results: read, never written."""
+    """`functions` and similar fields are the old names of tools, calls and results: read, never written."""
     if "functions" in body:
         body["tools"] = [{"type": "function", "function": one} for one in body.pop("functions")]
     choice = body.pop("function_call", None)
@@ -236,38 +238,38 @@ def _chat_legacy(body: Json) -> None:
 def _chat_message(message: Json) -> None:
     content = message.get("content")
     if message.get("role") == "assistant":
-        # Absent, null and empty text all mean: the assistant said nothing in words.
+        # Absent, null and empty text all mean that the assistant wrote no text.
         _drop_empty(message, "content", "refusal", "reasoning_content", "reasoning", "annotations", "tool_calls")
     if isinstance(content, list):
-        # Hosts' short forms of two parts.
+        # Short forms that hosts use for two kinds of parts.
         for part in content:
             for field, inner in (("image_url", "url"), ("input_audio", "data")):
                 if isinstance(part.get(field), str):
                     part[field] = {inner: part[field]}
             if part.get("type") == "input_audio":
                 part["input_audio"].setdefault("format", "wav")
-        # A text alone may stand as a string or as a list of one part.
+        # A single text may be a string or a list of one part.
         if len(content) == 1 and set(content[0]) == {"type", "text"}:
             message["content"] = content[0]["text"]
     for call in message.get("tool_calls", ()):
-        # The position in the list, said twice by some hosts; and a type that is taken for granted.
+        # Some hosts repeat the position in the list as a field, and some leave the type out.
         call.pop("index", None)
         call.setdefault("type", "function")
-        # No arguments: an empty text and an empty object are the same call.
+        # No arguments: an empty text and an empty object make the same call.
         if call["type"] == "function" and not call["function"].get("arguments"):
             call["function"]["arguments"] = "{}"
 
 
 def _chat_response(body: Json) -> Json:
     body = _without_nulls(body, _OWNED["openai-chat"])
-    # What every answer of the dialect has, and some hosts leave out.
+    # Fields that every answer of the dialect has, and that some hosts leave out.
     body.setdefault("object", "chat.completion")
     body.setdefault("created", CREATED)
     _drop_made(body)
     for choice in body["choices"]:
         message = choice["message"]
         message["role"] = "assistant"
-        # The old form of a call; hosts written in Go send it empty beside the new one, and `custom` likewise.
+        # The old form of a call. Hosts written in Go send it empty beside the new form, and an empty `custom` too.
         legacy = message.pop("function_call", None)
         if legacy is not None and legacy["name"]:
             message["tool_calls"] = [{"type": "function", "function": legacy}]
@@ -276,12 +278,12 @@ def _chat_response(body: Json) -> Json:
             _drop_made(call)
             if call.get("custom") == {"input": "", "name": ""}:
                 del call["custom"]
-        # A host that does not say why it ended: the content tells.
+        # A host that sends no finish reason: the content shows the reason.
         if not choice.get("finish_reason"):
             choice["finish_reason"] = "tool_calls" if message.get("tool_calls") else "stop"
     for details in ("prompt_tokens_details", "completion_tokens_details"):
         figures = body.get("usage", {}).get(details, {})
-        # A count of nothing for a modality nobody used.
+        # A count of zero for a modality that was not used.
         for name in [name for name, count in figures.items() if not count and name not in _CHAT_FIGURES]:
             del figures[name]
         _drop_empty(body.get("usage", {}), details)
@@ -300,7 +302,7 @@ def _responses_request(body: Json) -> Json:
     for tool in body.get("tools", ()):
         _drop_empty(tool, "description")
     if isinstance(body.get("input"), str):
-        # A text alone is one user message.
+        # A single text is one user message.
         body["input"] = [{"role": "user", "content": body["input"]}]
     for item in body.get("input", ()):
         _responses_message(item)
@@ -311,19 +313,19 @@ def _responses_request(body: Json) -> Json:
 
 def _responses_message(item: Json) -> None:
     if "role" in item:
-        # The easy form of a message leaves its type out.
+        # The short form of a message has no type.
         item.setdefault("type", "message")
     content = item.get("content")
     if isinstance(content, list):
         for part in content:
             if part.get("type") == "output_text":
-                # Demanded by the type, left out by some clients.
+                # Required by the type, left out by some clients.
                 part.setdefault("annotations", [])
         item["content"] = _alone(content, "input_text", "output_text")
 
 
 def _alone(parts: Json, *kinds: str) -> Json:
-    """A text alone, without anything on it, may stand as a string or as a list of one part."""
+    """A single text without other fields may be a string or a list of one part."""
     if len(parts) == 1 and parts[0].get("type") in kinds:
         if {name for name, value in parts[0].items() if value != []} == {"type", "text"}:
             return parts[0]["text"]
@@ -336,7 +338,7 @@ def _responses_response(body: Json) -> Json:
         body.setdefault(name, value)
     usage = body.get("usage")
     if usage is not None:
-        # Figures the type demands; nothing was counted where they are missing.
+        # Counts that the type requires: a missing count means zero.
         usage.setdefault("input_tokens_details", {}).setdefault("cached_tokens", 0)
         usage["input_tokens_details"].setdefault("cache_write_tokens", 0)
         usage.setdefault("output_tokens_details", {}).setdefault("reasoning_tokens", 0)
@@ -369,10 +371,10 @@ def _anthropic_response(body: Json) -> Json:
 
 
 def _gemini_request(body: Json) -> Json:
-    # Requests may be in camelCase or snake_case: the judge's own walk along the schema, independent of the library.
+    # Requests may be in camelCase or snake_case. The oracle converts them along the schema, independent of the library.
     body, _ = gemini.camel_cased(body, "GenerateContentRequest")
     body = _without_nulls(body, _OWNED["gemini"])
-    # Words of enums are taken in lower case too; they are written in upper case.
+    # Enum values are read in lower case too; they are written in upper case.
     thinking = body.get("generationConfig", {}).get("thinkingConfig", {})
     if isinstance(thinking.get("thinkingLevel"), str):
         thinking["thinkingLevel"] = thinking["thinkingLevel"].upper()
@@ -383,14 +385,14 @@ def _gemini_request(body: Json) -> Json:
         for declared in tool.get("functionDeclarations", ()):
             _drop_empty(declared, "description")
     for content in (*body.get("contents", ()), body.get("systemInstruction") or {}):
-        # Protobuf's JSON form takes one object for a list of one.
+        # The JSON form of protobuf accepts one object in place of a list of one.
         if isinstance(content.get("parts"), dict):
             content["parts"] = [content["parts"]]
-        # A part must have a data field; one that has none holds an empty text.
+        # A part must have a data field; a part without one is an empty text.
         for part in content.get("parts") or ():
             if not set(part) & set(gemini.DATA_FIELDS):
                 part["text"] = ""
-    # An empty list of stop sequences, alone in an otherwise empty object.
+    # An empty list of stop sequences as the only field of its object.
     _drop_empty(body.get("generationConfig", {}), "stopSequences")
     _drop_empty(body, "generationConfig")
     return body
@@ -400,7 +402,7 @@ def _gemini_response(body: Json) -> Json:
     body = _without_nulls(body, _OWNED["gemini"])
     _drop_empty(body, "candidates")
     for candidate in body.get("candidates", ()):
-        # Protobuf's JSON form leaves out numbers that are zero and lists that are empty.
+        # The JSON form of protobuf leaves out zeros and empty lists.
         candidate.setdefault("index", 0)
         content = candidate.setdefault("content", {})
         content.setdefault("role", "model")
@@ -416,7 +418,7 @@ def _gemini_response(body: Json) -> Json:
 
 
 def _in_envelope(key: str, inner: Rule) -> Rule:
-    """The envelope as it is, around a Gemini document in its normal form."""
+    """Keep the envelope as it is, and bring the Gemini document inside into its normal form."""
 
     def wrapped(body: Json) -> Json:
         body = _without_nulls(body, _OWNED["gemini"] | {key})
@@ -432,7 +434,7 @@ def _in_envelope(key: str, inner: Rule) -> Rule:
 
 def _ollama_request(body: Json) -> Json:
     body = _without_nulls(body, _OWNED["ollama"])
-    # The server takes an empty format for none, and streams unless told otherwise.
+    # For the server an empty format means no format, and streaming is the default.
     _drop_empty(body, "format", "options", "tools")
     body.setdefault("stream", True)
     if isinstance(body.get("options", {}).get("stop"), str):
@@ -450,7 +452,7 @@ def _ollama_message(message: Json) -> None:
 def _ollama_response(body: Json) -> Json:
     body = _without_nulls(body, _OWNED["ollama"])
     _ollama_message(body["message"])
-    # What the current server always says, and older ones leave out.
+    # Fields that the current server always writes, and that older servers leave out.
     body.setdefault("done_reason", "stop")
     body.setdefault("done", True)
     return body
@@ -468,7 +470,7 @@ def _openrouter_request(body: Json) -> Json:
 
 def _openrouter_response(body: Json) -> Json:
     body = _chat_response(body)
-    # Left out of answers that were stored cut down; every real one has them.
+    # Some answers were stored without these fields; every real answer has them.
     body.setdefault("model", "")
     usage = body.get("usage", {})
     if usage:

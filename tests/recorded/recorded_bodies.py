@@ -1,4 +1,4 @@
-"""Owns the view of the recorded exchanges that the tests here share: bodies by kind, pairs, how a failure is named."""
+"""Owns access to the recorded exchanges for the tests of this folder: bodies by kind, pairs, and names of failures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def _of(record: exchanges.Record) -> Iterator[Case]:
     if record.stream is not None:
         yield Case(record.id, record.dialect, "stream", record.raw, model)
     elif isinstance(record.response, list):
-        # Gemini without alt=sse: the chunks of a stream as one array. Framed here, since framing is the transport's.
+        # Gemini without alt=sse sends the chunks of a stream as one array. The frames are made here: in the product the
+        # transport makes them.
         frames = [b"data: " + msgspec.json.encode(chunk) + b"\n\n" for chunk in record.response]
         yield Case(record.id, record.dialect, "stream", b"".join(frames), model)
     elif record.ok:
@@ -61,7 +62,7 @@ def _of(record: exchanges.Record) -> Iterator[Case]:
 
 
 def _status(record: exchanges.Record) -> int:
-    """The status of a fault; for bodies stored without one what the body says, else 400."""
+    """Return the status of a fault; for a body stored without one, the status in the body, else 400."""
     if record.status is not None and record.status >= 400:
         return record.status
     code = record.response["error"].get("code") if isinstance(record.response.get("error"), dict) else None
@@ -69,7 +70,7 @@ def _status(record: exchanges.Record) -> int:
 
 
 def context(source: str, target: str, *, model: str = "") -> Context:
-    """A crossing with nothing but what the library itself would put in."""
+    """Return a context with only the values that the library itself would set."""
     return Context(source, target, model=model, created=CREATED)
 
 
@@ -78,13 +79,13 @@ def read_request(case_dialect: str, body: bytes) -> Request:
 
 
 def written_again(dialect: Dialect, request: Request, under: Context) -> bytes:
-    """A request written in the dialect it was read from, with the profile that `translate` would use."""
+    """Write a request in the dialect from which it was read, with the profile that `translate` would use."""
     under.profile = profiles.lookup(dialect.name, request.model)
     return dialect.write_request(request, under)
 
 
 def events(dialect: str, raw: bytes, size: int = 0, target: str = "") -> list[Event]:
-    """The events of a stream, fed whole or in pieces of `size` bytes. With `target` as read for that dialect."""
+    """Return the events of a stream, fed whole or in pieces of `size` bytes. `target`: the dialect of the output."""
     return fed(dialect, [raw] if not size else [raw[i : i + size] for i in range(0, len(raw), size)], target)
 
 
@@ -97,10 +98,10 @@ def fed(dialect: str, chunks: list[bytes], target: str = "") -> list[Event]:
 
 
 def settle(check: str, failures: dict[str, str], looked_at: set[str] | None = None) -> None:
-    """Fail with every record that fails `check` and is no known exception, and every exception that no longer fails.
+    """Fail for every record that fails `check` and is no known exception, and for every exception that no longer fails.
 
-    A synthetic exchange may fail where the recording of its shape does. It heals no exception: its texts are others.
-    Nor does a run over a part of the exchanges.
+    A synthetic exchange may fail where the recording of the same shape fails. A synthetic exchange that passes is no
+    proof that an exception is obsolete, since its texts differ. Neither is a run over a part of the exchanges.
     """
     known = {entry.record: entry for entry in EXCEPTIONS if entry.check == check}
     new = {record: text for record, text in failures.items() if exchanges.base_id(record) not in known}
@@ -108,6 +109,6 @@ def settle(check: str, failures: dict[str, str], looked_at: set[str] | None = No
         looked_at = set()
     healed = [record for record in known if record not in failures and (looked_at is None or record in looked_at)]
     lines = [f"{record}: {text}" for record, text in new.items()]
-    lines += [f"{record}: passes now, take it out of exceptions.py ({known[record].reason})" for record in healed]
+    lines += [f"{record}: passes now, remove it from known_failures.py ({known[record].reason})" for record in healed]
     shown = "\n".join(lines[:SHOWN])
-    assert not lines, f"{check}: {len(new)} failures, {len(healed)} healed exceptions\n{shown}"
+    assert not lines, f"{check}: {len(new)} failures, {len(healed)} obsolete exceptions\n{shown}"

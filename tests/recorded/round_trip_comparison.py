@@ -1,8 +1,8 @@
-"""Owns the comparison of a document with itself after a journey to another dialect and back.
+"""Owns the comparison of a document with itself after a round trip to another dialect and back.
 
-Everything must have come back but for what a loss of either leg accounts for: its code must be one that explains this
-kind of difference, and its place must be the place of the thing. What stands where is flattened into atoms first, so
-that turns of one role in a row and texts cut in several pieces are no difference.
+Every value must come back, except where a loss of either direction explains the difference. The code of the loss must
+explain this kind of difference, and the place of the loss must be the place of the value. The document is first
+flattened into atoms. So consecutive turns of one role, and texts in several pieces, make no difference.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from tests.recorded.tree_comparison import differences, placeless
 Json = Any
 Step = tuple[str, str, Part]
 
-# Which kinds of difference a loss explains. "insert" is something that was not there before.
+# Which kinds of difference a loss explains. "insert" is a value that was not in the document before.
 EXPLAINS: dict[str, frozenset[str]] = {
     code: frozenset(kinds.split())
     for code, kinds in {
@@ -128,7 +128,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
 
 
 class Atom(NamedTuple):
-    """One thing said: its kind, who said it, what makes it itself, its other sides, and where it stood."""
+    """One unit of content: its kind, its role, its identity (`key`), its other properties (`sides`), and its places."""
 
     kind: str
     role: str
@@ -139,46 +139,46 @@ class Atom(NamedTuple):
 
 
 class Journey(NamedTuple):
-    """Both legs' losses, and the atoms as they stood in the middle."""
+    """The losses of both directions, and the atoms in the dialect between."""
 
     out: tuple[Loss, ...]
     back: tuple[Loss, ...]
     middle: list[Atom]
 
-    def said(self, code: str) -> bool:
-        """Whether either leg reported a loss whose code begins so."""
+    def reports_loss(self, code: str) -> bool:
+        """Whether either direction reported a loss whose code begins with `code`."""
         return any(loss.code.startswith(code) for loss in (*self.out, *self.back))
 
     def renamed(self, name: str) -> bool:
-        """Whether either leg reported, at its first place, that a tool goes by another name."""
+        """Whether either direction reported a new name for this tool."""
         codes = ("tool.renamed", "tool.namespace.prefixed")
         return any(loss.code in codes and f"{name} is sent as" in loss.detail for loss in (*self.out, *self.back))
 
     def renamed_call(self, key: str) -> bool:
-        """The same of a call, of which the key is known: its tool's name, a blank and its arguments."""
+        """Whether either direction renamed the tool of a call. `key`: the tool's name, a blank and the arguments."""
         codes = ("tool.renamed", "tool.namespace.prefixed")
         names = [loss.detail.partition(" is sent as ")[0] for loss in (*self.out, *self.back) if loss.code in codes]
         return any(key.startswith((f"{name} ", f"{name.rpartition('/')[2]} ")) for name in names)
 
     def inserts(self) -> bool:
-        """Whether either leg reported that it put words of its own in."""
+        """Whether either direction reported that it added text of the library."""
         return any("insert" in EXPLAINS.get(loss.code, ()) for loss in (*self.out, *self.back))
 
 
 _HOSTED = frozenset({"tool.hosted.dropped", "tool.hosted.mapped", "tool.hosted.as_function"})
-"""A hosted tool does not come back as it was: it is gone, the target's own, or a function."""
+"""Losses after which a hosted tool comes back changed: dropped, replaced by a tool of the target, or a function."""
 
 
 def request_differences(
     first: Request, middle: Request, last: Request, out: Iterable[Loss], back: Iterable[Loss]
 ) -> list[str]:
-    """What differs between a request and itself after the journey, and no loss explains."""
-    journey = Journey(_inside(out), _inside(back), _atoms(_said_in(middle)))
-    found = list(_compared(_said_in(first), _said_in(last), journey))
+    """Yield the differences between a request and the same request after the round trip that no loss explains."""
+    journey = Journey(_inside(out), _inside(back), _atoms(_request_steps(middle)))
+    found = list(_compared(_request_steps(first), _request_steps(last), journey))
     found += _tools(first, middle, last, journey)
     found += _choice(first, last, journey)
     found += _settings(first, middle, last, journey)
-    if first.model and last.model not in ("", first.model):  # "": it stands in the address
+    if first.model and last.model not in ("", first.model):  # "": the model is in the URL
         found.append(f"model: {first.model} became {last.model}")
     return found
 
@@ -186,30 +186,30 @@ def request_differences(
 def response_differences(
     first: Response, middle: Response, last: Response, out: Iterable[Loss], back: Iterable[Loss]
 ) -> list[str]:
-    """The same for answers."""
-    journey = Journey(_inside(out), _inside(back), _atoms(_answered_in(middle)))
-    if journey.said("stop.approximated"):
+    """Yield the differences between an answer and the same answer after the round trip that no loss explains."""
+    journey = Journey(_inside(out), _inside(back), _atoms(_answer_steps(middle)))
+    if journey.reports_loss("stop.approximated"):
         last = _without_words(first, last)
-    found = list(_compared(_answered_in(first, journey), _answered_in(last, journey), journey))
-    if first.stop.reason != last.stop.reason and not journey.said("stop.approximated"):
+    found = list(_compared(_answer_steps(first, journey), _answer_steps(last, journey), journey))
+    if first.stop.reason != last.stop.reason and not journey.reports_loss("stop.approximated"):
         found.append(f"stop: {first.stop.reason} became {last.stop.reason}")
-    if first.stop.sequence != last.stop.sequence and not journey.said("stop.approximated"):
+    if first.stop.sequence != last.stop.sequence and not journey.reports_loss("stop.approximated"):
         found.append(f"stop sequence: {first.stop.sequence} became {last.stop.sequence}")
     for name in ("input", "output", "cache_read", "cache_write", "reasoning"):
         one, other = getattr(first.usage, name, None) or 0, getattr(last.usage, name, None) or 0
-        if one != other and not journey.said("usage."):
+        if one != other and not journey.reports_loss("usage."):
             found.append(f"usage {name}: {one} became {other}")
-    if first.id and original(first.id) != original(last.id) and not made(first.id) and not journey.said("id."):
+    if first.id and original(first.id) != original(last.id) and not made(first.id) and not journey.reports_loss("id."):
         found.append(f"id: {first.id} became {last.id}")
     if first.model and first.model != last.model:
         found.append(f"model: {first.model} became {last.model}")
-    if len(first.alternatives) != len(last.alternatives) and not journey.said("answer.dropped"):
+    if len(first.alternatives) != len(last.alternatives) and not journey.reports_loss("answer.dropped"):
         found.append(f"{len(first.alternatives)} alternatives became {len(last.alternatives)}")
     return found
 
 
 def _without_words(first: Response, last: Response) -> Response:
-    """An answer that failed says so in words at its end, where the dialect between has no word for it."""
+    """Drop the text at the end of a failed answer that stands for the failure in a dialect without a field for it."""
     words, end = failure(first.stop), last.parts[-1] if last.parts else None
     if not words or not isinstance(end, Text) or not end.text.endswith(words):
         return last
@@ -219,14 +219,14 @@ def _without_words(first: Response, last: Response) -> Response:
 
 
 def _inside(losses: Iterable[Loss]) -> tuple[Loss, ...]:
-    """Losses with the place in the document, as parts know it, where the document stands in an envelope."""
+    """Remove the envelope from the places of losses: the places of parts do not have it."""
     return tuple([msgspec.structs.replace(loss, path=inside(loss.path)) for loss in losses])
 
 
 # atoms
 
 
-def _said_in(request: Request) -> list[Step]:
+def _request_steps(request: Request) -> list[Step]:
     steps: list[Step] = []
     for turn in request.turns:
         role = "system" if turn.role == "developer" else turn.role
@@ -235,7 +235,7 @@ def _said_in(request: Request) -> list[Step]:
 
 
 def _with_client_items(steps: list[Step]) -> list[Step]:
-    """Items of tools that OpenAI defines and the client runs as calls and results, which they are to other dialects."""
+    """Turn items of tools that OpenAI defines and the client runs into calls and results, as in other dialects."""
     items = ClientItems(Context(responses_wire.NAME, "elsewhere"))
     out: list[Step] = []
     for role, author, part in steps:
@@ -245,33 +245,33 @@ def _with_client_items(steps: list[Step]) -> list[Step]:
     return out
 
 
-def _answered_in(response: Response, journey: Journey | None = None) -> list[Step]:
+def _answer_steps(response: Response, journey: Journey | None = None) -> list[Step]:
     steps: list[Step] = [("assistant", "", _shown(part)) for part in response.parts]
-    if journey is None or not journey.said("answer.dropped"):
+    if journey is None or not journey.reports_loss("answer.dropped"):
         for number, other in enumerate(response.alternatives):
             steps += [(f"answer {number + 2}", "", _shown(part)) for part in other.parts]
     return steps
 
 
 def _shown(part: Part) -> Part:
-    """An image that the model made is an image everywhere, though Responses has an item of its own for it."""
+    """Return an image that the model made as an image. Only Responses has a separate item for it."""
     if type(part) is Opaque and part.kind == "image_generation_call":
         item = msgspec.json.decode(part.value)
-        data = item.get("result") if isinstance(item, dict) else None  # how the image was made is a part of its own
+        data = item.get("result") if isinstance(item, dict) else None  # how the image was made: a separate part
         if data:
             return Media("image", data=data, at=part.at)
     return part
 
 
 def _atoms(steps: list[Step]) -> list[Atom]:
-    """Parts as atoms; texts in a row (and thoughts in a row) of one role are one atom."""
+    """Return parts as atoms; consecutive texts (and consecutive thoughts) of one role are one atom."""
     out: list[Atom] = []
     for role, author, part in steps:
         if not isinstance(part, Text | Reasoning):
             out.append(_atom(role, author, part))
             continue
         if not part.text and part.seal is None:
-            continue  # an empty text says nothing
+            continue  # an empty text has no meaning
         kind = type(part).__name__.lower()
         refusal = isinstance(part, Text) and part.refusal
         last = out[-1] if out else None
@@ -279,7 +279,7 @@ def _atoms(steps: list[Step]) -> list[Atom]:
             last = Atom(kind, role, "", {"refusal": refusal, "author": author}, [], [])
             out.append(last)
         _grow(last, part)
-    # Pieces are joined with or without white space between them, so the key has none.
+    # Pieces are joined with or without white space between them, so the key has no white space.
     return [atom._replace(key=_bare("".join(atom.texts))) if atom.texts else atom for atom in out]
 
 
@@ -295,7 +295,7 @@ def _grow(run: Atom, part: Text | Reasoning) -> None:
         if _side(value) is not None:
             run.sides.setdefault(side, []).append(_side(value))
     for cited in part.citations if isinstance(part, Text) else ():
-        # Without a position it is the whole text that is cited.
+        # Without a position the whole text is cited.
         start, end = cited.start or 0, len(part.text) if cited.end is None else cited.end
         run.sides.setdefault("citations", []).append(
             [cited.url, cited.title, cited.quote, before + start, before + end]
@@ -303,10 +303,10 @@ def _grow(run: Atom, part: Text | Reasoning) -> None:
 
 
 def _side(value: Any) -> Json:
-    """A side without what only one dialect knows, and without the model, which a seal may learn on the way."""
+    """Return a property without fields of one dialect only, and without the model, which a seal may get on the way."""
     tree = placeless(value)
     if isinstance(value, Seal) and '"anthropic-claude-v1"' in value.data:
-        # Anthropic's signature, as OpenRouter spells it: it crosses between the two.
+        # Anthropic's signature in the form of OpenRouter: it is translated between these two dialects.
         entry = json.loads(value.data)
         return {"dialect": "anthropic", "data": entry.get("signature") or entry.get("data")}
     if isinstance(value, Seal):
@@ -317,7 +317,7 @@ def _side(value: Any) -> Json:
 def _atom(role: str, author: str, part: Part) -> Atom:
     sides: dict[str, Json] = {"author": author, "cache": part.cache, "seal": _side(part.seal)}
     if isinstance(part, Media):
-        # A file's name and its type may be guessed from each other, its bytes may not.
+        # The library may derive a file's name from its type and its type from its name, but never its bytes.
         data = part.data.replace("-", "+").replace("_", "/")  # base64 has two alphabets
         key = f"{part.kind} {data or part.url or part.file}"
         detail = "" if part.detail == "auto" else part.detail
@@ -327,21 +327,21 @@ def _atom(role: str, author: str, part: Part) -> Atom:
         more = {"call.id": _own_id(part.id), "custom": part.custom, "namespace": part.namespace}
         return Atom("call", role, key, {**sides, **more}, [part.at], [])
     if isinstance(part, ToolResult):
-        # Text and media of a result stand in separate fields in some dialects: their order is not told.
+        # In some dialects the text and the media of a result are in separate fields, so their order is not sent.
         inner = _atoms([("tool", "", piece) for piece in sorted(part.parts, key=lambda one: isinstance(one, Media))])
         if part.is_error and [atom.key for atom in inner] == ["Error"]:
-            inner = []  # an error must say something in some dialects
+            inner = []  # some dialects require a text in an error
         if [atom.kind for atom in inner[:2]] == ["text", "media"] and _ANNOUNCED.fullmatch(inner[0].texts[0]):
-            inner = inner[1:]  # so must a result that is media alone, in Gemini
+            inner = inner[1:]  # Gemini requires a text in a result of media only
         key = " ".join([f"{atom.kind} {_json(atom.key)}" for atom in inner])
         more = {"call.id": _own_id(part.call_id), "is_error": part.is_error, "structured": part.structured}
-        # A cache mark may stand on the result or on what is in it.
+        # A cache mark may be on the result or on its content.
         marks = [part.cache, *[mark for atom in inner for mark in atom.sides.get("cache") or ()]]
         more["cache"] = next((mark for mark in marks if mark is not None), None)
         places = [part.at, *[at for atom in inner for at in atom.ats]]
         return Atom("result", "tool", key, {**sides, **more}, places, [])
     if isinstance(part, HostedResult) and is_stored_elsewhere(part):
-        # It is a part of its call, or of the answer's metadata.
+        # The part belongs to its call, or to the metadata of the answer.
         return Atom("opaque", role, f"{part.dialect} of {part.family}", sides, [part.at], [])
     if isinstance(part, Opaque):
         return Atom("opaque", role, f"{part.dialect} {_json(str(part.value, 'utf-8'))}", sides, [part.at], [])
@@ -352,13 +352,13 @@ _ANNOUNCED = re.compile(r"Binary content of type \S+ was processed\.( \(.*\))?")
 
 
 def _own_id(call_id: str) -> str:
-    """The upstream's id. A way by two dialects of the Chat family marks an id twice."""
+    """Return the upstream's id. A translation through two dialects of the Chat family marks an id twice."""
     own = from_chat_client(call_id)
     return own if own == call_id else _own_id(own)
 
 
 def _json(text: str) -> str:
-    """The text in one spelling if it is JSON. Blank arguments and null are an empty object: no arguments."""
+    """Return JSON text in one spelling. Blank arguments and null become an empty object: no arguments."""
     if not text.strip() or text.strip() == "null":
         return "{}"
     try:
@@ -371,8 +371,8 @@ def _json(text: str) -> str:
 
 
 def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey) -> list[str]:
-    """What differs. Where something became text or another item, that may have come back as nothing, or still part the
-    texts around it: one of the two must hold."""
+    """Return the differences. An atom that became text or another item may be gone after the round trip, or may still
+    separate the texts around it: one of both comparisons must hold."""
     found = list(_compared_once(first_steps, last_steps, journey, parting=False))
     return found and min(found, list(_compared_once(first_steps, last_steps, journey, parting=True)), key=len)
 
@@ -380,7 +380,7 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
 def _compared_once(
     first_steps: list[Step], last_steps: list[Step], journey: Journey, *, parting: bool
 ) -> Iterator[str]:
-    if journey.said("order.approximated") or journey.said("result.moved"):
+    if journey.reports_loss("order.approximated") or journey.reports_loss("result.moved"):
         first_steps, last_steps = _ordered(first_steps), _ordered(last_steps)
     first, last = _atoms(first_steps), _atoms(last_steps)
     middle = {i: journey.middle[j] for i, j in _matches(first, journey.middle)}
@@ -390,7 +390,7 @@ def _compared_once(
     if parting:
         excused = [i for i in excused if not _became_another(first[i], journey)]
     if excused:
-        # What is gone for a reason no longer stands between two texts.
+        # An atom that is gone with a reported loss no longer separates two texts.
         gone_at = [(first[i].kind, at) for i in excused for at in first[i].ats]  # parts of streams have no place
         first = _atoms([step for step in first_steps if (_kind(step[2]), step[2].at) not in gone_at])
         closed = _closed_up(journey.middle)
@@ -407,14 +407,14 @@ def _compared_once(
         if _explained(first[i].kind, i, first, middle, journey) or _within(first[i], [last[j] for j in new], journey):
             continue
         yield f"{_where(first[i])}: {first[i].kind} did not come back: {first[i].key[:100]!r}"
-    # What changed is gone in one form and new in another; more new things than that need a reason of their own.
+    # A changed atom is gone in one form and new in another. More new atoms than that need a loss that explains them.
     if len(new) > len(gone) + len(excused) and not journey.inserts():
         for j in new:
             yield f"a new {last[j].kind} by {last[j].role}: {last[j].key[:100]!r}"
 
 
 def _became_another(atom: Atom, journey: Journey) -> bool:
-    """Whether words or an item stand now where the atom stood: they part the texts around them, as the atom did."""
+    """Whether a text or an item replaced the atom: it separates the texts around it, as the atom did."""
     codes = ("part.as_text", "hosted.mapped")
     return any(loss.code in codes and _covers(loss, atom.ats) for loss in journey.out)
 
@@ -424,7 +424,7 @@ def _kind(part: Part) -> str:
 
 
 def _closed_up(atoms: list[Atom]) -> list[Atom]:
-    """The atoms without hosted parts; texts of one role that stood at both sides of one are one atom."""
+    """Return the atoms without hosted parts; texts of one role on both sides of a hosted part become one atom."""
     out: list[Atom] = []
     for atom in atoms:
         last = out[-1] if out else None
@@ -438,7 +438,7 @@ def _closed_up(atoms: list[Atom]) -> list[Atom]:
 
 
 def _within(atom: Atom, new: list[Atom], journey: Journey) -> bool:
-    """Whether a text came back with words of ours in front of it, behind it or between its pieces."""
+    """Whether a text came back with text of the library before it, after it or between its pieces."""
     if not atom.texts or not journey.inserts():
         return False
     for other in new:
@@ -455,8 +455,8 @@ def _within(atom: Atom, new: list[Atom], journey: Journey) -> bool:
 
 
 def _ordered(steps: list[Step]) -> list[Step]:
-    """Within what the assistant says between two others: thoughts first, calls last; of the rest: results first. Media
-    behind the words."""
+    """Order the content of each run of steps. For the assistant: thoughts first, calls last. For others: results first.
+    Media after the text."""
     out: list[Step] = []
     for _, run in groupby(steps, key=lambda step: step[0] in ("user", "tool", "system")):
         out += sorted(run, key=_rank)
@@ -471,7 +471,7 @@ def _rank(step: Step) -> int:
 
 
 def _matches(first: list[Atom], second: list[Atom]) -> list[tuple[int, int]]:
-    """Pairs of places whose atoms are the same."""
+    """Return pairs of positions with equal atoms."""
     one = [f"{atom.kind} {atom.role} {atom.key}" for atom in first]
     other = [f"{atom.kind} {atom.role} {atom.key}" for atom in second]
     if len(one) * len(other) <= _TABLE:
@@ -481,12 +481,12 @@ def _matches(first: list[Atom], second: list[Atom]) -> list[tuple[int, int]]:
 
 
 _TABLE = 40_000
-"""Up to so many cells the most matches are looked for. SequenceMatcher takes the longest block first, which may match
-the empty result of one call with that of another call."""
+"""Up to this number of cells, the exact maximum of matches is computed. SequenceMatcher takes the longest block first,
+which may match the empty result of one call with that of another call."""
 
 
 def _longest(one: list[str], other: list[str]) -> list[tuple[int, int]]:
-    """The most pairs of equal words, in order."""
+    """Return the largest number of pairs of equal words, in order."""
     table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
     for i in range(len(one) - 1, -1, -1):
         row, below = table[i], table[i + 1]
@@ -506,34 +506,35 @@ def _longest(one: list[str], other: list[str]) -> list[tuple[int, int]]:
 
 def _sides(i: int, atoms: list[Atom], last: Atom, middle: dict[int, Atom], journey: Journey) -> Iterator[str]:
     first = atoms[i]
-    texts, others = [list(filter(None, atom.texts)) for atom in (first, last)]  # sealed thoughts may have no words
+    texts, others = [list(filter(None, atom.texts)) for atom in (first, last)]  # sealed thoughts may have no text
     if len(texts) == len(others) and texts != others:
         if not _explained("text", i, atoms, middle, journey):
             yield f"{_where(first)}: the text changed: {differences(texts, others)[0]}"
     for side in {**first.sides, **last.sides}:
         one, other = first.sides.get(side), last.sides.get(side)
         if side == "call.id" and one and other and made(one) and made(other):
-            continue  # there was none on either wire
+            continue  # neither document had an id
         if one != other and not _explained(side, i, atoms, middle, journey):
             yield f"{_where(first)}: {side} of a {first.kind}: {one!r} became {other!r}"
 
 
 def _explained(kind: str, i: int, atoms: list[Atom], middle: dict[int, Atom], journey: Journey) -> bool:
-    """Whether a loss of the first leg at the atom's place, or one of the second at its place in the middle, says so."""
+    """Whether a loss explains the difference: one of the first direction at the place of the atom, or one of the second
+    direction at its place in the dialect between."""
     group = [i]
     if kind == "call.id":
-        # A rewritten id is reported where it stands first: at the call, for its result too.
+        # A rewritten id is reported only once, at its first place: the report at the call also covers the result.
         group = [j for j, other in enumerate(atoms) if other.sides.get(kind) == atoms[i].sides[kind]]
     places = [at for j in group for at in atoms[j].ats]
     if any(kind in EXPLAINS.get(loss.code, ()) and _covers(loss, places) for loss in journey.out):
         return True
     places = [at for j in group if j in middle for at in middle[j].ats]
-    # What did not get as far as the second leg is no matter of the second leg.
+    # An atom that the first direction dropped cannot be explained by a loss of the second direction.
     return bool(places) and any(kind in EXPLAINS.get(loss.code, ()) and _covers(loss, places) for loss in journey.back)
 
 
 def _covers(loss: Loss, places: list[Path]) -> bool:
-    """Whether the loss stands at one of the places, above it or below it. Parts of streams have no place."""
+    """Whether the loss is at one of the places, above it or below it. Parts of streams have no place."""
     return not loss.path or any(not at or _near(loss.path, pointer(at)) for at in places)
 
 
@@ -561,19 +562,19 @@ def _tools(first: Request, middle: Request, last: Request, journey: Journey) -> 
                 yield f"{pointer(tool.at)}: the hosted tool {tool.kind} is gone"
             continue
         other = back.get(tool.name)
-        said = {loss.code for loss in journey.out if _covers(loss, [tool.at])}
+        loss_codes = {loss.code for loss in journey.out if _covers(loss, [tool.at])}
         place = between.get(tool.name)
-        said |= {loss.code for loss in journey.back if place is not None and _covers(loss, [place.at])}
+        loss_codes |= {loss.code for loss in journey.back if place is not None and _covers(loss, [place.at])}
         if other is None:
-            left_out = journey.said("choice.by_filter") or journey.said("choice.none.by_omission")
+            left_out = journey.reports_loss("choice.by_filter") or journey.reports_loss("choice.none.by_omission")
             if not journey.renamed(tool.name) and not left_out:
                 yield f"{pointer(tool.at)}: the tool {tool.name} is gone"
             continue
-        yield from _tool(_with_mode(tool, first), _with_mode(other, last), said)
+        yield from _tool(_with_mode(tool, first), _with_mode(other, last), loss_codes)
 
 
 def _with_mode(tool: Tool, request: Request) -> Tool:
-    """A tool of a request, strict where Gemini's mode VALIDATED says so for all functions."""
+    """Return the tool, strict if the request has Gemini's mode VALIDATED, which makes all functions strict."""
     own = (request.choice.extra or {}).get("gemini", {}) if request.choice is not None else {}
     validated = bytes(own.get("mode", b"")).upper() == b'"VALIDATED"'
     return msgspec.structs.replace(tool, strict=True) if validated else tool
@@ -592,19 +593,19 @@ _TOOL_SIDES: dict[str, tuple[str, ...]] = {
 }
 
 
-def _tool(tool: Tool, other: Tool, said: set[str]) -> Iterator[str]:
+def _tool(tool: Tool, other: Tool, loss_codes: set[str]) -> Iterator[str]:
     for side, codes in _TOOL_SIDES.items():
         one, two = getattr(tool, side), getattr(other, side)
         if side in ("schema", "output_schema"):
             one, two = _schema(one), _schema(two)
         if side == "strict":
-            one, two = bool(one), bool(two)  # leaving it out means loose
-        if one != two and not any(code.startswith(codes) for code in said):
+            one, two = bool(one), bool(two)  # absent means not strict
+        if one != two and not any(code.startswith(codes) for code in loss_codes):
             yield f"{pointer(tool.at)}: {side} of tool {tool.name}: {str(one)[:80]} became {str(two)[:80]}"
 
 
 def _schema(text: str | None) -> Json:
-    """No schema, an empty one and an object without properties all say: no arguments."""
+    """Return one form for an absent schema, an empty schema and an object without properties: all mean no arguments."""
     value = {} if text is None else msgspec.json.decode(text)
     words = {"type", "properties", "required", "additionalProperties", "description"}
     if isinstance(value, dict) and not value.get("properties") and not set(value) - words:
@@ -613,45 +614,45 @@ def _schema(text: str | None) -> Json:
 
 
 def _chosen(request: Request) -> tuple[str, tuple[str, ...]]:
-    """Mode and names. A subset of one that must be called is the one tool: Gemini says both in the same words."""
+    """Return mode and names. A required subset of one tool equals the choice of that tool: Gemini writes both alike."""
     choice = request.choice
     if choice is None:
         return "auto", ()
     if choice.mode == "auto" and set(choice.names) >= {tool.name for tool in request.tools if isinstance(tool, Tool)}:
-        return "auto", ()  # of all tools there are
+        return "auto", ()  # a subset of all tools
     alone = choice.mode == "required" and len(choice.names) == 1
     return "one" if alone else choice.mode, choice.names
 
 
 def _choice(first: Request, last: Request, journey: Journey) -> Iterator[str]:
     one, other = _chosen(first), _chosen(last)
-    if one != other and not journey.said("choice.") and not journey.said("tool.renamed"):
+    if one != other and not journey.reports_loss("choice.") and not journey.reports_loss("tool.renamed"):
         yield f"choice: {one} became {other}"
 
 
 def _settings(first: Request, middle: Request, last: Request, journey: Journey) -> Iterator[str]:
     for name, codes in SETTINGS.items():
         if name == "thoughts" and first.settings.thoughts is None and (middle.settings.thoughts or middle is first):
-            continue  # where a model that is told to think shows its thoughts, the wish to see them is said, too
+            continue  # where thinking is on and the model shows its thoughts, the wish to see them is written too
         if name == "thoughts" and first.settings.effort == "none":
-            continue  # there are none to be seen
+            continue  # there are no thoughts to show
         one, other = _setting(name, first), _setting(name, last)
-        if name == "effort" and (one, other) == (None, "none") and _thinks_when_asked(first.model):
-            continue  # with tools Chat's writer says what holds anyway
-        if one != other and (one or other) and not any(journey.said(code) for code in codes):
+        if name == "effort" and (one, other) == (None, "none") and _thinks_on_request(first.model):
+            continue  # with tools the writer of Chat writes the default
+        if one != other and (one or other) and not any(journey.reports_loss(code) for code in codes):
             yield f"setting {name}: {one!r} became {other!r}"
 
 
-def _thinks_when_asked(model: str) -> bool:
-    """Whether an OpenAI model does not think unless it is asked to."""
+def _thinks_on_request(model: str) -> bool:
+    """Whether this OpenAI model thinks only if the request turns thinking on."""
     return profiles.lookup("openai-chat", model).effort_default == "none"
 
 
 def _setting(name: str, request: Request) -> Json:
-    """A setting, where several ways to say the same count as one."""
+    """Return a setting in one form: several spellings of the same value become equal."""
     value = getattr(request.settings, name)
     if name == "parallel":
-        return value is not False or not request.tools  # leaving it out allows it; without tools it says nothing
+        return value is not False or not request.tools  # absent means allowed; without tools the setting has no effect
     if name == "format":
         return _format(value)
     if name == "n":
@@ -659,11 +660,11 @@ def _setting(name: str, request: Request) -> Json:
     if name == "tier":
         return None if value == "auto" else value
     if name in ("temperature", "top_p"):
-        return None if value == 1 else value  # the default of every dialect here
+        return None if value == 1 else value  # the default of every dialect in this test
     if name == "effort":
         return "none" if request.settings.budget == 0 else value
     if name == "budget":
-        return None if value in (0, -1) else value  # no thinking is an effort of none; -1 leaves it to the model
+        return None if value in (0, -1) else value  # no thinking is the effort none; with -1 the model chooses
     return value
 
 

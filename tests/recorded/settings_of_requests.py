@@ -1,4 +1,4 @@
-"""Owns one small request of each dialect and the wishes it can carry: each place with legal values that differ.
+"""Owns one small request of each dialect and its optional fields ("wishes"): each place with different legal values.
 
 Two documents that differ in one wish must give two different translations, or a loss must name the wish.
 """
@@ -18,7 +18,7 @@ _LOW, _HIGH = "MEDIA_RESOLUTION_LOW", "MEDIA_RESOLUTION_HIGH"
 
 
 def _kept(schema: Json) -> Json:
-    """A schema in the words that Ollama's server keeps."""
+    """Return a schema with only the keywords that Ollama's server keeps."""
     return {name: value for name, value in schema.items() if name != "additionalProperties"}
 
 
@@ -372,7 +372,7 @@ WISHES: dict[str, list[Wish]] = {
 
 BASES["openrouter"] = BASES["openai-chat"]
 
-# What both know, but for the fields that OpenRouter has not, and what only OpenRouter knows.
+# The wishes of openai-chat without the fields that OpenRouter does not have, plus the fields of OpenRouter only.
 _NOT_ROUTED = (
     "/n",
     "/tool_choice",
@@ -415,7 +415,7 @@ WISHES["openrouter"] = [
 
 
 def with_wish(dialect: str, pointer: str, value: Json) -> Json:
-    """The dialect's base request with one value at one place; objects on the way there are made."""
+    """Return the dialect's base request with one value at one place. Missing objects on the path are created."""
     steps = pointer.split("/")[1:]
     return _put(BASES[dialect], steps, value)
 

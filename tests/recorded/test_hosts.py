@@ -1,4 +1,4 @@
-"""Recorded traffic of hosts that differ from OpenAI: what they took suits them as it is, what they sent is read."""
+"""Recorded traffic of hosts that differ from OpenAI: accepted requests are not changed, and answers are read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECORDED = {
     for dialect in DIALECTS
 }
 REDACTED = "call_REDACTED"
-"""Some recorders put this in place of ids, which then do not suit the host they came from."""
+"""Some recorders put this text in place of ids. Such ids do not fit the host of the recording."""
 
 
 def test_most_recorded_hosts_are_known() -> None:
@@ -28,7 +28,7 @@ def test_most_recorded_hosts_are_known() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_what_a_host_took_goes_to_it_as_the_same_bytes(dialect: str) -> None:
+def test_an_accepted_request_is_sent_to_its_host_as_the_same_bytes(dialect: str) -> None:
     seen = 0
     for record, name in RECORDED[dialect]:
         if record.request is None or record.status != 200:
@@ -44,9 +44,9 @@ def test_what_a_host_took_goes_to_it_as_the_same_bytes(dialect: str) -> None:
     assert seen > exchanges.least(5, 3)
 
 
-def test_what_a_host_refused_for_its_own_reasons_is_changed() -> None:
-    """Requests that were refused with 400 because the host differs from OpenAI."""
-    exchanges.require_shared()  # the reasons stand in texts
+def test_a_request_that_its_host_refused_is_changed() -> None:
+    """The requests were refused with 400 because the host differs from OpenAI."""
+    exchanges.require_shared()  # the reasons are in texts
     told = {"unknown variant": "media.dropped", "Logprobs are not enabled": "logprobs.dropped"}
     found = 0
     for record, name in RECORDED["openai-chat"]:
@@ -62,7 +62,7 @@ def test_what_a_host_refused_for_its_own_reasons_is_changed() -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "ollama"])
-def test_answers_of_hosts_are_read_the_same_with_and_without_their_name(target: str) -> None:
+def test_answers_of_hosts_are_read_the_same_with_and_without_the_host_name(target: str) -> None:
     for record, name in RECORDED["openai-chat"]:
         if not record.ok or not isinstance(record.response, dict):
             continue

@@ -1,5 +1,7 @@
-"""The same dialect in and out gives the same document: the same bytes where nothing was touched, the same JSON value up
-to spelling when it went through the canon, and the same canon when it is read again."""
+"""Translation into the same dialect gives the same document.
+
+An unchanged document has the same bytes. A document that was read and written has the same JSON value up to spelling,
+and the same canon value when it is read again."""
 
 from __future__ import annotations
 
@@ -66,7 +68,7 @@ AGAIN: dict[str, Callable[[Case], tuple[bytes, Request | Response, Request | Res
 
 @pytest.mark.parametrize("kind", ["request", "response"])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_through_the_canon_nothing_changes_but_spelling(dialect: str, kind: str) -> None:
+def test_reading_and_writing_changes_only_the_spelling(dialect: str, kind: str) -> None:
     documents: dict[str, str] = {}
     canons: dict[str, str] = {}
     for case in cases(dialect, kind):  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The marking itself: it finds its leaves, and the check for silent losses can fail."""
+"""Tests of the marking: all leaves are marked, and the check for silent losses can fail."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def decoded(marked: marked_documents.Marked) -> Any:
     return msgspec.json.decode(marked.body)
 
 
-def test_every_text_of_a_user_is_marked_and_the_words_of_the_protocol_are_not() -> None:
+def test_texts_of_users_are_marked_and_words_of_the_protocol_are_not() -> None:
     marked = marked_documents.mark_texts(DOCUMENT)
     body = decoded(marked)
     assert body["model"] == "m" and body["messages"][0]["role"] == "user"
@@ -56,7 +56,7 @@ def test_unknown_fields_and_kinds_are_added_everywhere() -> None:
 
 
 def silent(path: str = "", code: str = "part.dropped", effect: Any = "dropped") -> list[str]:
-    """What is missed when the one text of a document is not in the output and one loss is reported."""
+    """Return the silent losses of a document whose only text is not in the output, with one reported loss."""
     marked = marked_documents.mark_texts({"messages": [{"content": [{"type": "text", "text": "Hello"}]}]})
     return marked_documents.silent(marked, b"{}", (Loss(code, effect, "info", path),))
 
@@ -65,7 +65,7 @@ LEAF = "/messages/0/content/0/text"
 
 
 @pytest.mark.parametrize("path", [LEAF, "/messages/0/content/0", "/messages/0"])
-def test_a_loss_at_or_above_the_place_excuses(path: str) -> None:
+def test_a_loss_at_or_above_the_place_explains_a_missing_text(path: str) -> None:
     assert silent(path) == []
 
 
@@ -81,11 +81,11 @@ def test_a_loss_at_or_above_the_place_excuses(path: str) -> None:
         ("", "stop.approximated", "approximated"),
     ],
 )
-def test_other_losses_do_not(path: str, code: str, effect: str) -> None:
+def test_a_loss_at_another_place_or_of_another_kind_explains_nothing(path: str, code: str, effect: str) -> None:
     assert silent(path, code, effect) == [LEAF]
 
 
-def test_what_is_in_the_output_needs_no_loss_also_when_it_is_packed() -> None:
+def test_a_text_in_the_output_needs_no_loss_even_if_packed() -> None:
     marked = marked_documents.mark_texts({"signature": "s", "text": "t"})
     seal, text = marked.places
     packed = packed_seals.pack(Seal("anthropic", seal))

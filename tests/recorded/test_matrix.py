@@ -1,4 +1,5 @@
-"""Every recorded body in every other dialect: legal for the official judge, the stream grammar, as a conversation."""
+"""Every recorded body is legal in every other dialect: for the official types, the stream grammar and the conversation
+rules."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from tests.laws.legal_output import judged, passes_with_its_faults, unlawful
 from tests.oracles import body_verdict
 from tests.recorded.recorded_bodies import CREATED, PAIRS, Case, cases, settle
 
-# Models whose profiles differ in what a request may say; "" stands for the model's name as the source has it.
+# Models whose profiles allow different requests; "" stands for the model name of the source.
 MODELS: dict[str, tuple[str, ...]] = {
     "openai-chat": ("", "gpt-4o", "gpt-5.2", "gpt-6-luna", "o3"),
     "openai-responses": ("", "gpt-4o", "gpt-5.2", "gpt-6-luna", "o3"),
@@ -25,7 +26,7 @@ MODELS: dict[str, tuple[str, ...]] = {
 
 
 def models_for(case: Case, target: str) -> list[str]:
-    """The source's own model name, and one of the target's models: which one depends on the record alone."""
+    """Return the model name of the source and one model of the target. The choice depends only on the record."""
     own = MODELS[target]
     pick = int(hashlib.sha256(case.id.encode()).hexdigest(), 16) % (len(own) - 1)
     return ["", own[1 + pick]]
@@ -92,7 +93,7 @@ def test_every_fault_is_legal_in_every_other_dialect_and_keeps_its_message(sourc
 
 
 def _messages(body: object) -> list[str]:
-    """The human words of a recorded fault."""
+    """Return the texts of a recorded fault that are written for people."""
     error = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(error, str):
         return [error]

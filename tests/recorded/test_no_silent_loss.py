@@ -1,4 +1,4 @@
-"""The law of the house: nothing vanishes on the way to another dialect without a loss that names its place."""
+"""The first rule of the project: a translation drops nothing without a loss that names its place."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_every_leaf_crosses_or_is_reported(source: str, target: str, kind: str, 
         try:
             out = translated(case, marked.body, target)
         except dragoman.FaultError:
-            continue  # an answer that says of itself that it failed: nothing of it may look like an answer
+            continue  # an answer with the status "failed" must not become a normal answer
         except dragoman.WireError as error:
             failures[case.id] = f"refused: {error}"
             continue
         lost = marked_documents.silent(marked, out.body, out.losses)
         if lost:
-            failures[case.id] = f"gone without a word: {', '.join(lost[:6])}"
+            failures[case.id] = f"dropped without a loss: {', '.join(lost[:6])}"
     settle(f"no silent loss of {way}, {kind} {source} to {target}", failures)
 
 
@@ -57,14 +57,14 @@ def test_within_one_dialect_every_leaf_comes_back(dialect: str, kind: str, way: 
     failures: dict[str, str] = {}
     for case in cases(dialect, kind):  # type: ignore[arg-type]
         marked = WAYS[way](msgspec.json.decode(case.body))
-        lost = marked_documents.silent(marked, again(case, marked.body), ())
+        lost = marked_documents.silent(marked, rewritten(case, marked.body), ())
         if lost:
             failures[case.id] = f"gone: {', '.join(lost[:6])}"
     settle(f"{way} come back, {kind} {dialect}", failures)
 
 
-def again(case: Case, body: bytes) -> bytes:
-    """The document read and written in its own dialect."""
+def rewritten(case: Case, body: bytes) -> bytes:
+    """Read the document and write it in the same dialect."""
     dialect, under = get(case.dialect), context(case.dialect, case.dialect)
     if case.kind == "request":
         return written_again(dialect, dialect.read_request(body, under), under)
@@ -76,24 +76,25 @@ NAMED_EVENTS = ("anthropic", "openai-responses")
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_streams_report_fields_and_events_they_do_not_know(source: str, target: str) -> None:
-    """A stream repeats its fields in every event, so once is enough; an event of an unknown kind is named, too."""
+def test_streams_report_unknown_fields_and_events(source: str, target: str) -> None:
+    """A stream repeats its fields in every event, so one loss is enough. An event of an unknown kind is reported
+    too."""
     failures: dict[str, str] = {}
     for case in cases(source, "stream"):
         stream = dragoman.StreamTranslator(source=source, target=target, created=CREATED)
-        stream.feed(strange(case.body, named=source in NAMED_EVENTS))
+        stream.feed(with_unknown_fields(case.body, named=source in NAMED_EVENTS))
         stream.close()
         missing = [] if any(loss.path.endswith("/x_field") for loss in stream.losses) else ["the field"]
         kinds = [loss.detail for loss in stream.losses if loss.code == "event.dropped"]
         if source in NAMED_EVENTS and not any("x_unknown_kind" in kind for kind in kinds):
             missing.append("the event")
         if missing:
-            failures[case.id] = f"not a word about {missing}"
-    settle(f"strange stream {source} to {target}", failures)
+            failures[case.id] = f"no loss for {missing}"
+    settle(f"with_unknown_fields stream {source} to {target}", failures)
 
 
-def strange(raw: bytes, *, named: bool) -> bytes:
-    """A stream with one more field in every object at the top, and one event of an unknown kind after its first."""
+def with_unknown_fields(raw: bytes, *, named: bool) -> bytes:
+    """Add one field to every top-level object of a stream, and one event of an unknown kind after the first event."""
     lines = raw.replace(b"\r\n", b"\n").split(b"\n")
     changed = [line[:-1] + b',"x_field":"x"}' if line.startswith((b"data: {", b"{")) else line for line in lines]
     if named:

@@ -1,5 +1,6 @@
-"""Recorded streams within one dialect: a whole one passes byte for byte; a cut one gets one fault after its last whole
-frame."""
+"""Recorded streams within one dialect.
+
+A whole stream passes byte for byte. A cut stream gets one fault after its last whole frame."""
 
 from __future__ import annotations
 
@@ -17,13 +18,14 @@ BLANK = re.compile(rb"\r\n\r\n|\n\n")
 
 
 def boundaries(dialect: str, raw: bytes) -> list[int]:
-    """Where frames end."""
+    """Return the positions at which frames end."""
     blank = BLANK if get(dialect).framing == "sse" else re.compile(rb"\n")
     return [found.end() for found in blank.finditer(raw)]
 
 
 def passed(dialect: str, raw: bytes, size: int) -> tuple[bytes, bytes, PassThrough]:
-    """What goes out while the bytes come, what goes out when they are over, and who let it."""
+    """Return the bytes that are sent before the end of the input, the bytes that are sent after, and the
+    PassThrough."""
     passing = PassThrough(dialect)
     out = b"".join([passing.feed(raw[at : at + size]) for at in range(0, len(raw), size)])
     return out, passing.close(), passing
@@ -45,7 +47,7 @@ def test_a_stream_cut_between_frames_has_a_fault_exactly_when_its_end_is_missing
     dice = random.Random(dialect)
     for case in cases(dialect, "stream"):
         ends = boundaries(dialect, case.body)
-        # The last ones decide; of the others some, since a stream may have thousands.
+        # The last ends are the important cases. Of the other ends a sample is enough: a stream may have thousands.
         for at in {*ends[-12:], *dice.sample(ends, min(len(ends), 12))}:
             cut = case.body[:at]
             out, rest, passing = passed(dialect, cut, 4096)
@@ -72,5 +74,5 @@ def test_half_a_frame_never_passes(dialect: str) -> None:
                 assert out == case.body[:whole] or not out, (case.id, at)
                 assert ended(dialect, rest), (case.id, at)
             elif passing.fault is None:
-                # A last frame that lacks only its end is whole.
+                # A last frame that lacks only its blank line is whole.
                 assert cut.startswith(out + rest), (case.id, at)

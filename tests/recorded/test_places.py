@@ -1,4 +1,4 @@
-"""The place that a loss names is a place in its source: recorded answers, whole and streamed, to every target."""
+"""The place of a loss exists in the source document: recorded answers, whole and streamed, to every target."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.oracles.event_stream_reader import Findings, frames
 from tests.recorded.recorded_bodies import DIALECTS, cases, settle
 
 TRACED = {"code-assist": "id.dropped"}
-"""The id of a Code Assist answer stands in its envelope, and is told as the one inside."""
+"""The id of a Code Assist answer is in its envelope, but its loss names the place of the id inside."""
 
 
-def _there(value: Any, path: str) -> bool:
+def _exists(value: Any, path: str) -> bool:
     for step in path.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list) and name.isdigit() and int(name) < len(value):
@@ -28,7 +28,7 @@ def _there(value: Any, path: str) -> bool:
     return True
 
 
-def _told(losses: tuple[Loss, ...], dialect: str) -> list[Loss]:
+def _placed_losses(losses: tuple[Loss, ...], dialect: str) -> list[Loss]:
     return [loss for loss in losses if loss.effect != "invented" and loss.code != TRACED.get(dialect)]
 
 
@@ -41,8 +41,8 @@ def test_a_loss_of_an_answer_names_a_place_in_it(source: str, target: str) -> No
         except (FaultError, WireError):
             continue
         document = msgspec.json.decode(case.body)
-        for loss in _told(done.losses, source):
-            if not loss.path or not _there(document, loss.path):
+        for loss in _placed_losses(done.losses, source):
+            if not loss.path or not _exists(document, loss.path):
                 failures[case.id] = str(loss)
     settle(f"places {source} to {target}", failures)
 
@@ -51,7 +51,7 @@ ENDS = ("stop.approximated", "usage.dropped", "answer.dropped")
 
 
 @pytest.mark.parametrize(("source", "target"), [(a, b) for a in DIALECTS for b in DIALECTS if a != b])
-def test_how_a_stream_ended_is_lost_with_its_place(source: str, target: str) -> None:
+def test_a_loss_at_the_end_of_a_stream_names_an_existing_place(source: str, target: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(source, "stream"):
         stream = dragoman.StreamTranslator(source=source, target=target)
@@ -60,15 +60,16 @@ def test_how_a_stream_ended_is_lost_with_its_place(source: str, target: str) -> 
         found = [loss for loss in stream.losses if loss.code in ENDS]
         if not found:
             continue
-        told = [_document(frame.data) for frame in frames(case.body, Findings())]
+        documents = [_document(frame.data) for frame in frames(case.body, Findings())]
         for loss in found:
-            if not loss.path or not any(_there(value, loss.path) for value in told):
+            if not loss.path or not any(_exists(value, loss.path) for value in documents):
                 failures[case.id] = str(loss)
     settle(f"places in streams {source} to {target}", failures)
 
 
 def _document(data: str) -> Any:
-    """What a frame says, with what stands one level down at its side: the answer that a stream tells has it there."""
+    """Return the JSON of a frame, with the fields of nested objects one level up, where the complete answer has
+    them."""
     value = msgspec.json.decode(data) if data.startswith("{") else {}
     for name in ("message", "delta", "response"):
         if isinstance(value.get(name), dict):

@@ -1,5 +1,6 @@
-"""The rows of `profiles.json` over the model names in the recordings: they match what they are about, and no row is in
-the shadow of later ones."""
+"""The rows of `profiles.json` against the model names in the recordings.
+
+Each row matches the models that it is about, and later rows do not hide an earlier row."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ KNOWN = {
     "ollama": ("gemma3", "llama3", "gpt-oss"),
     "openrouter": ("claude-", "gpt-", "gemini-", "o3", "o4", "grok-"),
 }
-"""How the names begin that some row is about, whatever stands in front of them."""
+"""How the names of models begin that some row is about, after any prefix."""
 STRANGE = ("nonexistent", "invalid", "not-exist", "deepseek-r1", "deepseek-v9")
 
 
@@ -42,7 +43,7 @@ def test_the_families_in_the_recordings_are_known(dialect: str) -> None:
     assert found > 1
 
 
-def test_no_row_is_in_the_shadow_of_later_ones() -> None:
+def test_later_rows_do_not_hide_a_fact_of_an_earlier_row() -> None:
     for row in profiles.rows():
         names = [pattern.replace("*", end) for pattern in row.match for end in ("", "x")]
         for dialect in row.dialects:
@@ -54,7 +55,7 @@ def test_no_row_is_in_the_shadow_of_later_ones() -> None:
 
 
 def test_every_pattern_adds_a_name_to_its_row() -> None:
-    """A pattern that another of the same row covers says nothing."""
+    """A pattern that another pattern of the same row covers is useless."""
     for row in profiles.rows():
         for i, pattern in enumerate(row.match):
             others = [other for j, other in enumerate(row.match) if j != i and other.endswith("*")]
@@ -63,7 +64,8 @@ def test_every_pattern_adds_a_name_to_its_row() -> None:
 
 
 def test_recorded_refusals_are_facts() -> None:
-    """What models refused in the recordings for being what they are."""
+    """The recordings have requests that one model refuses and others accept. The profiles have these refusals as
+    facts."""
     gates: dict[str, set[str]] = defaultdict(set)
     for record in exchanges.recorded("openai-chat"):
         text = msgspec.json.encode(record.response).decode() if record.status == 400 else ""
@@ -87,26 +89,28 @@ VERTEX = "aiplatform.googleapis.com"
 WEAKER = {
     # Gemini 3 takes a budget from old clients; Google advises levels.
     "gemini-a97d2c214620": "effort.approximated",
-    "openrouter-e34680b260b0": "sampling.dropped",  # taken, and without effect
+    "openrouter-e34680b260b0": "sampling.dropped",  # accepted, but without effect
     "openrouter-250a683a75a5": "sampling.dropped",
 }
-"""Records of which a row says less than the model took, and the loss: what the documentation advises against."""
+"""Records whose row allows less than the model accepted, and the loss: the documentation advises against the
+setting."""
 
 
 def left_out(record: exchanges.Record, model: str) -> set[str]:
-    """The codes of what the model's row takes out of a recorded request, and an unknown model's profile does not."""
+    """Return the codes of losses that the model's row causes in a recorded request, and the default profile does
+    not."""
     dialect, body = get(record.dialect), msgspec.json.encode(record.request)
     unknown = model_change_within_dialect._written(body, dialect, model, DEFAULT_PROFILE)[2].losses.all()
     known = model_change_within_dialect._written(body, dialect, model, profiles.lookup(record.dialect, model))[
         2
     ].losses.all()
-    said = {(loss.code, loss.path) for loss in unknown}
-    return {loss.code for loss in known if (loss.code, loss.path) not in said}
+    unknown_losses = {(loss.code, loss.path) for loss in unknown}
+    return {loss.code for loss in known if (loss.code, loss.path) not in unknown_losses}
 
 
 @pytest.mark.parametrize("dialect", KNOWN)
-def test_no_row_leaves_out_what_a_model_took(dialect: str) -> None:
-    """A recorded 200 proves that a setting is taken."""
+def test_no_row_drops_a_setting_that_its_model_accepted(dialect: str) -> None:
+    """A recorded status 200 proves that the model accepts a setting."""
     wrong: list[str] = []
     seen: set[str] = set()
     for record in exchanges.records(dialect):
@@ -115,7 +119,7 @@ def test_no_row_leaves_out_what_a_model_took(dialect: str) -> None:
             continue
         lost = left_out(record, model)
         if lost and (record.provider or "").endswith(VERTEX):
-            lost -= {"sampling.dropped", "logprobs.dropped"}  # Vertex takes more than the Developer API does
+            lost -= {"sampling.dropped", "logprobs.dropped"}  # Vertex accepts more than the Developer API
         if exchanges.base_id(record.id) in WEAKER:
             assert lost == {WEAKER[exchanges.base_id(record.id)]}, record.id
         elif lost:
@@ -126,18 +130,24 @@ def test_no_row_leaves_out_what_a_model_took(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "gemini"])
-def test_models_that_think_unasked_are_known_to(dialect: str) -> None:
-    """Thoughts in an answer to a request that says nothing of thinking."""
+def test_models_that_think_by_default_have_this_fact(dialect: str) -> None:
+    """The recordings have answers with thoughts to requests without a thinking setting."""
     wrong: set[str] = set()
     for record in exchanges.records(dialect):
         model = exchanges.model_of(record) or ""
         known = profiles.lookup(dialect, model)
         if known in (DEFAULT_PROFILE, Profile(cache_control=True)):
-            continue  # nothing is known of its thoughts
+            continue  # the profile has no facts about thoughts
         if record.request is None or not record.ok or "reasoning" not in record.features:
             continue
-        said = get(dialect).read_request(msgspec.json.encode(record.request), Context(dialect, dialect)).settings
+        settings = get(dialect).read_request(msgspec.json.encode(record.request), Context(dialect, dialect)).settings
         unasked = known.thinking_default or known.effort_default not in ("", "none") or known.reasoning
-        if said.effort is None and said.budget is None and said.thoughts is None and known.thinks and not unasked:
+        if (
+            settings.effort is None
+            and settings.budget is None
+            and settings.thoughts is None
+            and known.thinks
+            and not unasked
+        ):
             wrong.add(model)
     assert wrong == set()

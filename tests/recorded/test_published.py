@@ -1,5 +1,6 @@
-"""Every answer, stream event and fault that is written holds what the provider's published schema requires: from every
-recorded exchange and from documents drawn from the schemas, into every other dialect."""
+"""Every written answer, stream event and fault has the fields that the published schema of the provider requires.
+
+The sources are every recorded exchange and documents generated from the schemas; the targets are all other dialects."""
 
 from __future__ import annotations
 
@@ -19,20 +20,20 @@ from tests.oracles.body_verdict import is_fault
 from tests.oracles.json_schema import load
 from tests.recorded.recorded_bodies import CREATED, PAIRS, cases
 
-# What is left, and why. Each entry: target dialect, pattern of a finding, reason.
+# Accepted findings. Each entry: target dialect, pattern of a finding, reason.
 EXCUSED = (
     ("gemini", r"finishReason: .CONTINUATION. is not one of", "newer than the stored schema (protocols/gemini.md 7)"),
     (
         "gemini",
         r"is not one of .*(UNSPECIFIED|SAFETY|NEGLIGIBLE)",
-        "enum values of Vertex, or invented ones, as they came",
+        "enum values of Vertex, or invented values, passed unchanged",
     ),
     ("openai-chat", r"tool_calls/\d+/type: .custom.", "custom calls have no published shape in a chunk"),
-    ("openai-chat", r"/message/audio: ", "half an audio object that OpenRouter's schema takes passes as it came"),
+    ("openai-chat", r"/message/audio: ", "half an audio object that OpenRouter's schema accepts is passed unchanged"),
     (
         "openrouter",
         r"/message/audio: null|/logprobs",
-        "what the sister dialect said of audio and tokens passes as it came",
+        "audio and token fields of the similar dialect are passed unchanged",
     ),
 )
 SHOWN = 8
@@ -67,12 +68,12 @@ def streamed(raw: bytes, source: str, target: str) -> bytes:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_what_was_recorded_holds_what_is_required(source: str, target: str) -> None:
+def test_translated_recordings_have_all_required_fields(source: str, target: str) -> None:
     wrong: dict[str, list[str]] = {}
     sister = kin(source, target)
     for case in cases(source, "response"):
         if sister and body_verdict.check_response(source, case.body, extensions=True):
-            continue  # what its own judge refuses passes to a sister dialect as it came
+            continue  # a document that is illegal in its own dialect is passed unchanged to a similar dialect
         out = dragoman.translate_response(case.body, source=source, target=target, created=CREATED)
         wrong[case.id] = kept(target, published_schemas.findings(target, "answer", out.body))
     for case in cases(source, "stream"):
@@ -87,7 +88,7 @@ def test_what_was_recorded_holds_what_is_required(source: str, target: str) -> N
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_what_is_drawn_holds_what_is_required(source: str, target: str) -> None:
+def test_translated_generated_documents_have_all_required_fields(source: str, target: str) -> None:
     wrong: dict[str, list[str]] = {}
     for one in drawn(source, "response"):
         try:
@@ -102,7 +103,7 @@ def test_what_is_drawn_holds_what_is_required(source: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_an_answer_that_repeats_its_request_holds_what_is_required(source: str, target: str) -> None:
+def test_an_answer_that_repeats_its_request_has_all_required_fields(source: str, target: str) -> None:
     answer = cases(target, "response")[0].body
     lines = []
     for one in (*cases(source, "request")[:40], *drawn(source, "request")[:40]):
@@ -113,7 +114,7 @@ def test_an_answer_that_repeats_its_request_holds_what_is_required(source: str, 
 
 
 def test_every_excuse_is_still_needed() -> None:
-    """A finding that no longer comes up is no excuse. The excuses are looked for where they were found."""
+    """An excuse without a finding must be removed. The same sources are searched in which the findings occurred."""
     found: dict[str, set[str]] = {target: set() for target, _, _ in EXCUSED}
     for source, target in PAIRS:
         if target in found:

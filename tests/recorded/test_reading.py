@@ -1,4 +1,4 @@
-"""Every recorded request, answer, stream and fault of every dialect reads."""
+"""Every recorded request, answer, stream and fault of every dialect can be read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.recorded.recorded_bodies import DIALECTS, cases, context, events, set
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_request_reads(dialect: str) -> None:
+def test_every_request_can_be_read(dialect: str) -> None:
     failures: dict[str, str] = {}
     found = cases(dialect, "request")
     for case in found:
@@ -32,7 +32,7 @@ def test_every_request_reads(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_response_reads(dialect: str) -> None:
+def test_every_response_can_be_read(dialect: str) -> None:
     failures: dict[str, str] = {}
     found = cases(dialect, "response")
     for case in found:
@@ -47,7 +47,7 @@ def test_every_response_reads(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_stream_reads_as_a_legal_run_of_events(dialect: str) -> None:
+def test_every_stream_gives_a_legal_sequence_of_events(dialect: str) -> None:
     failures: dict[str, str] = {}
     found = cases(dialect, "stream")
     for case in found:
@@ -62,7 +62,7 @@ def test_every_stream_reads_as_a_legal_run_of_events(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_fault_reads_with_its_message(dialect: str) -> None:
+def test_every_fault_is_read_with_its_message(dialect: str) -> None:
     failures: dict[str, str] = {}
     found = cases(dialect, "fault")
     for case in found:
@@ -75,7 +75,7 @@ def test_every_fault_reads_with_its_message(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("record_id", REFUSED)
-def test_what_is_no_request_is_refused_with_its_place(record_id: str) -> None:
+def test_an_invalid_request_is_refused_with_its_place(record_id: str) -> None:
     record = exchanges.record(record_id)
     if record.dialect not in DIALECTS:
         pytest.skip(f"{record.dialect} is not built in")
@@ -83,7 +83,7 @@ def test_what_is_no_request_is_refused_with_its_place(record_id: str) -> None:
         get(record.dialect).read_request(msgspec.json.encode(record.request), context(record.dialect, record.dialect))
 
 
-def test_the_dialects_are_those_of_the_folder() -> None:
+def test_every_folder_of_a_dialect_is_tested() -> None:
     assert dialects() == DIALECTS
     for name in DIALECTS:
         assert get(name).name == name

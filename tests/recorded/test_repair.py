@@ -1,4 +1,4 @@
-"""Recorded requests that an upstream answered need no repair that changes what is said."""
+"""Recorded requests that an upstream answered need no repair that changes their meaning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.oracles import conversation_rules
 from tests.oracles.exchanges import DIALECTS, Record, base_id, least, model_of, records
 
 EXCEPTIONS: dict[str, str] = {}
-"""Records that need a repair although they were answered -> why."""
+"""Records that need a repair although the upstream answered them, with the reason."""
 
 
 def requests(dialect: str) -> list[Record]:
@@ -19,7 +19,7 @@ def requests(dialect: str) -> list[Record]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_what_upstreams_answered_is_left_alone_but_for_what_they_tolerate(dialect: str) -> None:
+def test_an_answered_request_needs_only_tolerated_repairs(dialect: str) -> None:
     found = {}
     for item in requests(dialect):
         body = msgspec.json.encode(item.request)
@@ -33,7 +33,7 @@ def test_what_upstreams_answered_is_left_alone_but_for_what_they_tolerate(dialec
 
 
 def test_contents_that_do_not_alternate_are_joined_and_lose_nothing() -> None:
-    """What Google's servers tolerate against their documentation: the joined form needs no more repair."""
+    """Google's servers accept these contents against their documentation. The joined form needs no more repair."""
     mended = 0
     for item in requests("gemini"):
         done = dragoman.repair(msgspec.json.encode(item.request), dialect="gemini", model=model_of(item))
@@ -51,6 +51,6 @@ def test_contents_that_do_not_alternate_are_joined_and_lose_nothing() -> None:
 
 
 def _parts(body: object) -> int:
-    """How many parts there are."""
+    """Count the parts of all contents."""
     assert isinstance(body, dict)
     return sum(len(content.get("parts") or ()) for content in body["contents"])

@@ -1,4 +1,5 @@
-"""A to B to A equals A minus the reported losses, for every recorded request, answer and stream; and it settles."""
+"""A to B to A equals A minus the reported losses, for every recorded request, answer and stream. A second trip is
+stable."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ from tests.recorded.round_trip_comparison import request_differences, response_d
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_requests_come_back_but_for_the_losses_and_settle_after_one_hop(source: str, target: str) -> None:
+def test_requests_come_back_except_for_losses_and_are_stable_after_one_trip(source: str, target: str) -> None:
     changed: dict[str, str] = {}
     unsettled: dict[str, str] = {}
     for case in cases(source, "request"):
@@ -49,7 +50,7 @@ def test_requests_come_back_but_for_the_losses_and_settle_after_one_hop(source: 
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_responses_come_back_but_for_the_losses(source: str, target: str) -> None:
+def test_responses_come_back_except_for_losses(source: str, target: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(source, "response"):
         wrong = round_trip.response(case, target)
@@ -59,7 +60,7 @@ def test_responses_come_back_but_for_the_losses(source: str, target: str) -> Non
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_streams_come_back_but_for_the_losses(source: str, target: str) -> None:
+def test_streams_come_back_except_for_losses(source: str, target: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(source, "stream"):
         wrong = round_trip.answer_in_pieces(case, target)
@@ -93,8 +94,8 @@ def test_a_stream_and_its_whole_answer_translate_to_the_same(source: str, target
         whole = answer(target, get(target).write_response(carried, under))
         assert isinstance(streamed, Response), case.id
         if target == "anthropic" and "call.truncated" in [loss.code for loss in under.losses.all()]:
-            continue  # a stream has begun the call by then and ends in it; a whole answer leaves the call out
-        # A stream can keep an order that a whole answer has no place for.
+            continue  # a stream has already sent the start of the call; a whole answer leaves the call out
+        # A stream can keep an order that a whole answer cannot express.
         order = [loss for loss in under.losses.all() if loss.code == "order.approximated"]
         whole, streamed = carriers_first(whole), carriers_first(streamed)
         wrong = response_differences(whole, whole, streamed, order, ())
@@ -104,8 +105,8 @@ def test_a_stream_and_its_whole_answer_translate_to_the_same(source: str, target
 
 
 def carriers_first(response: Response) -> Response:
-    """The answer with the parts in front that only carry seals for the client to bring back. A stream writes such a
-    part when its text is complete, a whole answer writes it in a list. The place has no meaning."""
+    """Move the parts to the front that only carry seals, which the client sends back. A stream writes such a part when
+    its text is complete; a whole answer writes it in a list. The place of the part has no meaning."""
     carriers = [part for part in response.parts if _is_carrier(part)]
     others = [part for part in response.parts if not _is_carrier(part)]
     return msgspec.structs.replace(response, parts=(*carriers, *others))
@@ -115,7 +116,7 @@ def _is_carrier(part: Part) -> bool:
     return isinstance(part, Reasoning) and not part.text and part.seal is not None and part.seal.dialect == "dragoman"
 
 
-# The comparison itself must be able to fail: nothing below depends on records.
+# The comparison itself must be able to fail. The tests below do not depend on records.
 
 LONG_WAY = {
     "messages": [
@@ -175,7 +176,7 @@ MUTATIONS = {
 
 
 @pytest.mark.parametrize("what", MUTATIONS)
-def test_the_comparison_sees(what: str) -> None:
+def test_the_comparison_finds_each_change(what: str) -> None:
     body = msgspec.json.encode(LONG_WAY)
     first = read("openai-chat", body)
     assert request_differences(first, first, read("openai-chat", body), (), ()) == []
@@ -215,7 +216,7 @@ def _result(*parts: Text | Media) -> Request:
     return Request((asked, Turn("tool", (ToolResult("call_1", parts, "look"),))))
 
 
-def test_words_for_media_are_no_difference_and_other_words_are() -> None:
+def test_a_placeholder_for_media_is_no_difference_but_other_text_is() -> None:
     media = Media("image", "image/png", data="AAAA")
     first, words = _result(media), "Binary content of type image/png was processed."
     assert request_differences(first, first, _result(Text(words), media), (), ()) == []
@@ -237,5 +238,5 @@ def test_items_of_the_clients_own_tools_are_compared_as_calls_and_results() -> N
     assert request_differences(first, first, back("ls", "b.txt"), (), ())
 
 
-def test_every_dialect_is_on_some_journey() -> None:
+def test_every_dialect_is_in_some_round_trip() -> None:
     assert {source for source, _ in PAIRS} == (set(DIALECTS) if len(DIALECTS) > 1 else set())

@@ -1,4 +1,4 @@
-"""The tools of every recorded request, sent to every target: no schema holds a word that the target refuses."""
+"""The tools of every recorded request, sent to every target: no schema has a keyword that the target refuses."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.oracles.refused_schema_keywords import LAWS, breaches
 
 TARGETS = [name for name in dialects() if name in LAWS]
 
-# These are judged alike by whoever takes them: what a client of the one sent is left as it is in the other.
+# Hosts of these dialects accept the same schemas: the library passes a schema between them unchanged.
 SAME = ({"openai-chat", "openai-responses", "openrouter"}, {"gemini", "code-assist"})
 
 
 def tool_lists() -> list[tuple[str, bytes]]:
-    """Every different list of tools in the records, with the dialect it is in."""
+    """Return every different list of tools in the records, each with its dialect."""
     found: dict[tuple[str, bytes], None] = {}
     for dialect in corpus_files.DIALECTS:
         for record in exchanges.records(dialect):
@@ -33,7 +33,7 @@ def tool_lists() -> list[tuple[str, bytes]]:
 
 
 def schemas(target: str, tools: Any) -> Iterator[tuple[str, bool, Any]]:
-    """The schemas of declared functions: the tool's name, whether it is strict, its schema."""
+    """Yield for each declared function its name, whether it is strict, and its schema."""
     for tool in tools:
         for declared in tool.get("functionDeclarations", ()):
             yield declared["name"], False, declared.get("parametersJsonSchema")
@@ -48,7 +48,7 @@ def schemas(target: str, tools: Any) -> Iterator[tuple[str, bool, Any]]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_no_recorded_tool_has_a_word_its_target_refuses(target: str) -> None:
+def test_no_translated_tool_has_a_keyword_that_its_target_refuses(target: str) -> None:
     lists = tool_lists()
     assert len(lists) > exchanges.least(200, 50)
     bad = []

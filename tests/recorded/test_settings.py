@@ -1,4 +1,5 @@
-"""Every wish of a request changes its translation, or a loss names it: settings, choices, flags, cache marks."""
+"""Every optional field of a request ("wish") changes its translation, or a loss names it: settings, flags, cache
+marks."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from tests.recorded.settings_of_requests import BASES, WISHES, with_wish
 
 
 def named(losses: tuple[Loss, ...], pointer: str) -> bool:
-    """Whether a loss names the place, one above it (but not the whole), or one below it."""
+    """Whether a loss names the place, a place above it (but not the whole document), or a place below it."""
     places = [loss.path for loss in losses if loss.path and loss.effect != "invented"]
     return any((pointer + "/").startswith(place + "/") or place.startswith(pointer + "/") for place in places)
 
@@ -35,5 +36,5 @@ def test_every_wish_crosses_or_is_reported(source: str, target: str) -> None:
             found.append(dragoman.translate_request(body, source=source, target=target, model="some-model"))
         for (one, first), (other, second) in pairwise(zip(values, found, strict=True)):
             if first.body == second.body and not named(first.losses + second.losses, pointer):
-                silent.append(f"{pointer}: {one!r} and {other!r} give the same and nothing is said")
+                silent.append(f"{pointer}: {one!r} and {other!r} give the same output and no loss")
     assert silent == [], "\n" + "\n".join(silent)

@@ -1,4 +1,4 @@
-"""Recorded streams: the same events however the bytes are cut, and the same answer as the official SDK gathers."""
+"""Recorded streams: any cut of the bytes gives the same events, and the answer equals that of the official SDK."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FOLDS: dict[str, Callable[[bytes], dict[str, Any]]] = {
 
 
 def cuts(raw: bytes, seed: int) -> list[bytes]:
-    """The bytes in pieces of random length, the same for the same seed."""
+    """Cut the bytes into pieces of random length. The same seed gives the same pieces."""
     dice = random.Random(seed)
     out, start = [], 0
     while start < len(raw):
@@ -56,7 +56,7 @@ def test_any_chunking_gives_the_same_events(dialect: str) -> None:
 
 
 def crlf(raw: bytes) -> bytes:
-    """The stream with the other kind of line ends."""
+    """Return the stream with CRLF line ends."""
     return raw.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
 
 
@@ -76,14 +76,14 @@ def test_any_chunking_gives_the_same_bytes_and_losses(source: str, target: str) 
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_fold_equals_what_the_sdk_gathers(dialect: str) -> None:
+def test_the_folded_answer_equals_the_answer_of_the_sdk(dialect: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(dialect, "stream"):
         ours = fold(events(dialect, case.body))
         try:
             sdk = FOLDS[dialect](case.body)
         except sdk_folding.FoldError as error:
-            # What the SDK cannot gather must be a Fault here too.
+            # A stream that the SDK refuses must be a Fault here too.
             if not isinstance(ours, Fault):
                 failures[case.id] = f"the SDK refuses it: {error}"
             continue
@@ -95,7 +95,7 @@ def test_the_fold_equals_what_the_sdk_gathers(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_stream_written_again_is_legal_and_says_the_same(dialect: str) -> None:
+def test_a_rewritten_stream_is_legal_and_has_the_same_content(dialect: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(dialect, "stream"):
         steps = events(dialect, case.body)
@@ -110,7 +110,7 @@ def test_a_stream_written_again_is_legal_and_says_the_same(dialect: str) -> None
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_an_answer_unfolds_into_a_legal_stream_that_says_the_same(dialect: str) -> None:
+def test_an_answer_unfolds_into_a_legal_stream_with_the_same_content(dialect: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(dialect, "response"):
         answer = get(dialect).read_response(case.body, context(dialect, dialect))
@@ -127,7 +127,7 @@ def test_an_answer_unfolds_into_a_legal_stream_that_says_the_same(dialect: str) 
 
 
 def without_extras(steps: list[Event]) -> list[Event]:
-    """The events without what only their source knows: the judges are shut against hosts' own fields."""
+    """Return the events without extra fields: the grammars refuse fields that only one host has."""
     return [msgspec.structs.replace(event, **_emptied(event)) for event in steps]
 
 
@@ -141,6 +141,6 @@ def _emptied(value: Event | Part) -> dict[str, Any]:
 
 
 def rewritten(dialect: str, steps: list[Event]) -> bytes:
-    """The events written in their own dialect."""
+    """Write the events in their own dialect."""
     writer = get(dialect).writer(context(dialect, dialect))
     return b"".join([writer.send(event) for event in steps]) + writer.close()

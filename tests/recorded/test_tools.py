@@ -1,4 +1,5 @@
-"""Tools by themselves: recorded declarations in every other dialect, recorded calls and the turn that answers them."""
+"""Tools without their request: recorded declarations in every other dialect, recorded calls, and the turn with the
+results."""
 
 from __future__ import annotations
 
@@ -14,13 +15,13 @@ from tests.recorded.recorded_bodies import DIALECTS, PAIRS, Case, cases, settle
 
 Json = Any
 
-# Of some dialects few exchanges are recorded.
+# Some dialects have few recorded exchanges.
 FEWEST = {"ollama": 8}
 FEWEST_ANSWERS = {"ollama": 2}
 
 
 def declared(case: Case) -> Json:
-    """The value of `tools`, in the envelope if there is one."""
+    """Return the value of `tools`, also from inside an envelope."""
     body = msgspec.json.decode(case.body)
     return body.get("request", body).get("tools")
 
@@ -38,7 +39,7 @@ def test_declarations_alone_cross_or_are_reported(source: str, target: str) -> N
         out = dragoman.translate_tools(marked.body, source=source, target=target)
         lost = marked_documents.silent(marked, out.body, out.losses)
         if lost:
-            failures[case.id] = f"gone without a word: {', '.join(lost[:5])}"
+            failures[case.id] = f"dropped without a loss: {', '.join(lost[:5])}"
     assert seen > exchanges.least(FEWEST.get(source, 50), 3)
     settle(f"tools {source} to {target}", failures)
 
@@ -52,7 +53,7 @@ def test_declarations_pass_through_their_own_dialect(dialect: str) -> None:
             assert dragoman.translate_tools(body, source=dialect, target=dialect).body == body, case.id
 
 
-# A request of each dialect that goes on with `turns`.
+# A request of each dialect that ends with `turns`.
 HISTORIES: dict[str, Any] = {
     "openai-chat": lambda turns: {"model": "m", "messages": [{"role": "user", "content": "a"}, *turns]},
     "openai-responses": lambda turns: {"model": "m", "input": [{"role": "user", "content": "a"}, *turns]},

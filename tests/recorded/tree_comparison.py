@@ -1,4 +1,5 @@
-"""Owns comparing canon values and JSON values: as plain trees without the places, with a pointer to each difference."""
+"""Owns the comparison of canon values and JSON values: as plain trees without places, with a pointer to each
+difference."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ Json = Any
 
 
 def placeless(value: Any) -> Json:
-    """A canon value as a plain tree, without `at` (where things stood), raw JSON decoded."""
+    """Return a canon value as a plain tree without `at` (the places), with raw JSON decoded."""
     if isinstance(value, Raw):
         return {"json": msgspec.json.decode(value)}
     if isinstance(value, Struct):
@@ -26,7 +27,7 @@ def placeless(value: Any) -> Json:
 
 
 def differences(before: Json, after: Json) -> list[str]:
-    """Where two trees differ, each with its pointer; nothing when they are equal. 1, 1.0 and true are three values."""
+    """Return each difference of two trees with its pointer. The values 1, 1.0 and true are all different."""
     return [f"{place or '/'}: {text}" for place, text in _walk(before, after, "")]
 
 
