@@ -1,4 +1,4 @@
-"""fold and unfold: a stream and its answer say the same thing."""
+"""`fold` makes an answer from a stream, and `unfold` makes a stream from an answer. Both have the same content."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def test_the_end_adds_to_the_extra_of_the_beginning() -> None:
     )
 
 
-def test_a_fault_is_what_the_stream_comes_to() -> None:
+def test_a_stream_with_a_fault_folds_to_the_fault() -> None:
     fault = Fault("overloaded", "too many", 503)
     assert fold([Start("r"), PartStart(0, Text("")), PartDelta(0, "half"), fault]) == fault
 
 
-def test_a_stream_without_a_finish_ends_for_unknown_reasons() -> None:
+def test_a_stream_without_a_finish_has_an_unknown_stop_reason() -> None:
     events: list[Event] = [Start("r"), PartStart(0, Text("")), PartDelta(0, "a"), PartEnd(0)]
     assert fold(events) == Response((Text("a"),), Stop("unknown"), "r")
 
@@ -74,11 +74,11 @@ def test_an_empty_stream_is_an_empty_answer() -> None:
     assert fold([]) == Response((), Stop("unknown"))
 
 
-def test_usage_of_the_start_stands_when_no_finish_has_any() -> None:
+def test_usage_of_the_start_is_kept_if_no_finish_has_usage() -> None:
     assert fold([Start("r", usage=Usage(9)), Finish(Stop("stop"))]) == Response((), Stop("stop"), "r", usage=Usage(9))
 
 
-def test_answers_are_told_apart() -> None:
+def test_parts_of_several_answers_are_kept_separate() -> None:
     events: list[Event] = [
         Start("r"),
         PartStart(0, Text(""), 0),
@@ -125,7 +125,7 @@ RESPONSES = [
 
 
 @pytest.mark.parametrize("response", RESPONSES)
-def test_folding_what_was_unfolded_gives_the_answer(response: Response) -> None:
+def test_folding_an_unfolded_answer_gives_the_answer(response: Response) -> None:
     assert fold(unfold(response)) == response
 
 

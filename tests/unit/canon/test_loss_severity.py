@@ -1,4 +1,4 @@
-"""How grave a loss is: a document of the user's is an error, padding is no loss at all."""
+"""The severity of losses: a lost document of the user is an error; lost padding is no loss."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def test_figures_and_costs_of_an_answer_are_info() -> None:
     found = answered({"cost": {"usd": 1}, "x_new": "?"}, {"num_sources_used": 3, "market_cost": 0.1})
     severities = {path: loss.severity for path, loss in found.items()}
     assert severities["/cost"] == severities["/usage/num_sources_used"] == severities["/usage/market_cost"] == "info"
-    assert severities["/x_new"] == "warning"  # nobody knows what it means
+    assert severities["/x_new"] == "warning"  # the meaning of the field is unknown
 
 
-def test_an_unknown_field_of_a_request_is_a_wish() -> None:
+def test_an_unknown_field_of_a_request_is_a_warning() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi", "prefix": False}], "queue_time": 3, "p": 0.5}
     for target in ("gemini", "openrouter"):
         found = losses(body, "openai-chat", target)
@@ -67,7 +67,7 @@ def test_an_unknown_field_of_a_request_is_a_wish() -> None:
         assert "/messages/0/prefix" not in found
 
 
-def test_a_part_that_the_user_gave_is_an_error() -> None:
+def test_a_lost_part_of_the_user_is_an_error() -> None:
     part = {"type": "container_upload", "file_id": "file_1"}
     body = {
         "model": "m",
@@ -83,12 +83,12 @@ def test_a_foreign_seal_is_info_in_a_request_and_a_warning_in_an_answer() -> Non
     sent = dragoman.translate_request(body, source="gemini", target="anthropic", model="m")
     assert [loss.severity for loss in sent.losses if loss.code == "seal.dropped"] == ["info"]
     answer = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}
-    told = dragoman.translate_response(answer, source="gemini", target="ollama")
-    assert [loss.severity for loss in told.losses if loss.code == "seal.dropped"] == ["warning"]
+    returned = dragoman.translate_response(answer, source="gemini", target="ollama")
+    assert [loss.severity for loss in returned.losses if loss.code == "seal.dropped"] == ["warning"]
 
 
 @pytest.mark.parametrize(("wish", "severity"), [({"order": ["x"]}, "info"), ({"data_collection": "deny"}, "warning")])
-def test_where_to_run_means_nothing_elsewhere_but_what_a_host_may_keep_does(wish: Any, severity: str) -> None:
+def test_a_lost_provider_order_is_info_and_a_lost_data_policy_is_a_warning(wish: Any, severity: str) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "provider": wish}
     for target in ("anthropic", "openai-chat"):
         assert losses(body, "openrouter", target)["/provider"].severity == severity
@@ -117,8 +117,8 @@ def test_notes_beside_the_content_of_an_answer_are_info() -> None:
 
 def test_a_seal_that_never_existed_is_info_and_an_image_on_a_server_is_an_error() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    asked = [{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": [call]}]
-    body = {"model": "m", "messages": [*asked, {"role": "tool", "tool_call_id": "c1", "content": "r"}]}
+    history = [{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": [call]}]
+    body = {"model": "m", "messages": [*history, {"role": "tool", "tool_call_id": "c1", "content": "r"}]}
     sent = dragoman.translate_request(body, source="openai-chat", target="gemini", model="gemini-3-flash")
     assert [loss.severity for loss in sent.losses if loss.code == "seal.dummy"] == ["info"]
     items = [{"role": "user", "content": "a"}, {"type": "image_generation_call", "id": "ig_1"}]

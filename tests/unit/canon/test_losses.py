@@ -1,4 +1,4 @@
-"""Losses: one log a translation, each thing said once, with the registered effect and severity."""
+"""Losses: one log for each translation. Each loss is listed once, with its registered effect and severity."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ def test_a_loss_takes_effect_and_severity_from_its_code() -> None:
     assert losses.all() == (Loss("media.dropped", "dropped", "error", "/messages/2/content/0", "audio/wav"),)
 
 
-def test_the_severity_can_be_another_one() -> None:
+def test_the_severity_can_be_overridden() -> None:
     losses = Losses()
     losses.add("field.dropped", ("store",), severity="info")
     assert losses.all() == (Loss("field.dropped", "dropped", "info", "/store"),)
 
 
-def test_the_same_code_at_the_same_place_is_said_once() -> None:
+def test_the_same_code_at_the_same_place_is_listed_once() -> None:
     losses = Losses()
     losses.add("seal.dropped", ("a",), "first")
     losses.add("seal.dropped", ("a",), "second")
@@ -33,23 +33,23 @@ def test_the_same_code_at_the_same_place_is_said_once() -> None:
     assert len(losses) == 3
 
 
-def test_what_is_written_down_again_is_said_once_and_spelled_out_once() -> None:
+def test_replayed_losses_are_listed_once() -> None:
     first = Losses()
     first.add("field.dropped", ("store",), "yes", "info")
     first.add("seal.dropped", ("a", 0))
     noted = first.noted()
-    again = Losses()
-    again.add("seal.dropped", ("a", 0), "before")
-    again.replay(noted)
-    again.replay(noted)
-    assert [(loss.code, loss.path, loss.severity, loss.detail) for loss in again.all()] == [
+    second = Losses()
+    second.add("seal.dropped", ("a", 0), "before")
+    second.replay(noted)
+    second.replay(noted)
+    assert [(loss.code, loss.path, loss.severity, loss.detail) for loss in second.all()] == [
         ("seal.dropped", "/a/0", "warning", "before"),
         ("field.dropped", "/store", "info", "yes"),
     ]
-    assert first.all()[0] is again.all()[1]
+    assert first.all()[0] is second.all()[1]
 
 
-def test_losses_that_come_after_a_look_are_seen_at_the_next() -> None:
+def test_losses_added_after_a_read_are_in_the_next_read() -> None:
     losses = Losses()
     losses.add("seal.dropped", ("a",))
     assert len(losses.all()) == 1
@@ -62,7 +62,7 @@ def test_an_unregistered_code_is_an_error() -> None:
         Losses().add("no.such.code")
 
 
-def test_beyond_gives_what_is_worse_than_the_tolerance() -> None:
+def test_beyond_returns_the_losses_that_are_worse_than_the_tolerance() -> None:
     losses = Losses()
     for code in ("cache.dropped", "reasoning.dropped", "state.dropped"):
         losses.add(code)

@@ -45,7 +45,7 @@ def test_input_raises_for_broken_json() -> None:
         _ = ToolCall("c", "f", '{"a": ').input
 
 
-def test_plain_text_is_one_text_with_nothing_on_it() -> None:
+def test_plain_text_is_one_text_without_other_fields() -> None:
     assert plain_text((Text("hi", at=("messages", 0)),)) == "hi"
     assert plain_text((Text(""),)) == ""
 

@@ -1,4 +1,4 @@
-"""The register of repairs: sorted, explained, each one used, each loss a real one."""
+"""The register of repairs: sorted and explained. Each repair is used, and each named loss is registered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.repo.repository_files import SOURCE, modules
 
 
 def _noted() -> set[str]:
-    """Every name that stands in a call of `note` in the sources."""
+    """Every repair name in a call of `note` in the source files."""
     return {
         inner.value
         for _, tree in modules(SOURCE / "repair")
@@ -35,7 +35,7 @@ def test_every_repair_is_explained() -> None:
         assert len(known.example) > 10, name
 
 
-def test_what_leaves_something_out_or_adds_something_is_a_loss_too() -> None:
+def test_a_repair_that_drops_or_invents_content_is_a_loss() -> None:
     for name, known in REPAIRS.items():
         assert known.loss == "" or known.loss in CODES, name
         if known.effect != "arranged":
@@ -43,6 +43,6 @@ def test_what_leaves_something_out_or_adds_something_is_a_loss_too() -> None:
             assert not known.tolerated, name
 
 
-def test_a_repair_says_where_and_what() -> None:
+def test_a_repair_prints_its_name_path_and_detail() -> None:
     assert str(Repair("empty-turn", "/messages/3", "of the user")) == "empty-turn at /messages/3: of the user"
     assert str(Repair("empty-turn", "")) == "empty-turn at /"

@@ -24,7 +24,7 @@ def test_every_row_names_facts_that_exist_with_values_that_fit() -> None:
         msgspec.convert(row.facts, Profile)
 
 
-def test_every_row_says_whose_and_since_when() -> None:
+def test_every_row_has_dialects_models_a_source_and_a_date() -> None:
     for row in rows():
         assert set(row.dialects) <= set(names()), row
         assert row.match, row
@@ -45,14 +45,14 @@ def test_an_unknown_model_has_the_default_profile(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["gpt-5.2", "openai/gpt-5.2", "azure/eu/GPT-5.2", "gpt-5.2-2026-01-01"])
-def test_a_model_is_known_with_its_route_in_front(model: str) -> None:
+def test_a_model_is_known_with_a_route_before_its_name(model: str) -> None:
     known = lookup("openai-chat", model)
     assert known == lookup("openai-chat", "gpt-5.2")
     assert (known.reasoning, known.efforts) == (True, ("none", "low", "medium", "high", "xhigh"))
 
 
 @pytest.mark.parametrize("model", ["claude-fable-5-2", "claude-mythos-5-2", "claude-fable-5.2"])
-def test_a_version_is_not_taken_for_the_date_of_an_earlier_one(model: str) -> None:
+def test_a_version_number_is_not_mistaken_for_a_date(model: str) -> None:
     known = lookup("anthropic", model)
     assert (known.forced_choice, known.bound_seals) == ("refused", True)
 
@@ -91,7 +91,7 @@ ROW = {
 }
 
 
-def test_rows_loaded_on_top_win_until_they_are_gone() -> None:
+def test_loaded_rows_win_until_they_are_unloaded() -> None:
     before = lookup("anthropic", "claude-opus-5")
     with load([ROW]):
         mine = lookup("anthropic", "claude-opus-5")
@@ -121,7 +121,7 @@ def test_rows_are_loaded_from_a_file_and_unloaded(tmp_path: Path) -> None:
         "claude",
     ],
 )
-def test_a_row_that_says_nothing_sensible_is_refused_and_nothing_is_loaded(row: object) -> None:
+def test_an_invalid_row_is_refused_and_no_row_is_loaded(row: object) -> None:
     before = rows()
     with pytest.raises(ConfigError):
         load([ROW, row])  # type: ignore[list-item]

@@ -19,14 +19,14 @@ def test_every_row_has_a_source_a_date_and_known_dialects() -> None:
         assert set(row.dialects) <= set(installed()) and row.match and row.facts, row
 
 
-def test_every_row_is_the_last_word_on_some_model() -> None:
+def test_every_row_decides_the_facts_of_some_model() -> None:
     for row in windows_and_prices.rows():
         found = [lookup(row.dialects[0], pattern.replace("*", "")) for pattern in row.match]
         kept = [all(getattr(one, name) == value for name, value in row.facts.items()) for one in found]
         assert any(kept), row
 
 
-def test_a_model_is_found_by_its_name_its_dated_name_and_its_name_at_a_router() -> None:
+def test_a_model_is_found_by_its_plain_name_dated_name_and_router_name() -> None:
     own = lookup("anthropic", "claude-opus-5")
     assert (own.context, own.output, own.input_price, own.output_price) == (1_000_000, 128_000, 5.0, 25.0)
     assert lookup("anthropic", "claude-sonnet-4-5-20250929").context == 200_000
@@ -39,13 +39,13 @@ def test_a_model_that_no_row_names_is_unknown() -> None:
     assert lookup("anthropic", "claude-opus-5" + "x" * 1000) is UNKNOWN
 
 
-def test_a_later_version_has_not_the_prices_of_the_version_whose_dated_name_looks_like_it() -> None:
+def test_a_version_number_is_not_mistaken_for_the_date_of_another_version() -> None:
     assert lookup("anthropic", "claude-fable-5-2").input_price == 8.0
     assert lookup("anthropic", "claude-fable-5-20260609").input_price == 10.0
     assert lookup("anthropic", "claude-opus-5-2") is UNKNOWN
 
 
-def test_prices_that_no_page_of_the_provider_proves_are_unknown() -> None:
+def test_prices_without_a_page_of_the_provider_are_unknown() -> None:
     assert lookup("gemini", "gemini-2.5-flash") == WindowAndPrices(1_048_576, 65_536)
     assert lookup("openai-responses", "gpt-5.4") == WindowAndPrices(1_050_000, 128_000)
     haiku = lookup("anthropic", "claude-haiku-5-5")
@@ -53,7 +53,7 @@ def test_prices_that_no_page_of_the_provider_proves_are_unknown() -> None:
     assert haiku.cost(Usage(100_001, 1000)) is None
 
 
-def test_cached_tokens_have_prices_of_their_own() -> None:
+def test_cached_tokens_have_separate_prices() -> None:
     known = WindowAndPrices(input_price=10, output_price=50, cache_read_price=1, cache_write_price=12.5)
     usage = Usage(1_000_000, 10_000, cache_read=600_000, cache_write=100_000)
     assert known.cost(usage) == pytest.approx(0.3 * 10 + 0.6 * 1 + 0.1 * 12.5 + 0.01 * 50)
@@ -80,7 +80,7 @@ def test_a_long_request_has_the_long_prices_for_all_its_tokens() -> None:
     assert known.cost(Usage(272_001, 1000)) == pytest.approx(0.272001 * 4 + 0.001 * 18)
 
 
-def test_own_values_win_and_leave_the_others() -> None:
+def test_own_values_win_and_other_values_are_kept() -> None:
     assert WindowAndPrices(context=5).over(WindowAndPrices(9, 8, input_price=1)) == WindowAndPrices(5, 8, input_price=1)
 
 

@@ -1,4 +1,4 @@
-"""lint and lint_conversation: what they take, how they order, what they refuse."""
+"""`lint` and `lint_conversation`: accepted documents, the order of findings, and refused documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def chat(**fields: Any) -> dict[str, Any]:
     return {"model": "gpt-4o", "messages": [USER], **fields}
 
 
-def test_a_finding_says_rule_severity_place_what_and_fix() -> None:
+def test_a_finding_has_a_rule_a_severity_a_path_a_message_and_a_fix() -> None:
     assert lint(chat(stream_options={}), dialect="openai-chat") == [
         Finding("OAC-016", "error", "/stream_options", "stream_options without stream: true", "leave it out")
     ]
@@ -29,7 +29,7 @@ def test_findings_stand_in_the_order_of_the_document() -> None:
     last = {**chat(stop=list("abcde")), "temperature": 9}
     assert [one.path for one in lint(first, dialect="openai-chat")] == ["/temperature", "/stop"]
     assert [one.path for one in lint(last, dialect="openai-chat")] == ["/stop", "/temperature"]
-    # What is absent comes after everything that is there.
+    # Findings about absent fields come after findings about present fields.
     assert lint({"temperature": 9}, dialect="openai-chat")[0].path == "/temperature"
 
 
@@ -54,7 +54,7 @@ def test_tools_are_a_list_or_an_object_that_has_it() -> None:
     assert lint({"tools": tools}, dialect="openai-chat", kind="tools") == alone
 
 
-def test_a_stream_is_its_bytes_or_its_frames() -> None:
+def test_a_stream_is_given_as_bytes_or_as_frames() -> None:
     frames = [CHUNK, "[DONE]", CHUNK]
     raw = b"".join([b"data: %b\n\n" % (f.encode() if isinstance(f, str) else msgspec.json.encode(f)) for f in frames])
     found = lint(raw, dialect="openai-chat", kind="stream")
@@ -62,7 +62,7 @@ def test_a_stream_is_its_bytes_or_its_frames() -> None:
     assert found == lint(frames, dialect="openai-chat", kind="stream")
 
 
-def test_what_is_no_json_in_a_stream_is_a_finding() -> None:
+def test_a_frame_that_is_no_json_is_a_finding() -> None:
     found = lint(b"data: {]\n\ndata: [DONE]\n\n", dialect="openai-chat", kind="stream")
     assert found == [Finding("ALL-S01", "error", "/0", "a frame must be a JSON object; this is no JSON")]
 
@@ -78,7 +78,7 @@ def test_what_is_no_json_in_a_stream_is_a_finding() -> None:
         ("\ud800", "request"),
     ],
 )
-def test_what_is_no_document_is_a_wire_error(body: Any, kind: Any) -> None:
+def test_a_body_that_is_no_document_is_a_wire_error(body: Any, kind: Any) -> None:
     with pytest.raises(WireError):
         lint(body, dialect="openai-chat", kind=kind)
 
@@ -97,21 +97,21 @@ def test_a_request_can_be_given_with_its_answer() -> None:
         lint({"choices": []}, dialect="openai-chat", kind="response", request=b"{")
 
 
-def test_a_conversation_sees_what_is_left_out() -> None:
+def test_a_conversation_finds_items_that_the_next_request_left_out() -> None:
     reason = {"type": "reasoning", "id": "rs_1", "summary": []}
     call = {"type": "function_call", "id": "fc_1", "call_id": "a", "name": "f", "arguments": "{}"}
     result = {"type": "function_call_output", "call_id": "a", "output": "ok"}
     ask = {"model": "o3", "input": [USER]}
     answer = {"output": [reason, call]}
     for replayed, paths in (([reason, call], []), ([call], ["/2/input/1"])):
-        again = {"model": "o3", "input": [USER, *replayed, result]}
+        next_request = {"model": "o3", "input": [USER, *replayed, result]}
         found = lint_conversation(
-            [("request", ask), ("response", answer), ("request", again)], dialect="openai-responses"
+            [("request", ask), ("response", answer), ("request", next_request)], dialect="openai-responses"
         )
         assert [(one.rule, one.path) for one in found] == [("OAR-008", path) for path in paths]
 
 
-def test_a_conversation_sees_what_a_stream_amounts_to() -> None:
+def test_a_conversation_checks_the_answer_of_a_stream() -> None:
     item = {"type": "message", "id": "msg_1", "role": "assistant", "phase": "commentary", "status": "completed"}
     content = [{"type": "output_text", "text": "Hi", "annotations": []}]
     at = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
@@ -126,14 +126,14 @@ def test_a_conversation_sees_what_a_stream_amounts_to() -> None:
         {"type": "response.output_item.done", "output_index": 0, "item": {**item, "content": content}},
         {"type": "response.completed", "response": response},
     ]
-    again = {"model": "m", "input": [{"role": "assistant", "id": "msg_1", "content": content}, USER]}
+    next_request = {"model": "m", "input": [{"role": "assistant", "id": "msg_1", "content": content}, USER]}
     ask = ("request", {"model": "m", "input": "Hi"})
-    documents: list[Any] = [ask, ("stream", events), ("request", again)]
+    documents: list[Any] = [ask, ("stream", events), ("request", next_request)]
     found = lint_conversation(documents, dialect="openai-responses")
     assert [(one.rule, one.path) for one in found] == [("OAR-018", "/2/input/0")]
     # A fault and a broken stream are no answer.
     for broken in ([events[0], {"type": "error", "message": "gone"}], events[:-1]):
-        found = lint_conversation([ask, ("stream", broken), ("request", again)], dialect="openai-responses")
+        found = lint_conversation([ask, ("stream", broken), ("request", next_request)], dialect="openai-responses")
         assert "OAR-018" not in {one.rule for one in found}
 
 
@@ -147,7 +147,7 @@ def test_rules_are_those_of_all_dialects_and_of_the_seeds() -> None:
     assert "openai-chat" in rules["OAC-001"][1] and "openai-responses" not in rules["OAC-001"][1]
 
 
-def test_mcp_is_linted_without_being_a_dialect() -> None:
+def test_mcp_is_linted_although_it_is_no_dialect() -> None:
     tool = {"name": "a b", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
     assert [(one.rule, one.path) for one in lint([tool], dialect="mcp", kind="tools")] == [("MCP-001", "/0/name")]
     assert lint({"tools": [tool]}, dialect="mcp", kind="tools") == lint([tool], dialect="mcp", kind="tools")
@@ -166,7 +166,7 @@ def test_mcp_is_linted_without_being_a_dialect() -> None:
 DECLARED = [{"name": "read_file", "input_schema": {"type": "object", "properties": {"file_path": {"type": "string"}}}}]
 
 
-def test_a_rule_set_is_off_unless_it_is_asked_for() -> None:
+def test_a_rule_set_is_off_unless_it_is_requested() -> None:
     assert lint(DECLARED, dialect="anthropic", kind="tools") == []
     (found,) = lint(DECLARED, dialect="anthropic", kind="tools", rule_sets=("seeds",))
     assert (found.rule, found.severity, found.fix) == ("SEED-041", "warning", "call it absolute_path")

@@ -1,4 +1,4 @@
-"""dragoman.repair in every dialect, and translations that repair or refuse."""
+"""`dragoman.repair` in every dialect, and translations that repair a broken history or refuse it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def chat(*messages: Json, **more: Json) -> dict[str, Json]:
     return {"model": "m", "messages": list(messages), **more}
 
 
-def asks(*ids: str, arguments: str = "{}") -> Json:
+def calls_message(*ids: str, arguments: str = "{}") -> Json:
     calls = [{"id": one, "type": "function", "function": {"name": "look", "arguments": arguments}} for one in ids]
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
-def tells(call_id: str, text: str = "found") -> Json:
+def result_message(call_id: str, text: str = "found") -> Json:
     return {"role": "tool", "tool_call_id": call_id, "content": text}
 
 
@@ -32,7 +32,7 @@ HI, GO = {"role": "user", "content": "hi"}, {"role": "user", "content": "go on"}
 NO_RESULT = "Error: No result was recorded for this call."
 
 
-def test_what_needs_no_repair_comes_back_byte_for_byte() -> None:
+def test_a_request_that_needs_no_repair_keeps_its_bytes() -> None:
     body = b' {"messages" : [{"role":"user","content":"hi"}],\n"odd": 1e2 , "model":"m"}\n'
     done = dragoman.repair(body, dialect="openai-chat")
     assert (done.body, done.repairs, done.losses, done.dialect) == (body, (), (), "openai-chat")
@@ -40,14 +40,20 @@ def test_what_needs_no_repair_comes_back_byte_for_byte() -> None:
     assert repr(done) == f"<Repaired openai-chat: {len(body)} bytes, 0 repairs>"
 
 
-def test_chat_is_mended_with_its_unknown_fields() -> None:
-    body = chat(HI, {**asks("1", "2"), "odd": [1]}, {**GO, "odder": True}, {**tells("1"), "oddest": {}}, oddly="kept")
+def test_a_chat_history_is_repaired_and_keeps_unknown_fields() -> None:
+    body = chat(
+        HI,
+        {**calls_message("1", "2"), "odd": [1]},
+        {**GO, "odder": True},
+        {**result_message("1"), "oddest": {}},
+        oddly="kept",
+    )
     done = dragoman.repair(body, dialect="openai-chat")
     assert done.json() == chat(
         HI,
-        {**asks("1", "2"), "odd": [1]},
-        {**tells("1"), "oddest": {}},
-        tells("2", NO_RESULT),
+        {**calls_message("1", "2"), "odd": [1]},
+        {**result_message("1"), "oddest": {}},
+        result_message("2", NO_RESULT),
         {**GO, "odder": True},
         oddly="kept",
     )
@@ -58,7 +64,7 @@ def test_chat_is_mended_with_its_unknown_fields() -> None:
     assert [loss.code for loss in done.losses] == ["result.error.as_text"]
 
 
-def test_messages_are_mended_and_what_is_left_open_stays_open() -> None:
+def test_an_anthropic_history_is_repaired_and_open_calls_stay_open() -> None:
     call = {"type": "tool_use", "id": "1", "name": "look", "input": {"q": 1.0}}
     result = {"type": "tool_result", "tool_use_id": "1", "content": "found"}
     thinking = {"type": "thinking", "thinking": "hm", "signature": "c2VhbA=="}
@@ -93,7 +99,7 @@ def test_messages_are_mended_and_what_is_left_open_stays_open() -> None:
     ]
 
 
-def test_responses_are_mended_and_a_history_on_the_server_is_respected() -> None:
+def test_a_responses_history_is_repaired_except_calls_on_the_server() -> None:
     call = {
         "type": "custom_tool_call",
         "id": "ctc_1",
@@ -103,10 +109,10 @@ def test_responses_are_mended_and_a_history_on_the_server_is_respected() -> None
         "status": "completed",
     }
     output = {"type": "function_call_output", "call_id": "1", "output": "ok"}
-    lonely = {"type": "function_call_output", "call_id": "9", "output": "lost"}
+    orphan = {"type": "function_call_output", "call_id": "9", "output": "lost"}
     body = {
         "model": "m",
-        "input": [{"type": "message", "role": "user", "content": "hi"}, call, output, lonely],
+        "input": [{"type": "message", "role": "user", "content": "hi"}, call, output, orphan],
         "odd": 1,
     }
     done = dragoman.repair(body, dialect="openai-responses")
@@ -124,19 +130,19 @@ def test_responses_are_mended_and_a_history_on_the_server_is_respected() -> None
     held = {**body, "previous_response_id": "resp_1"}
     assert [one.name for one in dragoman.repair(held, dialect="openai-responses").repairs] == ["result-kind"]
     translated = dragoman.translate_request(
-        {**held, "input": [lonely]}, source="openai-responses", target="anthropic", model="m", repair="refuse"
+        {**held, "input": [orphan]}, source="openai-responses", target="anthropic", model="m", repair="refuse"
     )
     assert (translated.repairs, "result.orphaned" in {loss.code for loss in translated.losses}) == ((), True)
 
 
-def test_contents_are_mended_in_either_spelling() -> None:
-    asked = [{"functionCall": {"name": "look", "args": {}}}, {"functionCall": {"name": "find", "args": {}}}]
+def test_a_gemini_history_is_repaired_in_both_spellings() -> None:
+    call_parts = [{"functionCall": {"name": "look", "args": {}}}, {"functionCall": {"name": "find", "args": {}}}]
     found = {"function_response": {"name": "find", "response": {"output": "b"}}}
     body = {
         "contents": [
             {"role": "user", "parts": [{"text": "hi"}]},
-            {"role": "model", "parts": asked[:1]},
-            {"role": "model", "parts": asked[1:]},
+            {"role": "model", "parts": call_parts[:1]},
+            {"role": "model", "parts": call_parts[1:]},
             {"role": "user", "parts": [{"text": "go on"}]},
             {"role": "user", "parts": [found]},
         ],
@@ -148,7 +154,7 @@ def test_contents_are_mended_in_either_spelling() -> None:
     assert done.json() == {
         "contents": [
             {"role": "user", "parts": [{"text": "hi"}]},
-            {"role": "model", "parts": asked},
+            {"role": "model", "parts": call_parts},
             {"role": "user", "parts": [missing, second, {"text": "go on"}]},
         ],
         "safetySettings": [],
@@ -161,22 +167,26 @@ def test_contents_are_mended_in_either_spelling() -> None:
     ]
 
 
-def test_a_conversation_alone_is_mended_too() -> None:
-    done = dragoman.repair([HI, asks("1"), GO], dialect="openai-chat")
-    assert done.json() == [HI, asks("1"), tells("1", NO_RESULT), GO]
+def test_a_bare_list_of_messages_is_repaired_too() -> None:
+    done = dragoman.repair([HI, calls_message("1"), GO], dialect="openai-chat")
+    assert done.json() == [HI, calls_message("1"), result_message("1", NO_RESULT), GO]
     assert [one.path for one in done.repairs] == ["/1/tool_calls/0"]
     whole = b"[ " + msgspec.json.encode(HI) + b"]"
     assert dragoman.repair(whole, dialect="openai-chat").body == whole
 
 
-def test_a_call_that_breaks_off_is_left_out_but_never_completed() -> None:
-    words = {"role": "assistant", "content": "I look.", "tool_calls": asks("1", arguments='{"q": "x')["tool_calls"]}
+def test_a_call_with_cut_arguments_is_left_out_and_never_completed() -> None:
+    words = {
+        "role": "assistant",
+        "content": "I look.",
+        "tool_calls": calls_message("1", arguments='{"q": "x')["tool_calls"],
+    }
     done = dragoman.repair(chat(HI, words), dialect="openai-chat")
     assert done.json() == chat(HI, {"role": "assistant", "content": "I look."})
     assert [one.name for one in done.repairs] == ["truncated-call"]
 
 
-def test_the_seals_of_others_stay_in_their_slots() -> None:
+def test_seals_of_other_dialects_stay_in_their_slots() -> None:
     slot = pack(Seal("gemini", "abc", "", "gemini-3-pro"))
     thinking = {"type": "thinking", "thinking": "hm", "signature": slot}
     messages = [
@@ -189,8 +199,8 @@ def test_the_seals_of_others_stay_in_their_slots() -> None:
     assert done.losses == ()
 
 
-def test_a_translation_reports_what_it_repaired() -> None:
-    body = chat(HI, asks("1"), GO, tells("9", "lost"), {"role": "assistant", "content": ""})
+def test_a_translation_reports_its_repairs() -> None:
+    body = chat(HI, calls_message("1"), GO, result_message("9", "lost"), {"role": "assistant", "content": ""})
     done = dragoman.translate_request(body, source="openai-chat", target="anthropic", model="claude-x", repair="report")
     assert [one.name for one in done.repairs] == ["empty-turn", "orphan-result", "orphan-call"]
     assert {loss.code for loss in done.losses} >= {"result.orphaned", "result.invented"}
@@ -214,17 +224,17 @@ def test_a_translation_reports_what_it_repaired() -> None:
 
 
 def test_a_translation_within_a_dialect_repairs_too() -> None:
-    body = chat(HI, asks("1"), GO)
+    body = chat(HI, calls_message("1"), GO)
     done = dragoman.translate_request(body, source="openai-chat", target="openai-chat", model="n", repair="report")
-    assert done.json() == {**chat(HI, asks("1"), tells("1", NO_RESULT), GO), "model": "n"}
+    assert done.json() == {**chat(HI, calls_message("1"), result_message("1", NO_RESULT), GO), "model": "n"}
     assert [one.name for one in done.repairs] == ["orphan-call"]
     untouched = dragoman.translate_request(body, source="openai-chat", target="openai-chat")
     assert (untouched.json(), untouched.repairs) == (body, ())
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "gemini"])
-def test_a_translation_can_refuse(target: str) -> None:
-    body = chat(HI, *[asks(str(n)) for n in range(7)], GO)
+def test_a_translation_can_refuse_a_broken_history(target: str) -> None:
+    body = chat(HI, *[calls_message(str(n)) for n in range(7)], GO)
     with pytest.raises(RepairError) as caught:
         dragoman.translate_request(body, source="openai-chat", target=target, model="m", repair="refuse")
     assert (caught.value.dialect, len(caught.value.repairs)) == ("openai-chat", 7)
@@ -235,22 +245,22 @@ def test_a_translation_can_refuse(target: str) -> None:
     assert fine.repairs == ()
 
 
-def test_what_upstreams_tolerate_is_no_reason_to_refuse() -> None:
-    said = [{"role": "user", "parts": [{"text": text}]} for text in ("a", "b")]
+def test_a_mistake_that_upstreams_tolerate_is_not_refused() -> None:
+    contents = [{"role": "user", "parts": [{"text": text}]} for text in ("a", "b")]
     for target in ("gemini", "anthropic"):
-        asked = {"source": "gemini", "target": target, "model": "m"}
-        plain = dragoman.translate_request({"contents": said}, **asked)  # type: ignore[arg-type]
-        done = dragoman.translate_request({"contents": said}, **asked, repair="refuse")  # type: ignore[arg-type]
+        options = {"source": "gemini", "target": target, "model": "m"}
+        plain = dragoman.translate_request({"contents": contents}, **options)  # type: ignore[arg-type]
+        done = dragoman.translate_request({"contents": contents}, **options, repair="refuse")  # type: ignore[arg-type]
         assert (done.body, done.repairs) == (plain.body, ())
 
 
-def test_a_policy_that_does_not_exist_is_a_mistake() -> None:
+def test_an_unknown_repair_policy_is_an_error() -> None:
     for target in ("openai-chat", "gemini"):
         with pytest.raises(ConfigError, match="unknown repair 'mend'; valid: refuse, report"):
             dragoman.translate_request(chat(HI), source="openai-chat", target=target, repair="mend")  # type: ignore[arg-type]
 
 
-def test_what_is_not_in_the_dialect_at_all_is_not_repaired() -> None:
+def test_a_document_of_another_format_is_not_repaired() -> None:
     with pytest.raises(WireError, match="at /messages/0"):
         dragoman.repair(chat("hi"), dialect="openai-chat")
     with pytest.raises(ConfigError):
