@@ -1,4 +1,4 @@
-"""A gateway and scripted upstreams on loopback, and a plain HTTP client for them. Used by the tests beside it."""
+"""A gateway and scripted upstreams on loopback, and a plain HTTP client for them. The tests of this folder use them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Answers = Callable[[IncomingRequest], tuple[int, list[tuple[str, str]], bytes]]
 
 
 class Scripted:
-    """An upstream that answers as told, and remembers what it was asked."""
+    """An upstream that answers with a function of the test, and keeps the requests."""
 
     def __init__(self, answers: Answers) -> None:
         self.seen: list[IncomingRequest] = []
@@ -32,7 +32,7 @@ class Scripted:
 
 
 class Received(NamedTuple):
-    """What somebody answered."""
+    """An answer of the gateway."""
 
     status: int
     headers: dict[str, str]
@@ -61,11 +61,11 @@ def through(
     environment: Mapping[str, str] | None = None,
     stored: Stored | None = None,
 ) -> Any:
-    """Run `use` in a thread with the address of a gateway. `config` is given the addresses of the upstreams."""
+    """Run `use` in a thread with the address of a gateway. `config` gets the addresses of the upstreams."""
 
     async def inner() -> Any:
-        behind = [Server(upstream.handle) for upstream in upstreams]
-        places = [f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}" for server in behind]
+        servers = [Server(upstream.handle) for upstream in upstreams]
+        places = [f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}" for server in servers]
         gateway = Gateway(checked(config(places), "test"), environment or {}, stored)
         front = Server(gateway.handle)
         base = f"http://127.0.0.1:{await front.start('127.0.0.1', 0)}"
@@ -73,7 +73,7 @@ def through(
             return await asyncio.wait_for(asyncio.to_thread(use, base), 60)
         finally:
             await front.stop(1)
-            for server in behind:
+            for server in servers:
                 await server.stop(1)
             gateway.close()
 

@@ -1,4 +1,4 @@
-"""A gateway between a plain HTTP client and scripted upstreams, all on loopback, for the tests beside it."""
+"""A gateway, a plain HTTP client and scripted upstreams on loopback. The tests of this folder use them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Received(NamedTuple):
 
 
 class Front:
-    """The gateway, seen by a client."""
+    """A running gateway, with methods that send requests to it."""
 
     def __init__(self, port: int, gateway: Gateway) -> None:
         self.port = port
@@ -64,13 +64,13 @@ class Front:
     async def open(
         self, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Send a request, and let the caller read."""
+        """Send a request. The caller reads the answer."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(request(path, body, headers))
         return reader, writer
 
     async def generate(self, dialect: str, *, stream: bool = False, model: str = "m") -> Received:
-        return await self.ask(path_of(dialect, stream=stream), asking(dialect, stream=stream, model=model))
+        return await self.ask(path_of(dialect, stream=stream), request_body(dialect, stream=stream, model=model))
 
     async def exchange(self, received: Received) -> Any:
         return (await self.ask(f"/dragoman/exchanges/{received.headers['dragoman-exchange']}")).json()
@@ -86,7 +86,7 @@ def request(path: str, body: bytes | None, headers: Mapping[str, str] | None = N
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + (body or b"")
 
 
-def asking(dialect: str, *, stream: bool = False, model: str = "m") -> bytes:
+def request_body(dialect: str, *, stream: bool = False, model: str = "m") -> bytes:
     """A short request."""
     messages = [{"role": "user", "content": "hi"}]
     body: dict[str, Any]
@@ -114,14 +114,14 @@ async def read_answer(reader: asyncio.StreamReader) -> Received:
 
 
 async def chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    """The chunks of a body, as they come; the end of the connection in their midst is an error."""
+    """Yield the chunks of a body as they arrive. The end of the connection before the last chunk is an error."""
     while size := int(await reader.readuntil(b"\r\n"), 16):
         yield (await reader.readexactly(size + 2))[:-2]
     await reader.readuntil(b"\r\n")
 
 
-class Behind:
-    """An upstream that does what it is told, and remembers what it was asked."""
+class ScriptedUpstream:
+    """An upstream that runs one handler for each request (the last handler again and again), and keeps the requests."""
 
     def __init__(self, *steps: Handler, dialect: str = "openai-chat") -> None:
         self.dialect = dialect
@@ -163,8 +163,8 @@ async def silent(request: IncomingRequest, reply: Reply) -> None:
 
 
 @asynccontextmanager
-async def between(
-    *behind: Behind,
+async def gateway_to(
+    *scripted: ScriptedUpstream,
     bounds: Bounds | None = None,
     upstream: Mapping[str, Any] | None = None,
     route: Mapping[str, Any] | None = None,
@@ -174,7 +174,7 @@ async def between(
     """A gateway with one route for all models, to the upstreams `a`, `b`, ... in that order."""
     async with AsyncExitStack() as stack:
         upstreams = {}
-        for name, one in zip("abcdef", behind, strict=False):
+        for name, one in zip("abcdef", scripted, strict=False):
             server = Server(one.handle)
             port = await server.start("127.0.0.1", 0)
             stack.push_async_callback(server.stop, 0)
@@ -201,15 +201,15 @@ async def gateway(config: Config, environment: Mapping[str, str]) -> AsyncIterat
         found.close()
 
 
-def run(doing: Awaitable[Any]) -> Any:
+def run(scenario: Awaitable[Any]) -> Any:
     async def bounded() -> Any:
-        return await asyncio.wait_for(doing, 60)
+        return await asyncio.wait_for(scenario, 60)
 
     return asyncio.run(bounded())
 
 
 def message_of(dialect: str, body: bytes) -> str:
-    """What a fault says in a dialect."""
+    """The message of a fault in a dialect."""
     received = msgspec.json.decode(body)
     error = received["error"]
     return str(error if dialect == "ollama" else error["message"])

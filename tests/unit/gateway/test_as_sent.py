@@ -13,7 +13,7 @@ from bench import payloads
 from dragoman.gateway.config import Config, checked
 from dragoman.gateway.http.ollama_timed_reply import OllamaTimedReply
 
-from .helpers import Behind, between, gateway, run, whole
+from .helpers import ScriptedUpstream, gateway, gateway_to, run, whole
 
 RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "18 degrees"}
 
@@ -34,14 +34,14 @@ def test_a_thread_that_nobody_holds_is_not_found(upstream: str) -> None:
     async def inner() -> None:
         if upstream == "rehearsal":
             async with gateway(checked(Config(), "test"), {}) as front:
-                told = await front.ask("/v1/messages?beta=true", GOES_ON)
+                received = await front.ask("/v1/messages?beta=true", GOES_ON)
         else:
-            behind = Behind(whole(upstream), dialect=upstream)
-            async with between(behind) as front:
-                told = await front.ask("/v1/messages?beta=true", GOES_ON)
-            assert not behind.seen
-        assert told.status == 404
-        error = told.json()["error"]
+            scripted = ScriptedUpstream(whole(upstream), dialect=upstream)
+            async with gateway_to(scripted) as front:
+                received = await front.ask("/v1/messages?beta=true", GOES_ON)
+            assert not scripted.seen
+        assert received.status == 404
+        error = received.json()["error"]
         assert (error["type"], error["details"]) == ("not_found_error", {"error_code": "thread_not_found"})
 
     run(inner())
@@ -49,22 +49,22 @@ def test_a_thread_that_nobody_holds_is_not_found(upstream: str) -> None:
 
 def test_a_thread_at_its_own_server_is_gone_on_with() -> None:
     async def inner() -> None:
-        behind = Behind(whole("anthropic"), dialect="anthropic")
-        async with between(behind) as front:
-            told = await front.ask("/v1/messages?beta=true", GOES_ON)
-        assert told.status == 200
-        assert json.loads(behind.seen[0].body) == json.loads(GOES_ON)
+        scripted = ScriptedUpstream(whole("anthropic"), dialect="anthropic")
+        async with gateway_to(scripted) as front:
+            received = await front.ask("/v1/messages?beta=true", GOES_ON)
+        assert received.status == 200
+        assert json.loads(scripted.seen[0].body) == json.loads(GOES_ON)
 
     run(inner())
 
 
 def test_a_thread_that_begins_is_a_request_like_any_other() -> None:
     async def inner() -> None:
-        behind = Behind(whole("openai-chat"))
-        async with between(behind) as front:
-            told = await front.ask("/v1/messages?beta=true", thread({"type": "create"}))
-            lost = (await front.exchange(told))["losses"]
-        assert told.status == 200
+        scripted = ScriptedUpstream(whole("openai-chat"))
+        async with gateway_to(scripted) as front:
+            received = await front.ask("/v1/messages?beta=true", thread({"type": "create"}))
+            lost = (await front.exchange(received))["losses"]
+        assert received.status == 200
         assert [(loss["code"], loss["path"]) for loss in lost if loss["severity"] != "info"] == [
             ("field.dropped", "/thread")
         ]
@@ -91,12 +91,12 @@ def test_google_s_numbers_are_words(number: int, choice: Any) -> None:
     }
 
     async def inner() -> None:
-        behind = Behind(whole("openai-chat"))
-        async with between(behind) as front:
+        scripted = ScriptedUpstream(whole("openai-chat"))
+        async with gateway_to(scripted) as front:
             path = "/v1beta/models/m:generateContent?%24alt=json%3Benum-encoding%3Dint"
-            told = await front.ask(path, json.dumps(body).encode())
-        assert told.status == 200
-        sent = json.loads(behind.seen[0].body)
+            received = await front.ask(path, json.dumps(body).encode())
+        assert received.status == 200
+        sent = json.loads(scripted.seen[0].body)
         assert sent["tool_choice"] == choice
         assert sent["tools"][0]["function"]["parameters"]["properties"] == {
             "where": {"type": "string"},
@@ -111,7 +111,7 @@ def test_ollama_s_clients_are_told_how_long_it_took(stream: bool) -> None:
     """Strands computes with `total_duration`, and breaks off without."""
 
     async def inner() -> None:
-        async with between(Behind(whole("openai-chat"))) as front:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             asked = await front.generate("ollama") if not stream else None
         if asked is None:
             async with gateway(checked(Config(), "test"), {}) as front:
@@ -130,7 +130,7 @@ def test_ollama_s_clients_are_told_how_long_it_took(stream: bool) -> None:
 
 def test_what_an_ollama_upstream_told_stays() -> None:
     async def inner() -> None:
-        async with between(Behind(whole("ollama"), dialect="ollama")) as front:
+        async with gateway_to(ScriptedUpstream(whole("ollama"), dialect="ollama")) as front:
             asked = await front.generate("ollama")
         assert asked.body == payloads.response("ollama")
 
@@ -138,17 +138,17 @@ def test_what_an_ollama_upstream_told_stays() -> None:
 
 
 def test_arguments_of_a_call_are_no_end() -> None:
-    told: list[bytes] = []
+    received: list[bytes] = []
 
     class Inner:
         _client = None
 
         def write(self, data: bytes) -> None:
-            told.append(data)
+            received.append(data)
 
     called = b'{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"done":true}}}]},"done":false}\n'
     reply = OllamaTimedReply(Inner())  # type: ignore[arg-type]
     reply.write(called + b'{"message":{"content":""},"done":true}\n')
-    kept, last, rest = told[0].split(b"\n")
+    kept, last, rest = received[0].split(b"\n")
     assert (kept + b"\n", rest) == (called, b"")
     assert json.loads(last)["total_duration"] > 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from dragoman.transport.upstream_url_and_headers import beside
 
-from .helpers import Behind, between, run, whole
+from .helpers import ScriptedUpstream, gateway_to, run, whole
 
 ASKED: dict[str, Any] = {
     "model": "m",
@@ -27,15 +27,15 @@ def test_lists_are_joined() -> None:
 
 
 def test_an_upstream_is_asked_for_the_beta_that_an_mcp_server_needs() -> None:
-    behind = Behind(whole("anthropic"), whole("anthropic"), dialect="anthropic")
+    scripted = ScriptedUpstream(whole("anthropic"), whole("anthropic"), dialect="anthropic")
 
-    async def doing() -> None:
-        async with between(behind) as front:
+    async def scenario() -> None:
+        async with gateway_to(scripted) as front:
             assert (await front.ask("/v1/responses", json.dumps(ASKED).encode())).status == 200
             plain = {name: value for name, value in ASKED.items() if name != "tools"}
             assert (await front.ask("/v1/responses", json.dumps(plain).encode())).status == 200
 
-    run(doing())
-    first, second = behind.seen
+    run(scenario())
+    first, second = scripted.seen
     assert first.headers["anthropic-beta"] == "mcp-client-2025-11-20"
     assert "anthropic-beta" not in second.headers

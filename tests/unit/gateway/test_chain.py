@@ -29,14 +29,14 @@ def test_seals_of_the_gateway_behind_come_back_to_it(monkeypatch: pytest.MonkeyP
             upstream = Upstream("anthropic", f"http://127.0.0.1:{back.port}", auth="none")
             async with gateway(checked(Config(upstreams={"back": upstream}), "test"), {}) as front:
                 messages: list[Any] = [{"role": "user", "content": "Call look, please."}]
-                told = await front.ask("/v1/messages", asked(messages))
-                assert told.status == 200, told.body
-                said = told.json()["content"]
+                received = await front.ask("/v1/messages", asked(messages))
+                assert received.status == 200, received.body
+                said = received.json()["content"]
                 kinds = [part["type"] for part in said]
                 assert kinds[0] == "thinking" and kinds[-1] == "tool_use", said
                 result = {"type": "tool_result", "tool_use_id": said[-1]["id"], "content": "nothing there"}
                 messages += [{"role": "assistant", "content": said}, {"role": "user", "content": [result]}]
-                told = await front.ask("/v1/messages", asked(messages))
-                assert told.status == 200, told.body
+                received = await front.ask("/v1/messages", asked(messages))
+                assert received.status == 200, received.body
 
     run(talk())

@@ -13,7 +13,7 @@ from dragoman.gateway.client_ownership import Client, Identities
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .helpers import Behind, between, path_of, run, whole
+from .helpers import ScriptedUpstream, gateway_to, path_of, run, whole
 
 SECRET = bytes(range(32))
 KEYS = {"KEYS": "first-key second-key", "ADMIN": "admin-key"}
@@ -79,7 +79,7 @@ def test_every_admitted_request_has_its_owner_also_when_its_head_is_known() -> N
 
     async def inner() -> None:
         seen: list[tuple[str, bool]] = []
-        async with between(Behind(whole("openai-chat")), upstream={"auth": "client"}) as front:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat")), upstream={"auth": "client"}) as front:
             made = front.gateway._generate
 
             async def generate(call: Any, request: IncomingRequest, reply: Reply) -> None:

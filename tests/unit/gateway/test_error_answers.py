@@ -18,7 +18,7 @@ from dragoman.errors import FaultError
 from dragoman.gateway.http.server import IncomingRequest, Reply
 from dragoman.translate.errors_with_status_200 import error_in, is_answer
 
-from .helpers import DIALECTS, Behind, Received, between, run
+from .helpers import DIALECTS, Received, ScriptedUpstream, gateway_to, run
 
 ERRORS: dict[str, list[tuple[bytes, int]]] = {
     "anthropic": [
@@ -107,9 +107,9 @@ def check(received: Received, body: bytes) -> None:
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", DIALECTS)
 def test_an_error_body_is_a_fault_whatever_its_status(client: str, upstream: str) -> None:
-    async def doing() -> None:
+    async def scenario() -> None:
         script = Scripted()
-        async with between(Behind(script.step, dialect=upstream)) as front:
+        async with gateway_to(ScriptedUpstream(script.step, dialect=upstream)) as front:
             for number, body in enumerate([*[body for body, _ in ERRORS[upstream]], *ODD]):
                 for kind in KINDS:
                     script.status = STATUSES[number % len(STATUSES)]
@@ -117,15 +117,15 @@ def test_an_error_body_is_a_fault_whatever_its_status(client: str, upstream: str
                     for stream in (False, True):
                         check(await front.generate(client, stream=stream), body)
 
-    run(doing())
+    run(scenario())
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", DIALECTS)
 def test_an_error_in_the_first_frame_is_a_fault(client: str, upstream: str) -> None:
-    async def doing() -> None:
+    async def scenario() -> None:
         script = Scripted()
-        async with between(Behind(script.step, dialect=upstream)) as front:
+        async with gateway_to(ScriptedUpstream(script.step, dialect=upstream)) as front:
             for number, (body, _) in enumerate(ERRORS[upstream]):
                 if b'"error"' not in body or b'"status":"failed"' in body or b'"choices":[{' in body:
                     continue  # no frame has that form
@@ -134,22 +134,22 @@ def test_an_error_in_the_first_frame_is_a_fault(client: str, upstream: str) -> N
                 for stream in (False, True):
                     check(await front.generate(client, stream=stream), body)
 
-    run(doing())
+    run(scenario())
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", DIALECTS)
 def test_an_error_in_mid_stream_ends_the_stream_with_one_fault(client: str, upstream: str) -> None:
-    async def doing() -> tuple[Received, Received, Any]:
+    async def scenario() -> tuple[Received, Received, Any]:
         script = Scripted()
-        async with between(Behind(script.step, dialect=upstream)) as front:
+        async with gateway_to(ScriptedUpstream(script.step, dialect=upstream)) as front:
             begun = b"".join([frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)[:20]])
             script.kind = "text/event-stream" if upstream != "ollama" else "application/x-ndjson"
             script.body = begun + in_frame(upstream, ERRORS[upstream][0][0])
             streamed = await front.generate(client, stream=True)
             return streamed, await front.generate(client), await front.exchange(streamed)
 
-    streamed, whole, exchange = run(doing())
+    streamed, whole, exchange = run(scenario())
     check(whole, ERRORS[upstream][0][0])
     if streamed.status == 200:  # else the error came with the first bytes, and is the answer
         reader = get(client).reader(Context(client, client))
@@ -166,13 +166,13 @@ def test_an_error_that_is_null_is_none(client: str, upstream: str) -> None:
     assert whole.lstrip()[:1] == b"{"
     with_null = b'{"error":null,' + whole.lstrip()[1:]
 
-    async def doing() -> tuple[Received, Received]:
+    async def scenario() -> tuple[Received, Received]:
         script = Scripted()
         script.kind, script.body = "application/json", with_null
-        async with between(Behind(script.step, dialect=upstream)) as front:
+        async with gateway_to(ScriptedUpstream(script.step, dialect=upstream)) as front:
             return await front.generate(client), await front.generate(client, stream=True)
 
-    received, streamed = run(doing())
+    received, streamed = run(scenario())
     assert (received.status, streamed.status) == (200, 200)
     assert client != upstream or received.body == with_null
     reader = get(client).reader(Context(client, client))

@@ -66,17 +66,17 @@ def test_a_name_with_a_slash_is_one_name(name: str) -> None:
         return Config(upstreams={"u": Upstream("openai-chat", places[0], auth="none", models=("*",))})
 
     path = f"/v1beta/models/{name}:generateContent" if "models" not in name else f"/v1beta/{name}:generateContent"
-    told = through(lambda base: ask(base, "POST", path, payloads.request("gemini")), config, upstream)
-    assert told.status == 200
+    received = through(lambda base: ask(base, "POST", path, payloads.request("gemini")), config, upstream)
+    assert received.status == 200
     assert upstream.bodies()[0]["model"] == "maker/model"
 
 
 def test_a_stream_without_sse_is_one_array() -> None:
     body = {"contents": [{"role": "user", "parts": [{"text": "hello"}]}]}
-    told = through(
+    received = through(
         lambda base: ask(base, "POST", "/v1beta/models/m:streamGenerateContent", body), lambda places: Config()
     )
-    assert told.headers["content-type"] == "application/json"
-    chunks = told.json()
+    assert received.headers["content-type"] == "application/json"
+    chunks = received.json()
     assert isinstance(chunks, list)
     assert chunks[-1]["candidates"][0]["finishReason"] == "STOP"

@@ -12,7 +12,7 @@ from bench import payloads
 
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .helpers import DIALECTS, Behind, Front, asking, between, path_of, run, whole
+from .helpers import DIALECTS, Front, ScriptedUpstream, gateway_to, path_of, request_body, run, whole
 
 VALUES = {
     **{f"a list {depth} deep": "[" * depth + "]" * depth for depth in (330, 500, 985, 3000)},
@@ -37,7 +37,7 @@ ROUTES = (
 
 def bodies(dialect: str, value: str) -> Iterator[bytes]:
     """Requests with the value in every place of their first level, and in the arguments and the schema of a tool."""
-    request: dict[str, Any] = json.loads(asking(dialect))
+    request: dict[str, Any] = json.loads(request_body(dialect))
     yield value.encode()
     for key in (*request, "unknown", "tools", "metadata", "previous_response_id"):
         yield json.dumps({**request, key: "@@"}).replace('"@@"', value).encode()
@@ -61,16 +61,16 @@ def looked_at(value: str) -> Iterator[bytes]:
 
 
 async def check(front: Front, path: str, body: bytes) -> None:
-    told = await front.ask(path, body)
-    assert told.status in (200, 400, 404, 413, 422, 502), (path, told, body[:200])
-    if "dragoman-exchange" in told.headers:
-        assert (await front.exchange(told))["id"]
+    received = await front.ask(path, body)
+    assert received.status in (200, 400, 404, 413, 422, 502), (path, received, body[:200])
+    if "dragoman-exchange" in received.headers:
+        assert (await front.exchange(received))["id"]
 
 
 @pytest.mark.parametrize("value", VALUES)
 def test_requests(value: str) -> None:
-    async def doing() -> None:
-        async with between(Behind(whole("openai-chat"))) as front:
+    async def scenario() -> None:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             for dialect in DIALECTS:
                 for body in bodies(dialect, VALUES[value]):
                     await check(front, path_of(dialect), body)
@@ -78,7 +78,7 @@ def test_requests(value: str) -> None:
                 for body in looked_at(VALUES[value]) if path == ROUTES[0] else list(looked_at(VALUES[value]))[:3]:
                     await check(front, path, body)
 
-    run(doing())
+    run(scenario())
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
@@ -90,20 +90,20 @@ def test_answers(upstream: str) -> None:
     async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [("content-type", str(sent["kind"]))], bytes(sent["body"]))
 
-    async def doing() -> None:
-        async with between(Behind(step, dialect=upstream)) as front:
+    async def scenario() -> None:
+        async with gateway_to(ScriptedUpstream(step, dialect=upstream)) as front:
             for value in VALUES.values():
-                told = [json.dumps({**answer, key: "@@"}) for key in (*answer, "unknown")]
-                told += ['"@@"', '{"error":"@@"}', '{"error":{"message":"@@","code":"@@","type":"@@"}}']
-                told += ['{"data":[{"id":"@@"}],"models":[{"name":"@@"}],"input_tokens":"@@","totalTokens":"@@"}']
-                for body in [one.replace('"@@"', value).encode() for one in told]:
+                received = [json.dumps({**answer, key: "@@"}) for key in (*answer, "unknown")]
+                received += ['"@@"', '{"error":"@@"}', '{"error":{"message":"@@","code":"@@","type":"@@"}}']
+                received += ['{"data":[{"id":"@@"}],"models":[{"name":"@@"}],"input_tokens":"@@","totalTokens":"@@"}']
+                for body in [one.replace('"@@"', value).encode() for one in received]:
                     sent.update(kind="application/json", body=body)
                     for client in ("anthropic", upstream):
                         assert b"gateway failed" not in (await front.generate(client)).body, body[:200]
-                    for path, asked in (("/v1/models", None), ("/v1/messages/count_tokens", asking("anthropic"))):
+                    for path, asked in (("/v1/models", None), ("/v1/messages/count_tokens", request_body("anthropic"))):
                         assert b"gateway failed" not in (await front.ask(path, asked)).body, body[:200]
                     sent.update(kind="text/event-stream", body=b"data: %b\n\n" % body)
                     for client in ("anthropic", upstream):
                         assert b"gateway failed" not in (await front.generate(client, stream=True)).body, body[:200]
 
-    run(doing())
+    run(scenario())

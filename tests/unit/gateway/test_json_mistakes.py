@@ -6,17 +6,19 @@ import pytest
 
 from dragoman.gateway.config import Config, Upstream, checked
 
-from .helpers import DIALECTS, Behind, between, message_of, path_of, run, whole
+from .helpers import DIALECTS, ScriptedUpstream, gateway_to, message_of, path_of, run, whole
 
 
 @pytest.mark.parametrize("upstream", ["anthropic", "gemini"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_place_of_a_mistake_is_named(dialect: str, upstream: str) -> None:
     async def ask() -> None:
-        async with between(Behind(whole(upstream), dialect=upstream)) as front:
-            told = await front.ask(path_of(dialect), b'{"model": "m",\n "messages": [}')
-            assert told.status == 400
-            assert "not valid JSON: expecting value, found '}' at line 2, column 15" in message_of(dialect, told.body)
+        async with gateway_to(ScriptedUpstream(whole(upstream), dialect=upstream)) as front:
+            received = await front.ask(path_of(dialect), b'{"model": "m",\n "messages": [}')
+            assert received.status == 400
+            assert "not valid JSON: expecting value, found '}' at line 2, column 15" in message_of(
+                dialect, received.body
+            )
 
     run(ask())
 
@@ -33,10 +35,10 @@ def test_the_place_of_a_mistake_is_named(dialect: str, upstream: str) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_body_that_is_no_object_is_named(dialect: str, body: bytes, words: str) -> None:
     async def ask() -> None:
-        async with between(Behind(whole("anthropic"), dialect="anthropic")) as front:
-            told = await front.ask(path_of(dialect), body)
-            assert told.status == 400
-            assert f"The request body {words}" in message_of(dialect, told.body)
+        async with gateway_to(ScriptedUpstream(whole("anthropic"), dialect="anthropic")) as front:
+            received = await front.ask(path_of(dialect), body)
+            assert received.status == 400
+            assert f"The request body {words}" in message_of(dialect, received.body)
 
     run(ask())
 

@@ -17,5 +17,5 @@ print(soft == (65536 if hard == resource.RLIM_INFINITY else min(hard, 65536)))
 
 
 def test_it_opens_as_many_connections_as_the_system_allows() -> None:
-    told = subprocess.run([sys.executable, "-c", _CODE], capture_output=True, text=True, timeout=60)
-    assert (told.stdout.strip(), told.stderr) == ("True", "")
+    received = subprocess.run([sys.executable, "-c", _CODE], capture_output=True, text=True, timeout=60)
+    assert (received.stdout.strip(), received.stderr) == ("True", "")

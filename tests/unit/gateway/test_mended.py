@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .helpers import Behind, Received, between, failing, run, whole
+from .helpers import Received, ScriptedUpstream, failing, gateway_to, run, whole
 
 BROKEN = json.dumps(
     {
@@ -26,44 +26,44 @@ BROKEN = json.dumps(
 SOUND = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hello"}]}).encode()
 
 
-def asked(behind: Behind, body: bytes, policy: str) -> Received:
-    async def doing() -> Received:
-        async with between(behind, route={"repair": policy}) as front:
+def asked(scripted: ScriptedUpstream, body: bytes, policy: str) -> Received:
+    async def scenario() -> Received:
+        async with gateway_to(scripted, route={"repair": policy}) as front:
             return await front.ask("/v1/chat/completions", body)
 
-    received: Received = run(doing())
+    received: Received = run(scenario())
     return received
 
 
-def bodies(behind: Behind) -> list[Any]:
-    return [request.body for request in behind.seen]
+def bodies(scripted: ScriptedUpstream) -> list[Any]:
+    return [request.body for request in scripted.seen]
 
 
 def test_an_upstream_that_takes_it_gets_it_as_it_is() -> None:
-    behind = Behind(whole("openai-chat"))
-    received = asked(behind, BROKEN, "report")
-    assert (received.status, bodies(behind)) == (200, [BROKEN])
+    scripted = ScriptedUpstream(whole("openai-chat"))
+    received = asked(scripted, BROKEN, "report")
+    assert (received.status, bodies(scripted)) == (200, [BROKEN])
     assert "dragoman-repairs" not in received.headers
 
 
 def test_an_upstream_that_refuses_it_is_asked_again_with_what_was_mended() -> None:
-    behind = Behind(failing(400), whole("openai-chat"))
-    received = asked(behind, BROKEN, "report")
+    scripted = ScriptedUpstream(failing(400), whole("openai-chat"))
+    received = asked(scripted, BROKEN, "report")
     assert received.status == 200
     assert received.headers["dragoman-repairs"]
-    first, second = bodies(behind)
+    first, second = bodies(scripted)
     assert first == BROKEN
     assert [message["role"] for message in json.loads(second)["messages"]] == ["user", "assistant", "tool", "user"]
 
 
 @pytest.mark.parametrize(("body", "policy"), [(SOUND, "report"), (BROKEN, "off")])
 def test_what_is_not_broken_or_not_to_be_mended_is_asked_once(body: bytes, policy: str) -> None:
-    behind = Behind(failing(400), whole("openai-chat"))
-    assert asked(behind, body, policy).status == 400
-    assert bodies(behind) == [body]
+    scripted = ScriptedUpstream(failing(400), whole("openai-chat"))
+    assert asked(scripted, body, policy).status == 400
+    assert bodies(scripted) == [body]
 
 
 def test_a_route_that_refuses_looks_first() -> None:
-    behind = Behind(whole("openai-chat"))
-    assert asked(behind, BROKEN, "refuse").status == 400
-    assert bodies(behind) == []
+    scripted = ScriptedUpstream(whole("openai-chat"))
+    assert asked(scripted, BROKEN, "refuse").status == 400
+    assert bodies(scripted) == []

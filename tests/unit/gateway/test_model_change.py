@@ -38,8 +38,8 @@ def test_a_route_to_another_model_edits_the_request_and_reports(asked: bytes) ->
     body = MESSAGES % asked
 
     def use(base: str) -> Any:
-        told = ask(base, "POST", "/v1/messages", body)
-        return ask(base, "GET", f"/dragoman/exchanges/{told.headers['dragoman-exchange']}").json()
+        received = ask(base, "POST", "/v1/messages", body)
+        return ask(base, "GET", f"/dragoman/exchanges/{received.headers['dragoman-exchange']}").json()
 
     exchange = through(use, routed("anthropic", Target("u0", "claude-opus-4-1")), upstream)
     assert upstream.seen[0].body == body.replace(asked, b"claude-opus-4-1").replace(b"100000", b"32000")
@@ -66,8 +66,10 @@ def test_a_stand_in_with_another_model_gets_what_it_takes() -> None:
     first, second = Scripted(failing), good("anthropic")
     body = MESSAGES % b"claude-opus-4-1"
     targets = (Target("u0", "claude-opus-4-1"), Target("u1", "claude-opus-5"))
-    told = through(lambda base: ask(base, "POST", "/v1/messages", body), routed("anthropic", *targets), first, second)
-    assert told.status == 200
+    received = through(
+        lambda base: ask(base, "POST", "/v1/messages", body), routed("anthropic", *targets), first, second
+    )
+    assert received.status == 200
     assert first.seen[0].body == body
     assert json.loads(second.seen[0].body) == {
         "model": "claude-opus-5",

@@ -12,7 +12,7 @@ from dragoman.dialects import names
 from dragoman.gateway.config import Config, Route, Target, Upstream
 
 from .gateway_and_upstreams import Scripted, ask, through
-from .helpers import asking, message_of, path_of
+from .helpers import message_of, path_of, request_body
 
 BAD = ["g/../../x", "..", "./x", "a//b", "a/"]
 
@@ -38,9 +38,9 @@ def test_a_model_that_leads_elsewhere_is_refused_in_the_clients_dialect(dialect:
         path = path_of(dialect)
         if dialect == "gemini":
             path = path.replace("/m:", f"/{quote(model, safe='')}:")
-        told = ask(base, "POST", path, asking(dialect, model=model))
-        assert told.status == 400
-        said = message_of(dialect, told.body)
+        received = ask(base, "POST", path, request_body(dialect, model=model))
+        assert received.status == 400
+        said = message_of(dialect, received.body)
         assert "/model" in said
         assert model in said
 
@@ -52,9 +52,9 @@ def test_counts_refuse_it_too() -> None:
     upstream = Scripted(answers)
 
     def use(base: str) -> None:
-        body = json.loads(asking("anthropic", model="g/../../x"))
-        told = ask(base, "POST", "/v1/messages/count_tokens", body)
-        assert (told.status, "/model" in told.json()["error"]["message"]) == (400, True)
+        body = json.loads(request_body("anthropic", model="g/../../x"))
+        received = ask(base, "POST", "/v1/messages/count_tokens", body)
+        assert (received.status, "/model" in received.json()["error"]["message"]) == (400, True)
 
     through(use, to("gemini"), upstream, environment={"THEIRS": "k"})
     assert upstream.seen == []
@@ -63,7 +63,7 @@ def test_counts_refuse_it_too() -> None:
 def test_where_the_model_stands_in_the_body_its_name_is_the_upstreams_matter() -> None:
     upstream = Scripted(answers)
     through(
-        lambda base: ask(base, "POST", "/v1/chat/completions", asking("openai-chat", model="g/../../x")),
+        lambda base: ask(base, "POST", "/v1/chat/completions", request_body("openai-chat", model="g/../../x")),
         to("openai-chat"),
         upstream,
         environment={"THEIRS": "k"},

@@ -20,8 +20,8 @@ from dragoman.gateway.exchange.exchange_log_lines import facts, text
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from .gateway_and_upstreams import Scripted, ask, through
-from .helpers import DIALECTS, Behind, Front, between, path_of, run
-from .helpers import asking as body_of
+from .helpers import DIALECTS, Front, ScriptedUpstream, gateway_to, path_of, run
+from .helpers import request_body as body_of
 
 KEY = "sk-upstream/0123456789+abcdef"
 KEYS = {"THEIRS": KEY, "KEYS": "gateway-client-key", "ADMIN": "gateway-admin-key"}
@@ -36,8 +36,8 @@ CORE = b"0123456789"
 ENCODED = base64.b64encode(b"x:" + KEY.encode())[8:24]
 
 
-def unseen(*told: bytes | str) -> None:
-    for one in told:
+def unseen(*received: bytes | str) -> None:
+    for one in received:
         data = one if isinstance(one, bytes) else one.encode()
         assert CORE not in data
         assert b"%30%31" not in data
@@ -70,9 +70,9 @@ def pouring(chunks: list[bytes], kind: str) -> Any:
     return step
 
 
-async def looked_at(front: Front, told: Any) -> None:
+async def looked_at(front: Front, received: Any) -> None:
     """The whole report, the list and the line of the log hold no key either."""
-    name = told.headers["dragoman-exchange"]
+    name = received.headers["dragoman-exchange"]
     unseen((await front.ask(f"/dragoman/exchanges/{name}")).body, (await front.ask("/dragoman/exchanges")).body)
     exchange = front.gateway._exchanges.get(name)
     assert exchange is not None
@@ -91,14 +91,14 @@ def keyed(dialect: str) -> dict[str, Any]:
 def test_a_fault_with_a_status_of_its_own(dialect: str, spelled: str) -> None:
     async def inner() -> None:
         for status in (401, 500) if spelled == "plain" else (401,):
-            behind = Behind(answering(status, faulty(dialect, spelled, status)), dialect=dialect)
-            async with between(behind, upstream=keyed(dialect), environment=KEYS) as front:
+            scripted = ScriptedUpstream(answering(status, faulty(dialect, spelled, status)), dialect=dialect)
+            async with gateway_to(scripted, upstream=keyed(dialect), environment=KEYS) as front:
                 for client in DIALECTS if spelled == "plain" else {dialect, "openai-chat"}:
-                    told = await front.generate(client, stream=status == 500)
-                    assert told.status >= 400
-                    assert b"..." in told.body
-                    unseen(told.body, *told.headers.values())
-                    await looked_at(front, told)
+                    received = await front.generate(client, stream=status == 500)
+                    assert received.status >= 400
+                    assert b"..." in received.body
+                    unseen(received.body, *received.headers.values())
+                    await looked_at(front, received)
 
     run(inner())
 
@@ -106,13 +106,13 @@ def test_a_fault_with_a_status_of_its_own(dialect: str, spelled: str) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_an_error_with_a_good_status(dialect: str) -> None:
     async def inner() -> None:
-        behind = Behind(answering(200, faulty(dialect)), dialect=dialect)
-        async with between(behind, upstream=keyed(dialect), environment=KEYS) as front:
+        scripted = ScriptedUpstream(answering(200, faulty(dialect)), dialect=dialect)
+        async with gateway_to(scripted, upstream=keyed(dialect), environment=KEYS) as front:
             for client in DIALECTS:
                 for stream in (False, True):
-                    told = await front.generate(client, stream=stream)
-                    unseen(told.body, *told.headers.values())
-                    await looked_at(front, told)
+                    received = await front.generate(client, stream=stream)
+                    unseen(received.body, *received.headers.values())
+                    await looked_at(front, received)
 
     run(inner())
 
@@ -130,14 +130,14 @@ def test_a_fault_in_the_middle_of_a_stream(dialect: str, size: int, spelled: str
     kind = "text/event-stream" if known.framing == "sse" else "application/x-ndjson"
 
     async def inner() -> None:
-        async with between(
-            Behind(pouring(chunks, kind), dialect=dialect), upstream=keyed(dialect), environment=KEYS
+        async with gateway_to(
+            ScriptedUpstream(pouring(chunks, kind), dialect=dialect), upstream=keyed(dialect), environment=KEYS
         ) as front:
             for client in DIALECTS if size > 7 and spelled == "plain" else {dialect, "anthropic"}:
-                told = await front.generate(client, stream=True)
-                assert b"is not known" in told.body
-                unseen(told.body, *told.headers.values())
-                await looked_at(front, told)
+                received = await front.generate(client, stream=True)
+                assert b"is not known" in received.body
+                unseen(received.body, *received.headers.values())
+                await looked_at(front, received)
 
     run(inner())
 
@@ -176,11 +176,11 @@ def test_a_frame_of_any_kind_in_a_stream_that_passes(dialect: str, frame: bytes,
 
     async def inner() -> None:
         for rest in ([odd], [odd[:-12], odd[-12:]], [odd, *good[len(good) // 2 :]]):
-            behind = Behind(pouring([half, *rest], kind), dialect=dialect)
-            async with between(behind, upstream=keyed(dialect), environment=KEYS) as front:
-                told = await front.generate(dialect, stream=True)
-                unseen(told.body)
-                await looked_at(front, told)
+            scripted = ScriptedUpstream(pouring([half, *rest], kind), dialect=dialect)
+            async with gateway_to(scripted, upstream=keyed(dialect), environment=KEYS) as front:
+                received = await front.generate(dialect, stream=True)
+                unseen(received.body)
+                await looked_at(front, received)
 
     run(inner())
 
@@ -190,11 +190,11 @@ def test_a_usual_frame_with_the_key_in_its_text() -> None:
         good = frames("openai-chat")
         odd = next(one for one in good if b'"content":"' in one and b'"content":""' not in one)
         odd = odd.replace(b'"content":"', b'"content":"%b' % KEY.encode())
-        behind = Behind(pouring([*good[:2], odd, *good[2:]], "text/event-stream"))
-        async with between(behind, upstream=UPSTREAM, environment=KEYS) as front:
-            told = await front.generate("openai-chat", stream=True)
-            unseen(told.body)
-            assert told.body.count(b"\n\n") == len(good) + 1
+        scripted = ScriptedUpstream(pouring([*good[:2], odd, *good[2:]], "text/event-stream"))
+        async with gateway_to(scripted, upstream=UPSTREAM, environment=KEYS) as front:
+            received = await front.generate("openai-chat", stream=True)
+            unseen(received.body)
+            assert received.body.count(b"\n\n") == len(good) + 1
 
     run(inner())
 
@@ -214,13 +214,13 @@ def test_a_count_that_is_an_error_with_a_good_status(dialect: str, body: str) ->
     written = (own if body == "its own" else body).replace("KEY", KEY).encode()
 
     async def inner() -> None:
-        async with between(
-            Behind(answering(200, written), dialect=dialect), upstream=keyed(dialect), environment=KEYS
+        async with gateway_to(
+            ScriptedUpstream(answering(200, written), dialect=dialect), upstream=keyed(dialect), environment=KEYS
         ) as front:
-            told = await front.ask(path, body_of(dialect))
-            unseen(told.body)
+            received = await front.ask(path, body_of(dialect))
+            unseen(received.body)
             # An estimate says that it is one; what is no count is never passed as one.
-            assert told.status >= 400 or told.headers["dragoman-estimate"] == "true"
+            assert received.status >= 400 or received.headers["dragoman-estimate"] == "true"
 
     run(inner())
 
@@ -230,12 +230,12 @@ def test_an_error_with_a_good_status_beside_the_exchanges(place: str) -> None:
     written = ERRORS["openai-responses"][1].replace("KEY", KEY).encode()
 
     async def inner() -> None:
-        behind = Behind(answering(200, written), dialect="openai-responses")
-        async with between(behind, upstream=UPSTREAM, environment=KEYS) as front:
-            told = await front.ask(place, body_of("openai-responses") if place.endswith("compact") else None)
-            unseen(told.body)
-            assert told.status >= 400
-            assert told.json()["error"]["message"]
+        scripted = ScriptedUpstream(answering(200, written), dialect="openai-responses")
+        async with gateway_to(scripted, upstream=UPSTREAM, environment=KEYS) as front:
+            received = await front.ask(place, body_of("openai-responses") if place.endswith("compact") else None)
+            unseen(received.body)
+            assert received.status >= 400
+            assert received.json()["error"]["message"]
 
     run(inner())
 
@@ -244,10 +244,10 @@ def test_a_response_that_failed_is_an_answer_when_it_is_looked_at() -> None:
     written = b'{"id":"resp_x","object":"response","status":"failed","error":{"code":"x","message":"no"},"output":[]}'
 
     async def inner() -> None:
-        behind = Behind(answering(200, written), dialect="openai-responses")
-        async with between(behind, upstream=UPSTREAM, environment=KEYS) as front:
-            told = await front.ask("/v1/responses/resp_x")
-            assert (told.status, told.body) == (200, written)
+        scripted = ScriptedUpstream(answering(200, written), dialect="openai-responses")
+        async with gateway_to(scripted, upstream=UPSTREAM, environment=KEYS) as front:
+            received = await front.ask("/v1/responses/resp_x")
+            assert (received.status, received.body) == (200, written)
 
     run(inner())
 
@@ -259,11 +259,11 @@ def test_a_key_at_the_place_where_a_quotation_is_cut(start: bytes) -> None:
             made = [
                 answering(status, start + b"x " * (size // 2) + KEY.encode() + b" y" * 500) for status in (200, 502)
             ]
-            async with between(Behind(*made), upstream=UPSTREAM, environment=KEYS) as front:
+            async with gateway_to(ScriptedUpstream(*made), upstream=UPSTREAM, environment=KEYS) as front:
                 for _ in made:
-                    told = await front.generate("openai-chat")
-                    assert b"sk-up" not in told.body
-                    assert told.status >= 400
+                    received = await front.generate("openai-chat")
+                    assert b"sk-up" not in received.body
+                    assert received.status >= 400
 
     run(inner())
 
@@ -280,12 +280,12 @@ def test_headers_that_are_passed_on() -> None:
                 ("openai-organization", f"org of {KEY}"),
                 ("x-ratelimit-reset", quote(KEY, safe="")),
             )
-            async with between(Behind(made), upstream=UPSTREAM, environment=KEYS) as front:
+            async with gateway_to(ScriptedUpstream(made), upstream=UPSTREAM, environment=KEYS) as front:
                 for client in ("openai-chat", "anthropic"):
-                    told = await front.generate(client)
-                    unseen(told.body, *told.headers.values())
-                    assert told.headers["x-request-id"] == "req-..."
-                    await looked_at(front, told)
+                    received = await front.generate(client)
+                    unseen(received.body, *received.headers.values())
+                    assert received.headers["x-request-id"] == "req-..."
+                    await looked_at(front, received)
 
     run(inner())
 
@@ -293,11 +293,11 @@ def test_headers_that_are_passed_on() -> None:
 def test_a_redirect_with_the_key_in_its_address() -> None:
     async def inner() -> None:
         made = answering(302, b"", ("location", f"https://elsewhere.example/?token={quote(KEY, safe='')}"))
-        async with between(Behind(made), upstream=UPSTREAM, environment=KEYS) as front:
-            told = await front.generate("openai-chat")
-            assert b"elsewhere.example" in told.body
-            unseen(told.body)
-            await looked_at(front, told)
+        async with gateway_to(ScriptedUpstream(made), upstream=UPSTREAM, environment=KEYS) as front:
+            received = await front.generate("openai-chat")
+            assert b"elsewhere.example" in received.body
+            unseen(received.body)
+            await looked_at(front, received)
 
     run(inner())
 
@@ -312,8 +312,8 @@ def test_keys_of_clients_and_administrators_are_not_repeated_either() -> None:
 
     def use(base: str) -> None:
         shown = {"authorization": "Bearer gateway-client-key"}
-        told = ask(base, "POST", "/v1/chat/completions", body_of("openai-chat"), shown)
-        assert b"... ... ... END" in told.body
+        received = ask(base, "POST", "/v1/chat/completions", body_of("openai-chat"), shown)
+        assert b"... ... ... END" in received.body
 
     through(use, config, Scripted(lambda asked: (400, [], said)), environment=KEYS)
 
@@ -324,12 +324,12 @@ def test_a_clients_own_key_that_is_passed_on() -> None:
             body = b'{"error": {"message": "no %b END"}}' % asked.headers["authorization"].encode()
             reply.send(400, [("content-type", "application/json")], body)
 
-        async with between(Behind(step), upstream={"auth": "client"}) as front:
-            told = await front.ask(
+        async with gateway_to(ScriptedUpstream(step), upstream={"auth": "client"}) as front:
+            received = await front.ask(
                 path_of("openai-chat"), body_of("openai-chat"), {"authorization": "Bearer the-clients-own-key"}
             )
-            assert b"no Bearer ... END" in told.body
-            name = told.headers["dragoman-exchange"]
+            assert b"no Bearer ... END" in received.body
+            name = received.headers["dragoman-exchange"]
             assert b"the-clients-own-key" not in (await front.ask(f"/dragoman/exchanges/{name}")).body
 
     run(inner())
@@ -357,17 +357,17 @@ def test_answers_beside_the_exchanges() -> None:
             ("POST", "/v1internal:loadCodeAssist", {}),
         ]
         for method, path, body in places:
-            told = ask(base, method, path, body)
-            unseen(told.body, *told.headers.values())
-            assert told.status >= 400, path
-            assert b"..." in told.body, path
+            received = ask(base, method, path, body)
+            unseen(received.body, *received.headers.values())
+            assert received.status >= 400, path
+            assert b"..." in received.body, path
 
         for path, body in (
             ("/v1/responses/input_tokens", {"model": "r", "input": "x"}),
             ("/v1/messages/count_tokens", json.loads(body_of("anthropic", model="a"))),
         ):
-            told = ask(base, "POST", path, body)
-            unseen(told.body, *told.headers.values())
+            received = ask(base, "POST", path, body)
+            unseen(received.body, *received.headers.values())
 
     scripted = Scripted(lambda asked: (401, [("x-request-id", KEY)], said))
     through(use, config, scripted, environment=KEYS)
@@ -375,15 +375,15 @@ def test_answers_beside_the_exchanges() -> None:
 
 def test_a_failure_of_our_own_is_printed_without_keys(capfd: pytest.CaptureFixture[str]) -> None:
     async def inner() -> None:
-        async with between(Behind(answering(200, b"{}")), upstream=UPSTREAM, environment=KEYS) as front:
+        async with gateway_to(ScriptedUpstream(answering(200, b"{}")), upstream=UPSTREAM, environment=KEYS) as front:
 
             def broken(*_: Any) -> Any:
                 raise RuntimeError(f"header authorization: Bearer {KEY}")
 
             front.gateway._services.routes.find = broken  # type: ignore[method-assign]
-            told = await front.generate("openai-chat")
-            assert told.status == 500
-            unseen(told.body)
+            received = await front.generate("openai-chat")
+            assert received.status == 500
+            unseen(received.body)
 
     run(inner())
     printed = capfd.readouterr().err
@@ -404,7 +404,9 @@ def test_good_answers_are_not_searched_for_every_spelling() -> None:
 
     async def inner() -> None:
         stream = pouring([b"".join(frames("openai-responses"))], "text/event-stream")
-        async with between(Behind(stream, dialect="openai-responses"), upstream=UPSTREAM, environment=KEYS) as front:
+        async with gateway_to(
+            ScriptedUpstream(stream, dialect="openai-responses"), upstream=UPSTREAM, environment=KEYS
+        ) as front:
             for client in ("openai-responses", "anthropic"):
                 assert (await front.generate(client, stream=True)).status == 200
 

@@ -15,7 +15,7 @@ from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, che
 from dragoman.gateway.exchange.exchange_log_lines import MAX_REFUSALS, ExchangeLog
 from dragoman.gateway.http.server import Server
 
-from .helpers import DIALECTS, Behind, Front, between, path_of, read_answer, run, whole
+from .helpers import DIALECTS, Front, ScriptedUpstream, gateway_to, path_of, read_answer, run, whole
 
 BROKEN = {
     b"{bad": "at line 1, column 2",
@@ -31,12 +31,12 @@ BROKEN = {
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_body_that_is_no_json_is_answered_with_the_place_where_it_breaks(dialect: str, body: bytes) -> None:
     async def inner() -> None:
-        behind = Behind(whole(dialect), dialect=dialect)
-        async with between(behind) as front:
-            told = await front.ask(path_of(dialect), body)
-            assert told.status == 400
-            assert not behind.seen
-            said = json.dumps(told.json())
+        scripted = ScriptedUpstream(whole(dialect), dialect=dialect)
+        async with gateway_to(scripted) as front:
+            received = await front.ask(path_of(dialect), body)
+            assert received.status == 400
+            assert not scripted.seen
+            said = json.dumps(received.json())
             if (
                 dialect != "gemini"
             ):  # the path names the model there: the dialect's reader is the first to read the body
@@ -49,7 +49,7 @@ def test_a_body_that_is_no_json_is_answered_with_the_place_where_it_breaks(diale
 @pytest.mark.parametrize("host", ["Host:\tlocalhost\t", "Host: localhost \t ", "Host:localhost"])
 def test_blanks_around_a_header_are_no_part_of_it(host: str) -> None:
     async def inner() -> None:
-        async with between(Behind(whole("openai-chat"))) as front:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             for _ in range(2):
                 assert await _status(front, f"GET /healthz HTTP/1.1\r\n{host}\r\n\r\n") == 200
 
@@ -71,7 +71,7 @@ def test_blanks_around_a_header_are_no_part_of_it(host: str) -> None:
 )
 def test_a_target_of_absolute_form_names_a_host_and_a_path(target: str, status: int) -> None:
     async def inner() -> None:
-        async with between(Behind(whole("openai-chat"))) as front:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             assert await _status(front, f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n") == status
 
     run(inner())
@@ -129,7 +129,7 @@ def test_each_refusal_gets_one_line_without_the_key(tmp_path: Path, form: str) -
 
 def test_refusals_do_not_flood_the_log(tmp_path: Path) -> None:
     async def inner() -> None:
-        async with between(Behind(whole("openai-chat"))) as front:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             log = logged(front, tmp_path / "log", "json")
             for i in range(MAX_REFUSALS + 20):
                 await front.ask(f"/nowhere{i}", b"{}")

@@ -15,7 +15,7 @@ from dragoman.gateway.config import Config, Route, Target, Upstream, checked
 from dragoman.gateway.exchange.client_request import ClientRequest
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 
-from .helpers import DIALECTS, Behind, Front, asking, between, failing, gateway, path_of, run, whole
+from .helpers import DIALECTS, Front, ScriptedUpstream, failing, gateway, gateway_to, path_of, request_body, run, whole
 
 PAIRS = list(itertools.product(DIALECTS, DIALECTS))
 VARYING = ("dragoman-exchange", "x-request-id", "request-id", "content-length")
@@ -39,14 +39,14 @@ def without_times(dialect: str, body: bytes) -> Any:
 async def outcomes(client: str, upstream: str, times: int) -> list[Any]:
     """Status, headers and body of each answer, with what the upstream got, and the losses in the report."""
     found = []
-    behind = Behind(whole(upstream), dialect=upstream)
-    async with between(behind) as front:
+    scripted = ScriptedUpstream(whole(upstream), dialect=upstream)
+    async with gateway_to(scripted) as front:
         for _ in range(times):
-            told = await front.ask(path_of(client), payloads.request(client, stream=False))
-            headers = {name: value for name, value in told.headers.items() if name not in VARYING}
-            report = await front.exchange(told)
-            sent = behind.seen[-1].body
-            found.append((told.status, headers, without_times(client, told.body), sent, report["losses"]))
+            received = await front.ask(path_of(client), payloads.request(client, stream=False))
+            headers = {name: value for name, value in received.headers.items() if name not in VARYING}
+            report = await front.exchange(received)
+            sent = scripted.seen[-1].body
+            found.append((received.status, headers, without_times(client, received.body), sent, report["losses"]))
     return found
 
 
@@ -60,14 +60,16 @@ def test_every_request_is_answered_like_the_first(client: str, upstream: str) ->
 
 
 def test_a_retry_after_a_fault_is_the_same_request() -> None:
-    async def doing() -> None:
-        behind = Behind(failing(503), failing(503), whole("openai-chat"))
-        async with between(behind) as front:
-            told = [await front.ask(path_of("anthropic"), payloads.request("anthropic", stream=False)) for _ in "123"]
-        assert [one.status for one in told] == [529, 529, 200]
-        assert len({one.body for one in behind.seen}) == 1
+    async def scenario() -> None:
+        scripted = ScriptedUpstream(failing(503), failing(503), whole("openai-chat"))
+        async with gateway_to(scripted) as front:
+            received = [
+                await front.ask(path_of("anthropic"), payloads.request("anthropic", stream=False)) for _ in "123"
+            ]
+        assert [one.status for one in received] == [529, 529, 200]
+        assert len({one.body for one in scripted.seen}) == 1
 
-    run(doing())
+    run(scenario())
 
 
 def test_names_and_arguments_of_calls_find_their_way_back_each_time() -> None:
@@ -85,30 +87,30 @@ def test_names_and_arguments_of_calls_find_their_way_back_each_time() -> None:
         answer = json.loads(payloads.response("anthropic")) | {"content": content, "stop_reason": "tool_use"}
         reply.send(200, [("content-type", "application/json")], json.dumps(answer).encode())
 
-    async def doing() -> None:
-        async with between(Behind(step, dialect="anthropic")) as front:
+    async def scenario() -> None:
+        async with gateway_to(ScriptedUpstream(step, dialect="anthropic")) as front:
             for _ in range(4):
-                told = await front.ask(path_of("openai-responses"), json.dumps(body).encode())
-                calls = [item for item in json.loads(told.body)["output"] if "name" in item]
+                received = await front.ask(path_of("openai-responses"), json.dumps(body).encode())
+                calls = [item for item in json.loads(received.body)["output"] if "name" in item]
                 assert [(call["type"], call["name"]) for call in calls] == [
                     ("custom_tool_call", "apply_patch"),
                     ("function_call", "a.name/that is renamed"),
                 ]
                 assert calls[0]["input"] == "*** Begin Patch"
 
-    run(doing())
+    run(scenario())
 
 
 def test_each_route_has_its_own_translation() -> None:
-    async def doing() -> None:
+    async def scenario() -> None:
         async def ask(front: Front, model: str) -> str:
             body = json.dumps({"model": model, "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]})
-            told = await front.ask("/v1/messages", body.encode())
-            assert told.status == 200
-            return str(json.loads(behind.seen[-1].body)["model"])
+            received = await front.ask("/v1/messages", body.encode())
+            assert received.status == 200
+            return str(json.loads(scripted.seen[-1].body)["model"])
 
-        behind = Behind(whole("openai-chat"))
-        server = Server(behind.handle)
+        scripted = ScriptedUpstream(whole("openai-chat"))
+        server = Server(scripted.handle)
         port = await server.start("127.0.0.1", 0)
         upstreams = {"a": Upstream("openai-chat", f"http://127.0.0.1:{port}", auth="none")}
 
@@ -124,19 +126,19 @@ def test_each_route_has_its_own_translation() -> None:
                 assert [await ask(front, "s"), await ask(front, "l")] == ["small", "larger"]
         await server.stop(0)
 
-    run(doing())
+    run(scenario())
 
 
 def test_the_model_in_the_path_counts() -> None:
-    async def doing() -> None:
-        behind = Behind(whole("openai-chat"))
-        async with between(behind) as front:
+    async def scenario() -> None:
+        scripted = ScriptedUpstream(whole("openai-chat"))
+        async with gateway_to(scripted) as front:
             for model in ("one", "two") * 4:
                 path = path_of("gemini").replace("models/m:", f"models/{model}:")
-                assert (await front.ask(path, asking("gemini"))).status == 200
-                assert json.loads(behind.seen[-1].body)["model"] == model
+                assert (await front.ask(path, request_body("gemini"))).status == 200
+                assert json.loads(scripted.seen[-1].body)["model"] == model
 
-    run(doing())
+    run(scenario())
 
 
 def test_clients_with_different_headers_share_a_translation(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,13 +146,13 @@ def test_clients_with_different_headers_share_a_translation(monkeypatch: pytest.
     new = ClientRequest._new
     monkeypatch.setattr(ClientRequest, "_new", lambda *given: made.append(given) or new(*given))
 
-    async def doing() -> None:
-        async with between(Behind(whole("openai-chat"))) as front:
+    async def scenario() -> None:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             for number in range(9):
                 headers = {f"x-own-{number}": "1"}
-                assert (await front.ask(path_of("anthropic"), asking("anthropic"), headers)).status == 200
+                assert (await front.ask(path_of("anthropic"), request_body("anthropic"), headers)).status == 200
 
-    run(doing())
+    run(scenario())
     assert len(made) == 2
 
 
@@ -169,9 +171,9 @@ def test_a_client_with_seals_gets_the_translation_that_they_need(
     new = ClientRequest._new
     monkeypatch.setattr(ClientRequest, "_new", lambda *given: made.append(given) or new(*given))
 
-    async def doing() -> None:
-        async with between(Behind(whole(upstream), dialect=upstream)) as front:
-            body = asking(client)
+    async def scenario() -> None:
+        async with gateway_to(ScriptedUpstream(whole(upstream), dialect=upstream)) as front:
+            body = request_body(client)
             for _ in range(4):
                 await front.ask(path_of(client), body)
             assert len(made) == 2
@@ -181,7 +183,7 @@ def test_a_client_with_seals_gets_the_translation_that_they_need(
                 assert (await front.ask(path_of(client), body)).status == 200
             assert len(made) == 2 + reads
 
-    run(doing())
+    run(scenario())
 
 
 def test_seals_that_come_between_two_equal_requests_are_sent() -> None:
@@ -193,9 +195,9 @@ def test_seals_that_come_between_two_equal_requests_are_sent() -> None:
     async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [("content-type", "application/json")], json.dumps(answer).encode())
 
-    async def doing() -> None:
-        behind = Behind(step, dialect="anthropic")
-        async with between(behind) as front:
+    async def scenario() -> None:
+        scripted = ScriptedUpstream(step, dialect="anthropic")
+        async with gateway_to(scripted) as front:
             tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
             asked = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "tools": tools}
             function = {"name": "look", "arguments": "{}"}
@@ -207,22 +209,22 @@ def test_seals_that_come_between_two_equal_requests_are_sent() -> None:
             next_turn = json.dumps({**asked, "messages": history}).encode()
             for _ in range(4):
                 await front.ask(path_of("openai-chat"), next_turn)
-            assert b"c2lnbmF0dXJl" not in behind.seen[-1].body
+            assert b"c2lnbmF0dXJl" not in scripted.seen[-1].body
             await front.ask(path_of("openai-chat"), json.dumps(asked).encode())
             await front.ask(path_of("openai-chat"), next_turn)
-            assert b"c2lnbmF0dXJl" in behind.seen[-1].body
+            assert b"c2lnbmF0dXJl" in scripted.seen[-1].body
 
-    run(doing())
+    run(scenario())
 
 
 def test_a_broken_request_is_refused_each_time() -> None:
-    async def doing() -> None:
-        behind = Behind(whole("openai-chat"))
-        async with between(behind) as front:
-            told = [await front.ask(path_of("anthropic"), b'{"model":"m","messages":[}') for _ in range(4)]
-            assert {one.status for one in told} == {400}
-            assert not behind.seen
-            found = [json.loads(one.body)["error"]["message"] for one in told]
+    async def scenario() -> None:
+        scripted = ScriptedUpstream(whole("openai-chat"))
+        async with gateway_to(scripted) as front:
+            received = [await front.ask(path_of("anthropic"), b'{"model":"m","messages":[}') for _ in range(4)]
+            assert {one.status for one in received} == {400}
+            assert not scripted.seen
+            found = [json.loads(one.body)["error"]["message"] for one in received]
             assert len(set(found)) == 1
 
-    run(doing())
+    run(scenario())

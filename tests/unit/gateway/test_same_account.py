@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .helpers import Behind, Received, between, run, whole
+from .helpers import Received, ScriptedUpstream, gateway_to, run, whole
 
 DETAIL = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": "openai-responses-v1", "id": "rs_1", "index": 0}
 ASKED = {
@@ -22,14 +22,14 @@ ASKED = {
 
 @pytest.mark.parametrize("route", [{"same_account": True}, {}])
 def test_a_seal_crosses_only_by_the_route(route: dict[str, Any]) -> None:
-    behind = Behind(whole("openai-responses"), dialect="openai-responses")
+    scripted = ScriptedUpstream(whole("openai-responses"), dialect="openai-responses")
 
-    async def doing() -> Received:
-        async with between(behind, route=route) as front:
+    async def scenario() -> Received:
+        async with gateway_to(scripted, route=route) as front:
             return await front.ask("/api/v1/chat/completions", json.dumps(ASKED).encode())
 
-    received = run(doing())
+    received = run(scenario())
     assert received.status == 200
-    sealed = [item.get("encrypted_content") for item in json.loads(behind.seen[0].body)["input"]]
+    sealed = [item.get("encrypted_content") for item in json.loads(scripted.seen[0].body)["input"]]
     assert ("c2VhbGVk" in sealed) is bool(route)
     assert ("seal.dropped" in received.headers["dragoman-losses"]) is not bool(route)

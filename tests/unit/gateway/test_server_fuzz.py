@@ -125,11 +125,11 @@ def valid(draw: random.Random) -> tuple[bytes, bytes]:
     if body and draw.random() < 0.5:
         lines.append("Transfer-Encoding: chunked")
         chunks = b"".join(b"%x;e=1\r\n%b\r\n" % (len(one), one) for one in cut(body, draw))
-        wire, told = chunks + b"0\r\nx-late: 1\r\n\r\n", [*names, "transfer-encoding"]
+        wire, received = chunks + b"0\r\nx-late: 1\r\n\r\n", [*names, "transfer-encoding"]
     else:
         lines.append(f"content-length: {len(body)}")
-        wire, told = body, [*names, "content-length"]
-    seen = ",".join(sorted(name.lower() for name in told))
+        wire, received = body, [*names, "content-length"]
+    seen = ",".join(sorted(name.lower() for name in received))
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + wire, f"{method} {path} {seen} ".encode() + body
 
 
@@ -138,7 +138,7 @@ def test_requests_in_a_row_are_answered_in_order_however_they_are_cut(seed: int)
     draw = random.Random(seed)
     requests = [valid(draw) for _ in range(draw.randint(1, 6))]
     wire, server = talked(cut(b"".join(sent for sent, _ in requests), draw))
-    assert answers(wire.sent) == [(200, told) for _, told in requests]
+    assert answers(wire.sent) == [(200, received) for _, received in requests]
     assert (server.busy, wire.closed, len(server.clients)) == (0, False, 0)
 
 
@@ -212,8 +212,8 @@ _OFFER = b"connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings
 def test_an_offer_to_switch_protocols_is_passed_over(sent: bytes, body: bytes, step: int) -> None:
     """Java's client offers HTTP/2 with every request, bodies included."""
     wire, _ = talked([sent[i : i + step] for i in range(0, len(sent), step)])
-    ((status, told),) = answers(wire.sent)
-    assert (status, told.rpartition(b" ")[2]) == (200, body)
+    ((status, received),) = answers(wire.sent)
+    assert (status, received.rpartition(b" ")[2]) == (200, body)
 
 
 def test_a_tunnel_is_not_opened() -> None:

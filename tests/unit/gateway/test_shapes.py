@@ -14,17 +14,19 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .helpers import DIALECTS, Behind, Received, between, message_of, run, streaming, whole
+from .helpers import DIALECTS, Received, ScriptedUpstream, gateway_to, message_of, run, streaming, whole
 
 GOOD = whole("openai-chat")
 
 
-def received_by(*behind: Behind, dialect: str = "anthropic", stream: bool = False, **settings: Any) -> Received:
-    async def doing() -> Received:
-        async with between(*behind, **settings) as front:
+def received_by(
+    *scripted: ScriptedUpstream, dialect: str = "anthropic", stream: bool = False, **settings: Any
+) -> Received:
+    async def scenario() -> Received:
+        async with gateway_to(*scripted, **settings) as front:
             return await front.generate(dialect, stream=stream)
 
-    received: Received = run(doing())
+    received: Received = run(scenario())
     return received
 
 
@@ -42,13 +44,13 @@ def told_in_canon(dialect: str, received: Received) -> tuple[Any, ...]:
 def test_a_stream_for_a_client_that_wants_none(client: str, upstream: str) -> None:
     """Some upstreams only stream."""
     pieces = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)]
-    behind = Behind(streaming(pieces), dialect=upstream)
-    received = received_by(behind, dialect=client, upstream={"stream": "always"})
-    straight = received_by(Behind(whole(upstream), dialect=upstream), dialect=client)
+    scripted = ScriptedUpstream(streaming(pieces), dialect=upstream)
+    received = received_by(scripted, dialect=client, upstream={"stream": "always"})
+    straight = received_by(ScriptedUpstream(whole(upstream), dialect=upstream), dialect=client)
     assert received.status == straight.status == 200
     assert received.headers["content-type"] == "application/json"
     assert told_in_canon(client, received) == told_in_canon(client, straight)
-    assert b"stream" in behind.seen[0].body or "stream" in behind.seen[0].path
+    assert b"stream" in scripted.seen[0].body or "stream" in scripted.seen[0].path
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
@@ -56,8 +58,8 @@ def test_a_stream_for_a_client_that_wants_none(client: str, upstream: str) -> No
 def test_a_whole_answer_for_a_client_that_wants_a_stream(client: str, upstream: str) -> None:
     """Some upstreams answer in one piece, asked or not."""
     for setting in ("never", "auto"):
-        behind = Behind(whole(upstream), dialect=upstream)
-        received = received_by(behind, dialect=client, stream=True, upstream={"stream": setting})
+        scripted = ScriptedUpstream(whole(upstream), dialect=upstream)
+        received = received_by(scripted, dialect=client, stream=True, upstream={"stream": setting})
         assert received.status == 200
         kind = "application/x-ndjson" if client == "ollama" else "text/event-stream; charset=utf-8"
         assert received.headers["content-type"] == kind
@@ -81,7 +83,7 @@ def said(body: bytes, kind: str = "application/json") -> Any:
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
 def test_a_fault_with_a_good_status_is_a_fault(client: str, stream: bool) -> None:
     for body, words in ((SORRY, "sorry"), (b"<html>", "not in its dialect openai-chat")):
-        received = received_by(Behind(said(body)), dialect=client, stream=stream)
+        received = received_by(ScriptedUpstream(said(body)), dialect=client, stream=stream)
         assert received.status in (500, 502)
         assert words in message_of(client, received.body)
 
@@ -89,23 +91,23 @@ def test_a_fault_with_a_good_status_is_a_fault(client: str, stream: bool) -> Non
 @pytest.mark.parametrize("stream", [False, True])
 def test_an_answer_of_another_shape_is_the_upstreams_fault(stream: bool) -> None:
     for body in (b'{"choices": 7}', b"", b"[]"):
-        received = received_by(Behind(said(body)), stream=stream)
+        received = received_by(ScriptedUpstream(said(body)), stream=stream)
         assert received.status == 502
         assert "not in its dialect openai-chat" in message_of("anthropic", received.body)
 
 
 def test_after_a_fault_with_a_good_status_the_next_place_is_asked() -> None:
-    behind = Behind(GOOD)
-    assert received_by(Behind(said(SORRY)), behind, dialect="openai-chat").status == 200
-    assert len(behind.seen) == 1
+    scripted = ScriptedUpstream(GOOD)
+    assert received_by(ScriptedUpstream(said(SORRY)), scripted, dialect="openai-chat").status == 200
+    assert len(scripted.seen) == 1
 
 
 def test_a_stream_that_fails_is_a_fault_for_a_client_that_wants_none() -> None:
     broken = [b'data: {"id":"x","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', b"data: " + SORRY + b"\n\n"]
-    received = received_by(Behind(streaming(broken)), upstream={"stream": "always"})
+    received = received_by(ScriptedUpstream(streaming(broken)), upstream={"stream": "always"})
     assert received.status in (500, 502)
     assert "sorry" in message_of("anthropic", received.body)
-    cut = received_by(Behind(streaming(broken[:1])), dialect="openai-chat", upstream={"stream": "always"})
+    cut = received_by(ScriptedUpstream(streaming(broken[:1])), dialect="openai-chat", upstream={"stream": "always"})
     assert cut.status == 502
 
 
@@ -126,7 +128,7 @@ BROKEN = {
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("client", ["anthropic", "ollama", "gemini", "code-assist"])
 def test_a_call_with_broken_arguments_is_none_for_clients_that_would_run_it(client: str, stream: bool) -> None:
-    received = received_by(Behind(said(json.dumps(BROKEN).encode())), dialect=client, stream=stream)
+    received = received_by(ScriptedUpstream(said(json.dumps(BROKEN).encode())), dialect=client, stream=stream)
     assert b"__raw" not in received.body
     if client in ("gemini", "code-assist"):
         assert received.status == 200

@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .helpers import DIALECTS, Behind, Received, asking, between, path_of, run
+from .helpers import DIALECTS, Received, ScriptedUpstream, gateway_to, path_of, request_body, run
 
 ANSWER = {
     "id": "chatcmpl-1",
@@ -26,16 +26,16 @@ async def _answer(request: IncomingRequest, reply: Reply) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_request_and_an_answer_with_half_a_character(dialect: str) -> None:
-    behind = Behind(_answer)
-    sent = asking(dialect).replace(b'"hi"', rb'"hi \ud83d"')
+    scripted = ScriptedUpstream(_answer)
+    sent = request_body(dialect).replace(b'"hi"', rb'"hi \ud83d"')
 
-    async def doing() -> Received:
-        async with between(behind) as front:
+    async def scenario() -> Received:
+        async with gateway_to(scripted) as front:
             return await front.ask(path_of(dialect), sent)
 
-    received: Received = run(doing())
+    received: Received = run(scenario())
     assert received.status == 200
-    (seen,) = behind.seen
+    (seen,) = scripted.seen
     if dialect == "openai-chat":
         assert seen.body == sent
         assert received.body == json.dumps(ANSWER).encode()
@@ -48,31 +48,31 @@ def test_a_request_and_an_answer_with_half_a_character(dialect: str) -> None:
 @pytest.mark.parametrize("stored", [True, False])
 def test_a_stored_response_goes_on(stored: bool) -> None:
     """The gateway keeps responses itself where the upstream is another dialect's."""
-    behind = Behind(_answer)
+    scripted = ScriptedUpstream(_answer)
 
-    async def doing() -> list[Received]:
-        async with between(behind) as front:
+    async def scenario() -> list[Received]:
+        async with gateway_to(scripted) as front:
             body = {"model": "m", "input": "hi \ud83d", "store": stored}
             first = await front.ask("/v1/responses", json.dumps(body).encode())
             body = {"model": "m", "input": "more \ud83d", "previous_response_id": first.json()["id"]}
             return [first, await front.ask("/v1/responses", json.dumps(body).encode())]
 
-    first, second = run(doing())
+    first, second = run(scenario())
     assert first.status == 200
     assert second.status == (200 if stored else 400)
     if stored:
-        said = [message["content"] for message in json.loads(behind.seen[1].body)["messages"]]
+        said = [message["content"] for message in json.loads(scripted.seen[1].body)["messages"]]
         assert said == ["hi \ufffd", "done \ufffd", "more \ufffd"]
 
 
 @pytest.mark.parametrize("path", ["/v1/messages/count_tokens", "/v1/responses/input_tokens"])
 def test_tokens_are_counted(path: str) -> None:
-    async def doing() -> Received:
-        async with between(Behind(_answer)) as front:
+    async def scenario() -> Received:
+        async with gateway_to(ScriptedUpstream(_answer)) as front:
             body = {"model": "m", "input": "hi \ud83d", "messages": [{"role": "user", "content": "hi \ud83d"}]}
             body.pop("input" if "messages" in path else "messages")
             return await front.ask(path, json.dumps(body).encode())
 
-    received: Received = run(doing())
+    received: Received = run(scenario())
     assert received.status == 200
     assert received.json()["input_tokens"] > 0

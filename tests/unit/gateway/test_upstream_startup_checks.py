@@ -10,7 +10,7 @@ from dragoman.gateway.config import Config, Upstream, checked
 from dragoman.gateway.http.server import Server
 from dragoman.gateway.upstream_startup_checks import check_upstreams
 
-from .helpers import Behind, run, whole
+from .helpers import ScriptedUpstream, run, whole
 
 
 def warnings(upstreams: dict[str, Upstream], environment: Mapping[str, str]) -> list[str]:
@@ -38,20 +38,20 @@ def test_an_empty_variable_and_a_closed_port_are_one_line_each() -> None:
 
 
 def test_a_name_that_nobody_knows_is_told() -> None:
-    (told,) = warnings({"there": Upstream("openai-chat", "http://nobody.invalid", auth="none")}, {})
-    assert told.startswith("upstream 'there' cannot be reached at nobody.invalid:80 (")
+    (received,) = warnings({"there": Upstream("openai-chat", "http://nobody.invalid", auth="none")}, {})
+    assert received.startswith("upstream 'there' cannot be reached at nobody.invalid:80 (")
 
 
 def test_of_an_upstream_that_listens_nothing_is_said() -> None:
-    async def doing() -> list[str]:
-        server, found = Server(Behind(whole("openai-chat")).handle), list[str]()
+    async def scenario() -> list[str]:
+        server, found = Server(ScriptedUpstream(whole("openai-chat")).handle), list[str]()
         port = await server.start("127.0.0.1", 0)
         there = Upstream("openai-chat", f"http://127.0.0.1:{port}", "KEY")
         await check_upstreams(checked(Config(upstreams={"there": there}), "test"), {"KEY": "k"}, found.append)
         await server.stop(1)
         return found
 
-    assert run(doing()) == []
+    assert run(scenario()) == []
 
 
 def test_upstreams_behind_a_proxy_and_the_rehearsal_are_not_tried() -> None:
@@ -61,7 +61,7 @@ def test_upstreams_behind_a_proxy_and_the_rehearsal_are_not_tried() -> None:
 
 
 def test_an_upstream_that_does_not_answer_is_not_waited_for() -> None:
-    async def doing() -> list[str]:
+    async def scenario() -> list[str]:
         with socket.socket() as deaf:
             deaf.bind(("127.0.0.1", 0))
             deaf.listen(0)
@@ -77,5 +77,5 @@ def test_an_upstream_that_does_not_answer_is_not_waited_for() -> None:
                 one.close()
             return found
 
-    (told,) = run(doing())
-    assert "no connection within 3 seconds" in told
+    (received,) = run(scenario())
+    assert "no connection within 3 seconds" in received

@@ -1,4 +1,4 @@
-"""The session calls of Code Assist: answered so that a client can begin, or by the upstream that is one."""
+"""The session calls of Code Assist. The gateway answers them, or sends them to an upstream of Code Assist."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def test_a_session_begins_without_an_upstream() -> None:
         assert "ineligibleTiers" not in loaded
         own = call(base, ":loadCodeAssist", {"cloudaicompanionProject": "mine", "metadata": METADATA}).json()
         assert own["cloudaicompanionProject"] == "mine"
-        begun = call(base, ":onboardUser", {"tierId": "free-tier", "metadata": METADATA}).json()
-        assert begun["done"] is True
-        assert begun["response"]["cloudaicompanionProject"]["id"] == "dragoman"
-        assert call(base, f"/{begun['name']}", method="GET").json()["done"] is True
+        onboarded = call(base, ":onboardUser", {"tierId": "free-tier", "metadata": METADATA}).json()
+        assert onboarded["done"] is True
+        assert onboarded["response"]["cloudaicompanionProject"]["id"] == "dragoman"
+        assert call(base, f"/{onboarded['name']}", method="GET").json()["done"] is True
         assert call(base, ":listExperiments", {"project": "dragoman", "metadata": METADATA}).json() == {
             "experimentIds": [],
             "flags": [],
@@ -61,7 +61,7 @@ def test_the_quota_names_the_models_that_are_served() -> None:
     assert through(use, config) == ["gemini-2.5-pro", "gemini-2.5-flash-lite", "gemini-2.5-flash", "mine"]
 
 
-def test_what_it_does_not_know_is_a_fault_of_its_dialect() -> None:
+def test_an_unknown_or_broken_call_is_a_fault_in_the_form_of_code_assist() -> None:
     received = through(lambda base: call(base, ":makeCoffee"), rehearsing)
     assert received.status == 404
     assert received.json()["error"]["status"] == "NOT_FOUND"
@@ -71,7 +71,7 @@ def test_what_it_does_not_know_is_a_fault_of_its_dialect() -> None:
 
 
 @pytest.mark.parametrize("auth", ["client", "bearer"])
-def test_an_upstream_that_is_code_assist_is_asked_itself(auth: Any) -> None:
+def test_a_session_call_goes_to_an_upstream_that_is_code_assist(auth: Any) -> None:
     def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         return 200, [], b'{"currentTier":{"id":"free-tier"},"cloudaicompanionProject":"theirs"}'
 
@@ -80,15 +80,15 @@ def test_an_upstream_that_is_code_assist_is_asked_itself(auth: Any) -> None:
     def config(places: list[str]) -> Config:
         return Config(upstreams={"ca": Upstream("code-assist", places[0], "TOKEN" if auth == "bearer" else "", auth)})
 
-    asked = {"metadata": METADATA}
-    received = through(lambda base: call(base, ":loadCodeAssist", asked), config, upstream, environment={"TOKEN": "t"})
+    body = {"metadata": METADATA}
+    received = through(lambda base: call(base, ":loadCodeAssist", body), config, upstream, environment={"TOKEN": "t"})
     assert received.json()["cloudaicompanionProject"] == "theirs"
     assert upstream.seen[0].path == "/v1internal:loadCodeAssist"
-    assert upstream.bodies() == [asked]
+    assert upstream.bodies() == [body]
     assert upstream.seen[0].headers["authorization"] == ("Bearer ya29.token" if auth == "client" else "Bearer t")
 
 
-def test_an_upstream_that_is_not_there_is_a_fault() -> None:
+def test_an_unreachable_upstream_is_a_fault() -> None:
     def config(places: list[str]) -> Config:
         return Config(upstreams={"ca": Upstream("code-assist", "http://127.0.0.1:9", auth="client")})
 

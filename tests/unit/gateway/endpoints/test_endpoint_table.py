@@ -1,4 +1,4 @@
-"""Addresses: what every client calls is found, with its dialect, model and stream."""
+"""The endpoint table: each address that clients call has a dialect, a verb, a model and a stream flag."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_every_client_finds_its_endpoint(method: str, path: str, query: str, exp
     assert TABLE.match(method, path, query, {}) == TABLE.marked(expected)
 
 
-def test_the_model_list_goes_by_the_header() -> None:
+def test_a_header_or_the_query_selects_the_dialect_of_the_model_list() -> None:
     assert TABLE.match("GET", "/v1/models", "", {}) == Call("models", "openai-chat")
     assert TABLE.match("GET", "/v1/models", "", {"anthropic-version": "2023-06-01"}) == Call("models", "anthropic")
     assert TABLE.match("GET", "/v1/models/a%2Fb", "", {}) == Call("model", "openai-chat", "a/b")
@@ -100,7 +100,7 @@ def test_the_model_list_goes_by_the_header() -> None:
 @pytest.mark.parametrize(
     ("method", "path"), [("POST", "/"), ("POST", "/v1/embeddings"), ("PUT", "/v1internal:x"), ("GET", "/v1/x")]
 )
-def test_what_is_nothing_is_nothing(method: str, path: str) -> None:
+def test_an_unknown_address_has_no_endpoint(method: str, path: str) -> None:
     assert TABLE.match(method, path, "", {}) is None
 
 
@@ -118,12 +118,12 @@ def test_what_is_nothing_is_nothing(method: str, path: str) -> None:
         ("/v1/embeddings", {}, "openai-chat"),
     ],
 )
-def test_who_is_lost_is_known_by_the_way(path: str, headers: dict[str, str], dialect: str) -> None:
+def test_an_unknown_address_has_a_nearest_dialect(path: str, headers: dict[str, str], dialect: str) -> None:
     assert TABLE.nearest(path, headers) == dialect
     assert TABLE.shown[dialect]
 
 
-def test_an_address_tells_which_methods_it_takes() -> None:
+def test_the_methods_of_an_address_are_listed() -> None:
     assert TABLE.methods("/v1/chat/completions", {}) == ("POST",)
     assert TABLE.methods("/api/tags", {}) == ("GET",)
     assert TABLE.methods("/v1/embeddings", {}) == ()
@@ -145,14 +145,14 @@ def _with(*claims: Claim, usual: bool = False) -> dict[str, Endpoints]:
         Claim(("GET",), "/healthz", Call("models", "toy")),
     ],
 )
-def test_claims_that_nothing_tells_apart_fail_at_start(claim: Claim) -> None:
+def test_claims_that_cannot_be_distinguished_fail_at_start(claim: Claim) -> None:
     with pytest.raises(
         ConfigError, match=f"both claim .* {claim.path}, and no header or query parameter distinguishes them"
     ):
         EndpointTable(_with(claim), VERBS)
 
 
-def test_a_header_of_its_own_lets_a_dialect_share_an_address() -> None:
+def test_dialects_may_share_an_address_if_a_header_distinguishes_them() -> None:
     shared = Claim(("GET",), "/v1/models", Call("models", "toy"), headers=("x-toy",))
     table = EndpointTable(_with(shared, Claim(("POST",), "/toy", Call("generate", "toy"))), VERBS)
     assert table.match("GET", "/v1/models", "", {"x-toy": "1"}) == Call("models", "toy")
@@ -161,7 +161,7 @@ def test_a_header_of_its_own_lets_a_dialect_share_an_address() -> None:
     assert table.match("POST", "/toy/", "", {}) == Call("generate", "toy")
 
 
-def test_what_nobody_answers_fails_at_start_and_so_do_two_usual_dialects() -> None:
+def test_a_verb_without_handler_and_two_default_dialects_fail_at_start() -> None:
     with pytest.raises(ConfigError, match=r"'paint'.* toy declares this verb for /toy"):
         EndpointTable(_with(Claim(("POST",), "/toy", Call("paint", "toy"))), VERBS)
     with pytest.raises(ConfigError, match="'paint'"):

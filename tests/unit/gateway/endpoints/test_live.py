@@ -1,4 +1,4 @@
-"""The live stream: everybody sees what they may see, nobody can fill the memory, and nothing is made for nobody."""
+"""The live stream of exchanges: its access rules, its memory bounds, and no work without a watcher."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dragoman.gateway.endpoints import live
 from dragoman.gateway.exchange.recent_exchanges import MOST_WAITING, Exchange, Exchanges, TimedRecording, Watcher
 from dragoman.gateway.http.exchanges_of_other_workers import EVERYBODY
 from dragoman.gateway.http.server import IncomingRequest
-from tests.unit.gateway.helpers import Front, asking, chunks, gateway, read_answer
+from tests.unit.gateway.helpers import Front, chunks, gateway, read_answer, request_body
 
 KEYS = {"KEYS": "anna-key,berta-key", "ADMINS": "root-key"}
 
@@ -24,7 +24,7 @@ def bearer(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"}
 
 
-class Watching:
+class LiveStream:
     """One open live stream."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
@@ -40,13 +40,13 @@ class Watching:
 
 
 @asynccontextmanager
-async def watching(front: Front, headers: dict[str, str] | None = None) -> AsyncIterator[Watching]:
+async def watching(front: Front, headers: dict[str, str] | None = None) -> AsyncIterator[LiveStream]:
     reader, writer = await front.open("/dragoman/live", None, headers)
     head = await reader.readuntil(b"\r\n\r\n")
     assert b"200 OK" in head
     assert b"text/event-stream" in head
     try:
-        yield Watching(reader)
+        yield LiveStream(reader)
     finally:
         writer.close()
 
@@ -59,15 +59,15 @@ def run(work: Callable[[Front], Awaitable[Any]], listen: Listen | None = None) -
     return asyncio.run(inner())
 
 
-CHAT = asking("openai-chat", model="rehearsal/rules")
+CHAT = request_body("openai-chat", model="rehearsal/rules")
 
 
-def test_an_exchange_is_sent_with_its_words_tokens_and_time() -> None:
+def test_a_row_has_the_text_tokens_and_time_of_its_exchange() -> None:
     async def work(front: Front) -> Any:
         async with watching(front) as seen:
             hello = await seen.next()
-            told = await front.ask("/v1/chat/completions", CHAT, {"user-agent": "openai/3.40 (x86)"})
-            return hello, await seen.next(), told.headers["dragoman-exchange"]
+            received = await front.ask("/v1/chat/completions", CHAT, {"user-agent": "openai/3.40 (x86)"})
+            return hello, await seen.next(), received.headers["dragoman-exchange"]
 
     hello, (name, row), exchange = run(work)
     assert hello == ("hello", {"sees": "all"})
@@ -120,7 +120,7 @@ def test_a_stream_needs_a_key_where_keys_are_set(headers: dict[str, str], status
     assert run(work, Listen(key_env="KEYS")) == status
 
 
-def test_a_client_without_a_key_on_another_machine_sees_no_stream() -> None:
+def test_a_client_on_another_machine_without_a_key_gets_no_stream() -> None:
     async def work(front: Front) -> int:
         return (await front.ask("/dragoman/live", None, {"x-forwarded-for": "203.0.113.9"})).status
 
@@ -128,7 +128,7 @@ def test_a_client_without_a_key_on_another_machine_sees_no_stream() -> None:
 
 
 @pytest.mark.parametrize(("site", "status"), [("cross-site", b"403"), ("same-site", b"403"), ("same-origin", b"200")])
-def test_a_foreign_page_cannot_hold_a_place(site: str, status: bytes) -> None:
+def test_a_page_of_another_site_gets_no_stream(site: str, status: bytes) -> None:
     async def work(front: Front) -> bytes:
         reader, writer = await front.open("/dragoman/live", None, {"sec-fetch-site": site, "sec-fetch-mode": "no-cors"})
         line = await reader.readline()
@@ -154,21 +154,26 @@ def test_an_exchange_under_way_is_shown_before_it_ends() -> None:
     async def work(front: Front) -> Any:
         async with watching(front) as seen:
             await seen.next()
-            body = asking("openai-chat", stream=True, model="rehearsal/slow-stream")
-            asked = asyncio.create_task(front.ask("/v1/chat/completions", body))
-            begun = await seen.next()
+            body = request_body("openai-chat", stream=True, model="rehearsal/slow-stream")
+            pending = asyncio.create_task(front.ask("/v1/chat/completions", body))
+            started = await seen.next()
             ended = await seen.next()
-            await asked
-            return begun, ended, front.gateway._exchanges.running
+            await pending
+            return started, ended, front.gateway._exchanges.running
 
-    (begun, first), (ended, last), running = run(work)
-    assert (begun, first["running"], first["model"], first["seconds"]) == ("begun", True, "rehearsal/slow-stream", None)
+    (started, first), (ended, last), running = run(work)
+    assert (started, first["running"], first["model"], first["seconds"]) == (
+        "begun",
+        True,
+        "rehearsal/slow-stream",
+        None,
+    )
     assert (ended, last["id"] == first["id"], last["seconds"] > 0) == ("row", True, True)
     assert running == {}
 
 
 def test_a_stream_ends_when_the_configuration_changes() -> None:
-    """A key may have been taken away."""
+    """The new configuration may have removed the key of the watcher."""
 
     async def work(front: Front) -> bytes:
         reader, writer = await front.open("/dragoman/live")
@@ -181,7 +186,7 @@ def test_a_stream_ends_when_the_configuration_changes() -> None:
     assert run(work).endswith(b"0\r\n\r\n")
 
 
-def test_nothing_is_kept_once_nobody_watches() -> None:
+def test_no_live_rows_are_kept_without_a_watcher() -> None:
     async def work(front: Front) -> Any:
         exchanges = front.gateway._exchanges
         async with watching(front) as seen:
@@ -201,16 +206,16 @@ def test_the_number_of_streams_is_limited(monkeypatch: pytest.MonkeyPatch) -> No
     async def work(front: Front) -> Any:
         async with watching(front), watching(front):
             reader, writer = await front.open("/dragoman/live")
-            told = await read_answer(reader)
+            received = await read_answer(reader)
             writer.close()
-            return told
+            return received
 
-    told = run(work)
-    assert told.status == 503
-    assert "Close one" in told.json()["error"]["message"]
+    received = run(work)
+    assert received.status == 503
+    assert "Close one" in received.json()["error"]["message"]
 
 
-def test_a_probe_of_the_stream_ends_at_once() -> None:
+def test_a_head_request_for_the_stream_ends_at_once() -> None:
     async def work(front: Front) -> bytes:
         reader, writer = await asyncio.open_connection("127.0.0.1", front.port)
         writer.write(b"HEAD /dragoman/live HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n")
@@ -226,7 +231,7 @@ def exchange(number: int) -> Exchange:
     return Exchange(f"ex_{number:032x}", 0.0, "openai-chat", request)
 
 
-def test_a_slow_watcher_keeps_the_newest_and_counts_the_rest() -> None:
+def test_a_slow_watcher_keeps_the_newest_rows_and_counts_the_dropped_ones() -> None:
     exchanges, watcher, other = Exchanges(1000), Watcher(EVERYBODY, EVERYBODY), Watcher("berta", EVERYBODY)
     exchanges.watchers += [watcher, other]
     for number in range(MOST_WAITING + 50):

@@ -1,4 +1,4 @@
-"""Model lists: each SDK reads its own, with what the upstreams say of their models; asked shortly and seldom."""
+"""Model lists: each SDK reads the list of its dialect, the rows come from the upstreams, requests are few and short."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ OPENROUTER = {
 }
 
 
-def telling(path: str, value: Any, status: int = 200) -> Scripted:
+def upstream_with_list(path: str, value: Any, status: int = 200) -> Scripted:
     def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         return (status if request.path == path else 404), [], json.dumps(value).encode()
 
     return Scripted(answers)
 
 
-def five() -> list[Scripted]:
+def five_upstreams() -> list[Scripted]:
     return [
-        telling("/v1/models", OPENAI),
-        telling("/v1/models", ANTHROPIC),
-        telling("/v1beta/models", GEMINI),
-        telling("/api/tags", OLLAMA),
-        telling("/api/v1/models", OPENROUTER),
+        upstream_with_list("/v1/models", OPENAI),
+        upstream_with_list("/v1/models", ANTHROPIC),
+        upstream_with_list("/v1beta/models", GEMINI),
+        upstream_with_list("/api/tags", OLLAMA),
+        upstream_with_list("/api/v1/models", OPENROUTER),
     ]
 
 
@@ -85,7 +85,7 @@ def config(places: list[str]) -> Config:
     return Config(upstreams=rows, routes=(Route("fast", (Target("gemini", "gemini-9"),)),))
 
 
-def one(**fields: Any) -> Any:
+def one_upstream(**fields: Any) -> Any:
     return lambda places: Config(upstreams={"u": Upstream("openai-chat", places[0], **fields)})
 
 
@@ -104,8 +104,12 @@ def openai_list(base: str) -> list[str]:
 
 def anthropic_list(base: str) -> list[str]:
     with anthropic.Anthropic(base_url=base, api_key="k", max_retries=0) as client:
-        one = client.models.retrieve("gemini-9")
-        assert (one.display_name, one.max_input_tokens, one.max_tokens) == ("Gemini 9", 1000, 100)
+        one_upstream = client.models.retrieve("gemini-9")
+        assert (one_upstream.display_name, one_upstream.max_input_tokens, one_upstream.max_tokens) == (
+            "Gemini 9",
+            1000,
+            100,
+        )
         assert client.models.retrieve("claude-9").created_at.month == 5
         with pytest.raises(anthropic.NotFoundError):
             client.models.retrieve("nobody-s")
@@ -115,8 +119,8 @@ def anthropic_list(base: str) -> list[str]:
 def gemini_list(base: str) -> list[str]:
     client = genai.Client(api_key="k", http_options={"base_url": base})
     try:
-        one = client.models.get(model="fast")
-        assert (one.name, one.input_token_limit) == ("models/fast", 1000)
+        one_upstream = client.models.get(model="fast")
+        assert (one_upstream.name, one_upstream.input_token_limit) == ("models/fast", 1000)
         found = [str(model.name).removeprefix("models/") for model in client.models.list()]
     finally:
         client.close()
@@ -141,12 +145,12 @@ def ollama_list(base: str) -> list[str]:
 
 
 def openrouter_list(base: str) -> list[str]:
-    told = ask(base, "GET", "/api/v1/models").json()
-    rows = {row["id"]: row for row in told["data"]}
+    received = ask(base, "GET", "/api/v1/models").json()
+    rows = {row["id"]: row for row in received["data"]}
     assert rows["maker/model-9"]["pricing"]["prompt"] == "0.1"
     assert rows["maker/model-9"]["supported_parameters"] == ["tools"]
     assert rows["gemini-9"]["context_length"] == 1000
-    return sorted([row["id"] for row in told["data"]])
+    return sorted([row["id"] for row in received["data"]])
 
 
 LISTS = {
@@ -160,21 +164,26 @@ LISTS = {
 
 @pytest.mark.parametrize("dialect", LISTS)
 def test_every_sdk_reads_the_list(dialect: str) -> None:
-    assert through(LISTS[dialect], config, *five()) == NAMES
+    assert through(LISTS[dialect], config, *five_upstreams()) == NAMES
 
 
-def test_openrouter_s_list_is_what_its_specification_says() -> None:
+def test_the_list_of_openrouter_fits_its_specification() -> None:
     document = schema_sources.document("openrouter")
     judge = Judge(component(document, "ModelsListResponse"))
-    told = through(lambda base: ask(base, "GET", "/api/v1/models").json(), config, *five()[:4], telling("/", {}))
-    assert len(told["data"]) == 5
-    assert judge.findings(told) == []
+    received = through(
+        lambda base: ask(base, "GET", "/api/v1/models").json(),
+        config,
+        *five_upstreams()[:4],
+        upstream_with_list("/", {}),
+    )
+    assert len(received["data"]) == 5
+    assert judge.findings(received) == []
 
 
-def test_upstreams_are_asked_once_and_those_that_fail_list_nothing() -> None:
-    upstreams = five()
-    upstreams[1] = telling("/v1/models", {"error": "x"}, 500)
-    upstreams[3] = telling("/api/tags", ["nonsense"])
+def test_each_list_is_requested_once_and_failed_upstreams_list_nothing() -> None:
+    upstreams = five_upstreams()
+    upstreams[1] = upstream_with_list("/v1/models", {"error": "x"}, 500)
+    upstreams[3] = upstream_with_list("/api/tags", ["nonsense"])
 
     def use(base: str) -> list[str]:
         ask(base, "GET", "/v1/models")
@@ -185,7 +194,7 @@ def test_upstreams_are_asked_once_and_those_that_fail_list_nothing() -> None:
     assert [len(upstream.seen) for upstream in upstreams] == [1] * 5
 
 
-def test_an_upstream_that_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_upstream_does_not_delay_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_list, "SECONDS", 0.2)
 
     class Silent(Scripted):
@@ -193,85 +202,95 @@ def test_an_upstream_that_says_nothing_is_not_waited_for(monkeypatch: pytest.Mon
             self.seen.append(request)
             await asyncio.sleep(30)
 
-    upstreams = five()
+    upstreams = five_upstreams()
     upstreams[0] = Silent(lambda request: (200, [], b""))
-    told = through(lambda base: ask(base, "GET", "/v1/models").json(), config, *upstreams)
-    assert "claude-9" in [model["id"] for model in told["data"]]
-    assert "gpt-9" not in [model["id"] for model in told["data"]]
+    received = through(lambda base: ask(base, "GET", "/v1/models").json(), config, *upstreams)
+    assert "claude-9" in [model["id"] for model in received["data"]]
+    assert "gpt-9" not in [model["id"] for model in received["data"]]
     assert len(upstreams[0].seen) == 1
 
 
-def test_a_list_that_depends_on_the_client_s_key_is_kept_for_that_key() -> None:
+def test_a_list_that_depends_on_the_client_s_key_is_cached_for_that_key_only() -> None:
     def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         return 200, [], json.dumps({"data": [{"id": request.headers["authorization"][7:]}]}).encode()
 
     def use(base: str) -> list[str]:
-        asked = ["a", "b", "a"]
-        told = [ask(base, "GET", "/v1/models", headers={"authorization": f"Bearer {key}"}).json() for key in asked]
-        return [answer["data"][0]["id"] for answer in told]
+        keys = ["a", "b", "a"]
+        received = [ask(base, "GET", "/v1/models", headers={"authorization": f"Bearer {key}"}).json() for key in keys]
+        return [answer["data"][0]["id"] for answer in received]
 
     upstream = Scripted(answers)
-    assert through(use, one(auth="client", models=("*",)), upstream) == ["a", "b", "a"]
+    assert through(use, one_upstream(auth="client", models=("*",)), upstream) == ["a", "b", "a"]
     assert len(upstream.seen) == 2
 
 
-def test_an_upstream_that_is_not_to_be_asked_is_not() -> None:
-    upstream = telling("/v1/models", OPENAI)
-    told = through(lambda base: ask(base, "GET", "/v1/models").json(), one(list_models=False, models=("a",)), upstream)
-    assert [model["id"] for model in told["data"]] == ["u/a"]
+def test_list_models_false_sends_no_request_to_the_upstream() -> None:
+    upstream = upstream_with_list("/v1/models", OPENAI)
+    received = through(
+        lambda base: ask(base, "GET", "/v1/models").json(), one_upstream(list_models=False, models=("a",)), upstream
+    )
+    assert [model["id"] for model in received["data"]] == ["u/a"]
     assert upstream.seen == []
 
 
-def test_windows_that_the_upstream_does_not_list_are_the_known_ones_and_the_users_own() -> None:
+def test_missing_windows_come_from_the_facts_and_the_configuration() -> None:
     rows = {"data": [{"id": "claude-opus-5"}, {"id": "mine"}, {"id": "listed", "context_length": 7}]}
 
     def config(places: list[str]) -> Config:
         own = {"u/*": WindowAndPrices(context=4096), "u/claude-*": WindowAndPrices(output=512)}
         return Config(upstreams={"u": Upstream("anthropic", places[0], auth="none", models=("*",))}, models=own)
 
-    told = through(lambda base: ask(base, "GET", "/api/v1/models").json(), config, telling("/v1/models", rows))
-    found = {row["id"]: (row["context_length"], row["top_provider"]["max_completion_tokens"]) for row in told["data"]}
+    received = through(
+        lambda base: ask(base, "GET", "/api/v1/models").json(), config, upstream_with_list("/v1/models", rows)
+    )
+    found = {
+        row["id"]: (row["context_length"], row["top_provider"]["max_completion_tokens"]) for row in received["data"]
+    }
     assert found["claude-opus-5"] == (4096, 512)
     assert (found["mine"], found["listed"]) == ((4096, None), (7, None))
 
 
-def test_codex_gets_a_catalogue_it_can_read() -> None:
-    told = through(lambda base: ask(base, "GET", "/v1/models?client_version=0.166.0").json(), lambda places: Config())
-    assert told["models"] == []
-    assert {model["id"] for model in told["data"]} == {"rehearsal/rules", "rehearsal/script"}
+def test_codex_gets_a_catalogue_in_its_own_form() -> None:
+    received = through(
+        lambda base: ask(base, "GET", "/v1/models?client_version=0.166.0").json(), lambda places: Config()
+    )
+    assert received["models"] == []
+    assert {model["id"] for model in received["data"]} == {"rehearsal/rules", "rehearsal/script"}
 
 
-def test_vertex_lists_in_its_own_shape() -> None:
-    told = through(lambda base: ask(base, "GET", "/v1beta1/publishers/google/models").json(), lambda places: Config())
-    assert told["publisherModels"][0]["name"] == "publishers/google/models/rehearsal/rules"
+def test_the_list_for_vertex_has_the_form_of_vertex() -> None:
+    received = through(
+        lambda base: ask(base, "GET", "/v1beta1/publishers/google/models").json(), lambda places: Config()
+    )
+    assert received["publisherModels"][0]["name"] == "publishers/google/models/rehearsal/rules"
 
 
 PLACES = {"openai-chat": "/v1/models", "anthropic": "/v1/models", "gemini": "/v1beta/models", "ollama": "/api/tags"}
 
 
-def named(told: Any) -> set[str]:
-    rows = told.get("data") or told["models"]
+def names_in(received: Any) -> set[str]:
+    rows = received.get("data") or received["models"]
     return {(row.get("id") or row["name"]).removeprefix("models/") for row in rows}
 
 
 @pytest.mark.parametrize("client", [*PLACES, "openrouter"])
 @pytest.mark.parametrize("claimed", [True, False])
-def test_code_assist_lists_the_models_of_the_profiles_and_of_the_configuration(client: str, claimed: bool) -> None:
+def test_models_of_code_assist_come_from_the_profiles_and_the_configuration(client: str, claimed: bool) -> None:
     path, headers = PLACES.get(client, "/api/v1/models"), {"anthropic-version": "1"} if client == "anthropic" else {}
     models = ("gemini-*", "own-model") if claimed else ()
     upstream = Scripted(lambda request: (404, [], b"{}"))
-    told = through(
+    received = through(
         lambda base: ask(base, "GET", path, headers=headers).json(),
         lambda places: Config(upstreams={"assist": Upstream("code-assist", places[0], auth="none", models=models)}),
         upstream,
     )
     before = "" if claimed else "assist/"
-    assert {f"{before}{name}" for name in profiles.names("code-assist")} <= named(told)
-    assert ("assist/own-model" in named(told)) is claimed
+    assert {f"{before}{name}" for name in profiles.names("code-assist")} <= names_in(received)
+    assert ("assist/own-model" in names_in(received)) is claimed
     assert upstream.seen == []
 
 
-def test_a_provider_s_own_host_that_does_not_answer_lists_the_models_of_the_profiles(
+def test_the_profiles_list_the_models_of_a_provider_that_does_not_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def failing(*_: Any, **__: Any) -> Fault:
@@ -283,19 +302,21 @@ def test_a_provider_s_own_host_that_does_not_answer_lists_the_models_of_the_prof
         "elsewhere": Upstream("anthropic", "https://llm.example", auth="none"),
         "quiet": Upstream("gemini", auth="none", list_models=False),
     }
-    told = named(through(lambda base: ask(base, "GET", "/v1/models").json(), lambda places: Config(upstreams=rows)))
-    assert told == set(profiles.names("anthropic"))
+    received = names_in(
+        through(lambda base: ask(base, "GET", "/v1/models").json(), lambda places: Config(upstreams=rows))
+    )
+    assert received == set(profiles.names("anthropic"))
 
 
 @pytest.mark.parametrize("client", [*PLACES, "openrouter"])
-def test_every_list_is_what_its_published_schema_says(client: str) -> None:
+def test_every_list_fits_its_published_schema(client: str) -> None:
     path, headers = PLACES.get(client, "/api/v1/models"), {"anthropic-version": "1"} if client == "anthropic" else {}
     upstreams = {"assist": Upstream("code-assist", "http://127.0.0.1:9", auth="none", models=("gemini-*",))}
-    told = through(
+    received = through(
         lambda base: ask(base, "GET", path, headers=headers).json(), lambda places: Config(upstreams=upstreams)
     )
-    assert len(named(told)) > 5
-    assert published_schemas.findings(client, "models", told) == []
+    assert len(names_in(received)) > 5
+    assert published_schemas.findings(client, "models", received) == []
 
 
 def test_every_name_of_a_profile_is_matched_by_its_row() -> None:

@@ -1,4 +1,4 @@
-"""The gateway's page, and what it asks for."""
+"""The web page of the gateway, and the data that the page requests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_browsers_get_the_page(path: str, headers: dict[str, str]) -> None:
     assert received.body.startswith(b"<!doctype html>")
 
 
-def test_clients_that_only_look_get_a_few_words() -> None:
+def test_a_client_that_is_no_browser_gets_plain_text() -> None:
     assert ask("/").headers["content-type"] == "text/plain; charset=utf-8"
 
 
@@ -51,7 +51,7 @@ def test_the_page_runs_only_its_own_files_and_reads_no_text_as_markup() -> None:
     assert b" style=" not in received.body
 
 
-def test_wrong_names_are_not_kept() -> None:
+def test_wrong_file_names_are_not_cached() -> None:
     own = {path.name for path in PAGE.iterdir()}
     assert ask("/dragoman/page/nothing.js").status == 404
     assert page.page_file("page/nothing_else.js") is None
@@ -77,7 +77,7 @@ def test_other_files_are_not_served(name: str) -> None:
     assert ask(f"/dragoman/page/{name}").status == 404
 
 
-def test_every_script_of_the_page_is_short_and_says_what_it_owns() -> None:
+def test_every_script_of_the_page_is_short_and_begins_with_its_purpose() -> None:
     scripts = {file.name: file.read_text(encoding="utf-8") for file in PAGE.glob("*.js")}
     assert len(scripts) > 20
     assert [name for name, text in scripts.items() if not text.startswith("// Owns ")] == []
@@ -88,7 +88,7 @@ def test_every_script_of_the_page_is_short_and_says_what_it_owns() -> None:
     assert [name for name, text in scripts.items() if markup.search(text)] == []
 
 
-def test_the_page_learns_what_is_served_and_how_clients_are_pointed_at_it() -> None:
+def test_the_page_gets_the_served_dialects_and_the_settings_of_clients() -> None:
     about = ask("/dragoman/about").json()
     assert about["dialects"] == list(names())
     assert about["paths"]["anthropic"] == ["/v1/messages", "/v1/messages"]
@@ -100,19 +100,19 @@ def test_the_page_learns_what_is_served_and_how_clients_are_pointed_at_it() -> N
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "seed": 7, "max_completion_tokens": 5}
 
 
-def tried(**fields: Any) -> Received:
+def translated(**fields: Any) -> Received:
     return ask("/dragoman/translate", {"source": "openai-chat", "target": "anthropic", "kind": "request"} | fields)
 
 
 def test_a_request_is_translated_with_its_losses() -> None:
-    got = tried(body=json.dumps(CHAT), model="claude-opus-5").json()
+    got = translated(body=json.dumps(CHAT), model="claude-opus-5").json()
     assert json.loads(got["body"])["model"] == "claude-opus-5"
     assert json.loads(got["body"])["messages"] == [{"role": "user", "content": "hi"}]
     assert [(loss["path"], loss["effect"]) for loss in got["losses"]] == [("/seed", "dropped")]
 
 
 def test_without_a_target_a_document_is_translated_into_all_dialects() -> None:
-    got = tried(body=json.dumps(CHAT), source="", target="", kind="").json()
+    got = translated(body=json.dumps(CHAT), source="", target="", kind="").json()
     assert (got["source"], got["kind"], got["reasons"]) == (
         "openai-chat",
         "request",
@@ -122,14 +122,14 @@ def test_without_a_target_a_document_is_translated_into_all_dialects() -> None:
     gemini = got["targets"]["gemini"]
     assert json.loads(gemini["body"])["contents"] == [{"role": "user", "parts": [{"text": "hi"}]}]
     assert gemini["joined"][0] == {"from": "/messages/0/content", "to": "/contents/0/parts/0", "what": "text"}
-    lost = got["targets"]["anthropic"]["losses"][-1]
-    assert (lost["code"], lost["path"]) == ("sampling.dropped", "/seed")
-    assert lost["meaning"]
+    last_loss = got["targets"]["anthropic"]["losses"][-1]
+    assert (last_loss["code"], last_loss["path"]) == ("sampling.dropped", "/seed")
+    assert last_loss["meaning"]
 
 
 def test_findings_stand_beside_the_translations() -> None:
     broken = {"model": "m", "messages": [{"role": "tool", "tool_call_id": "a", "content": "x"}]}
-    got = tried(body=json.dumps(broken), target="").json()
+    got = translated(body=json.dumps(broken), target="").json()
     assert [finding["path"] for finding in got["findings"]] == ["/messages/0/tool_call_id"]
 
 
@@ -144,30 +144,30 @@ def test_findings_stand_beside_the_translations() -> None:
         ("broken", "request"),
     ],
 )
-def test_the_kind_of_a_document_is_found_by_its_bytes(body: str, kind: str) -> None:
+def test_the_kind_of_a_document_is_detected_from_its_bytes(body: str, kind: str) -> None:
     assert kind_of(body) == kind
 
 
-def test_a_request_can_be_written_as_one_for_a_stream() -> None:
-    got = tried(body=json.dumps(CHAT), target="anthropic", stream=True).json()
+def test_a_request_can_be_translated_into_a_streaming_request() -> None:
+    got = translated(body=json.dumps(CHAT), target="anthropic", stream=True).json()
     assert json.loads(got["body"])["stream"] is True
-    got = tried(body=json.dumps(CHAT), target="gemini", stream=True).json()
+    got = translated(body=json.dumps(CHAT), target="gemini", stream=True).json()
     assert "stream" not in json.loads(got["body"])
 
 
 def test_two_megabytes_are_translated_into_all_dialects() -> None:
     long = {"model": "m", "messages": [{"role": "user", "content": "word " * 420_000}]}
-    got = tried(body=json.dumps(long), source="", target="", kind="").json()
+    got = translated(body=json.dumps(long), source="", target="", kind="").json()
     assert all("error" not in one for one in got["targets"].values())
 
 
 def test_a_document_that_fits_no_dialect_is_refused_with_advice() -> None:
-    received = tried(body='{"nothing": 1}', source="")
+    received = translated(body='{"nothing": 1}', source="")
     assert (received.status, "by hand" in received.json()["error"]["message"]) == (400, True)
 
 
-def test_the_dialect_is_found_out() -> None:
-    assert tried(body=json.dumps(CHAT), source="").json()["source"] == "openai-chat"
+def test_the_dialect_of_a_document_is_detected() -> None:
+    assert translated(body=json.dumps(CHAT), source="").json()["source"] == "openai-chat"
 
 
 def test_answers_streams_and_tools_are_translated() -> None:
@@ -176,18 +176,18 @@ def test_answers_streams_and_tools_are_translated() -> None:
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     }
-    got = tried(kind="response", body=json.dumps(answer)).json()
+    got = translated(kind="response", body=json.dumps(answer)).json()
     assert json.loads(got["body"])["content"] == [{"type": "text", "text": "yes", "citations": None}]
     chunk = {"id": "a", "choices": [{"index": 0, "delta": {"content": "yes"}, "finish_reason": "stop"}]}
-    got = tried(kind="stream", body=f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n").json()
+    got = translated(kind="stream", body=f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n").json()
     assert "event: message_stop" in got["body"]
     tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
-    got = tried(kind="tools", body=json.dumps(tools)).json()
+    got = translated(kind="tools", body=json.dumps(tools)).json()
     assert json.loads(got["body"])[0]["name"] == "f"
 
 
 @pytest.mark.parametrize(
-    ("fields", "status", "said"),
+    ("fields", "status", "message"),
     [
         ({"body": '{"messages": 3}'}, 400, "/messages"),
         ({"body": "{}", "target": "klingon"}, 400, "unknown dialect 'klingon'"),
@@ -195,18 +195,18 @@ def test_answers_streams_and_tools_are_translated() -> None:
         ({"body": "x" * MAX_TRIED}, 413, "at most"),
     ],
 )
-def test_what_cannot_be_translated_is_said(fields: dict[str, Any], status: int, said: str) -> None:
-    received = tried(**fields)
+def test_a_failed_translation_has_a_message(fields: dict[str, Any], status: int, message: str) -> None:
+    received = translated(**fields)
     assert received.status == status
-    assert said in received.json()["error"]["message"]
+    assert message in received.json()["error"]["message"]
 
 
-def test_where_keys_are_wanted_the_page_is_open_and_what_it_asks_for_is_not() -> None:
+def test_with_keys_the_page_is_open_and_its_data_is_not() -> None:
     async def inner() -> list[int]:
         config = checked(Config(listen=Listen(key_env="KEYS")), "test")
         async with gateway(config, {"KEYS": "sesame"}) as front:
             opened = {"authorization": "Bearer sesame"}
-            asked = [front.ask("/dragoman"), front.ask("/dragoman/about"), front.ask("/dragoman/about", None, opened)]
-            return [(await one).status for one in asked]
+            pending = [front.ask("/dragoman"), front.ask("/dragoman/about"), front.ask("/dragoman/about", None, opened)]
+            return [(await one).status for one in pending]
 
     assert asyncio.run(inner()) == [200, 401, 200]

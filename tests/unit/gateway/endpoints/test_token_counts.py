@@ -1,4 +1,4 @@
-"""Token counts: what the upstream counts where it does, in the client's shape; else an estimate that says so."""
+"""Token counts: the count of the upstream in the form of the client, or a marked estimate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLACES = {
     "gemini": "/v1beta/models/m:countTokens",
     "openai-responses": "/v1/responses/input_tokens",
 }
-"""Where each dialect counts, of those that do."""
+"""The path of the token count in each dialect that has one."""
 COUNTS: dict[str, dict[str, Any]] = {
     "anthropic": {"input_tokens": 4321},
     "code-assist": {"totalTokens": 4321},
@@ -30,7 +30,7 @@ COUNTS: dict[str, dict[str, Any]] = {
     "openai-responses": {"object": "response.input_tokens", "input_tokens": 4321},
 }
 QUESTION = "how long is this"
-ASKED: dict[str, dict[str, Any]] = {
+BODIES: dict[str, dict[str, Any]] = {
     "anthropic": {"model": "m", "system": "be brief", "messages": [{"role": "user", "content": QUESTION}]},
     "code-assist": {"request": {"model": "models/m", "contents": [{"role": "user", "parts": [{"text": QUESTION}]}]}},
     "gemini": {"contents": [{"role": "user", "parts": [{"text": QUESTION}]}]},
@@ -45,22 +45,24 @@ def counting(dialect: str, status: int = 200, body: Any = None) -> Scripted:
     return Scripted(answers)
 
 
-def to(dialect: str, **fields: Any) -> Any:
+def config_to(dialect: str, **fields: Any) -> Any:
     return lambda places: Config(upstreams={"u": Upstream(dialect, places[0], auth="none", models=("*",), **fields)})
 
 
 @pytest.mark.parametrize("upstream", PLACES)
 @pytest.mark.parametrize("client", PLACES)
-def test_the_upstream_is_asked_in_its_own_words(client: str, upstream: str) -> None:
-    behind = counting(upstream)
-    received: Received = through(lambda base: ask(base, "POST", PLACES[client], ASKED[client]), to(upstream), behind)
+def test_the_count_request_is_translated_for_the_upstream(client: str, upstream: str) -> None:
+    upstream_server = counting(upstream)
+    received: Received = through(
+        lambda base: ask(base, "POST", PLACES[client], BODIES[client]), config_to(upstream), upstream_server
+    )
     assert received.status == 200
     assert received.json() == (COUNTS[client] if client != "gemini" or client == upstream else {"totalTokens": 4321})
     assert "dragoman-estimate" not in received.headers
-    asked = behind.seen[0]
-    assert asked.path == PLACES[upstream]
-    assert QUESTION in asked.body.decode()
-    body = json.loads(asked.body)
+    sent = upstream_server.seen[0]
+    assert sent.path == PLACES[upstream]
+    assert QUESTION in sent.body.decode()
+    body = json.loads(sent.body)
     assert not {"max_tokens", "stream", "generationConfig", "store"} & set(body)
     if upstream == "gemini" and client != "gemini":
         assert body["generateContentRequest"]["model"] == "models/m"
@@ -70,39 +72,41 @@ def test_the_upstream_is_asked_in_its_own_words(client: str, upstream: str) -> N
 
 @pytest.mark.parametrize("upstream", ["openai-chat", "openrouter", "ollama"])
 @pytest.mark.parametrize("client", PLACES)
-def test_where_nobody_counts_an_estimate_says_that_it_is_one(client: str, upstream: str) -> None:
-    behind = counting("anthropic")
-    received: Received = through(lambda base: ask(base, "POST", PLACES[client], ASKED[client]), to(upstream), behind)
+def test_an_upstream_without_counts_gives_a_marked_estimate(client: str, upstream: str) -> None:
+    upstream_server = counting("anthropic")
+    received: Received = through(
+        lambda base: ask(base, "POST", PLACES[client], BODIES[client]), config_to(upstream), upstream_server
+    )
     assert received.headers["dragoman-estimate"] == "true"
     assert 0 < received.json().get("input_tokens", received.json().get("totalTokens")) < 100
-    assert behind.seen == []
+    assert upstream_server.seen == []
 
 
 def test_a_whole_request_is_counted_with_its_tools() -> None:
-    behind = counting("anthropic")
+    upstream_server = counting("anthropic")
     body = json.loads(payloads.request("openai-responses"))
-    through(lambda base: ask(base, "POST", "/v1/responses/input_tokens", body), to("anthropic"), behind)
-    sent = behind.bodies()[0]
+    through(lambda base: ask(base, "POST", "/v1/responses/input_tokens", body), config_to("anthropic"), upstream_server)
+    sent = upstream_server.bodies()[0]
     assert len(sent["tools"]) == len(body["tools"])
     assert set(sent) <= {"model", "messages", "system", "tools", "tool_choice", "thinking", "output_config"}
 
 
 def test_a_wrapped_gemini_request_is_counted() -> None:
-    wrapped = {"generateContentRequest": {"model": "models/m", **ASKED["gemini"]}}
+    wrapped = {"generateContentRequest": {"model": "models/m", **BODIES["gemini"]}}
     same = counting("gemini")
-    through(lambda base: ask(base, "POST", PLACES["gemini"], wrapped), to("gemini"), same)
+    through(lambda base: ask(base, "POST", PLACES["gemini"], wrapped), config_to("gemini"), same)
     assert same.bodies() == [wrapped]
     other = counting("anthropic")
-    through(lambda base: ask(base, "POST", PLACES["gemini"], wrapped), to("anthropic"), other)
+    through(lambda base: ask(base, "POST", PLACES["gemini"], wrapped), config_to("anthropic"), other)
     assert other.bodies()[0]["messages"][0]["role"] == "user"
 
 
-def test_vertex_is_asked_at_its_own_place() -> None:
-    behind = counting("gemini")
-    config = to("gemini", project="p", location="eu")
-    through(lambda base: ask(base, "POST", PLACES["anthropic"], ASKED["anthropic"]), config, behind)
-    assert behind.seen[0].path == "/v1/projects/p/locations/eu/publishers/google/models/m:countTokens"
-    assert behind.bodies()[0]["contents"][0]["parts"] == [{"text": QUESTION}]
+def test_a_count_request_to_vertex_goes_to_the_project_path() -> None:
+    upstream_server = counting("gemini")
+    config = config_to("gemini", project="p", location="eu")
+    through(lambda base: ask(base, "POST", PLACES["anthropic"], BODIES["anthropic"]), config, upstream_server)
+    assert upstream_server.seen[0].path == "/v1/projects/p/locations/eu/publishers/google/models/m:countTokens"
+    assert upstream_server.bodies()[0]["contents"][0]["parts"] == [{"text": QUESTION}]
 
 
 @pytest.mark.parametrize(
@@ -117,9 +121,11 @@ def test_vertex_is_asked_at_its_own_place() -> None:
 def test_an_upstream_that_fails_gives_an_estimate_unless_the_client_is_at_fault(
     status: int, body: Any, kind: str
 ) -> None:
-    behind = counting("anthropic", status, body)
+    upstream_server = counting("anthropic", status, body)
     received: Received = through(
-        lambda base: ask(base, "POST", PLACES["openai-responses"], ASKED["openai-responses"]), to("anthropic"), behind
+        lambda base: ask(base, "POST", PLACES["openai-responses"], BODIES["openai-responses"]),
+        config_to("anthropic"),
+        upstream_server,
     )
     if kind == "estimate":
         assert received.headers["dragoman-estimate"] == "true"
@@ -129,20 +135,20 @@ def test_an_upstream_that_fails_gives_an_estimate_unless_the_client_is_at_fault(
 
 
 @pytest.mark.parametrize("client", PLACES)
-def test_a_request_that_is_none_is_a_fault(client: str) -> None:
+def test_a_body_that_is_no_request_is_a_fault(client: str) -> None:
     received: Received = through(
-        lambda base: ask(base, "POST", PLACES[client], b"[1"), to("anthropic"), counting("anthropic")
+        lambda base: ask(base, "POST", PLACES[client], b"[1"), config_to("anthropic"), counting("anthropic")
     )
     assert received.status == 400
     assert "error" in received.json()
 
 
-def test_nobody_counts_for_a_model_that_nobody_serves() -> None:
+def test_a_model_without_upstream_is_a_fault() -> None:
     def config(places: list[str]) -> Config:
         return Config(upstreams={"u": Upstream("anthropic", places[0], auth="none", models=("claude-*",))})
 
     received: Received = through(
-        lambda base: ask(base, "POST", PLACES["anthropic"], ASKED["anthropic"]), config, counting("anthropic")
+        lambda base: ask(base, "POST", PLACES["anthropic"], BODIES["anthropic"]), config, counting("anthropic")
     )
     assert received.status == 404
     assert received.json()["error"]["type"] == "not_found_error"
@@ -152,7 +158,7 @@ def test_nobody_counts_for_a_model_that_nobody_serves() -> None:
     assert unnamed.headers["dragoman-estimate"] == "true"
 
 
-def test_sdks_count() -> None:
+def test_sdks_read_the_counts() -> None:
     def use(base: str) -> list[Any]:
         with anthropic.Anthropic(base_url=base, api_key="k", max_retries=0) as one:
             first = one.messages.count_tokens(model="m", messages=[{"role": "user", "content": QUESTION}]).input_tokens
@@ -163,4 +169,4 @@ def test_sdks_count() -> None:
         three.close()
         return [first, second, third]
 
-    assert through(use, to("openai-responses"), counting("openai-responses")) == [4321] * 3
+    assert through(use, config_to("openai-responses"), counting("openai-responses")) == [4321] * 3

@@ -1,4 +1,4 @@
-"""How a place is asked: what is remembered of one client never reaches the upstream for another."""
+"""The cache of upstream plans: cached headers and keys of one client never reach the upstream for another client."""
 
 from __future__ import annotations
 
@@ -32,107 +32,111 @@ def choice(dialect: str, auth: Auth, url: str, *, pass_key: bool = False) -> Cho
 @pytest.mark.parametrize("pass_key", [False, True])
 @pytest.mark.parametrize("auth", ["auto", "client", "none"])
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "gemini"])
-def test_headers_are_those_of_this_very_client(dialect: str, auth: Auth, pass_key: bool, url: str) -> None:
+def test_headers_of_one_client_never_reach_the_upstream_for_another(
+    dialect: str, auth: Auth, pass_key: bool, url: str
+) -> None:
     draw = random.Random(f"{dialect} {auth} {pass_key}")
-    place, known = choice(dialect, auth, url, pass_key=pass_key), UpstreamPlans(ENVIRONMENT)
+    place, plans = choice(dialect, auth, url, pass_key=pass_key), UpstreamPlans(ENVIRONMENT)
     for number in range(300):
-        asked = {name: f"value {draw.randrange(4)}" for name in draw.sample(NAMES, draw.randrange(len(NAMES)))}
+        client_headers = {name: f"value {draw.randrange(4)}" for name in draw.sample(NAMES, draw.randrange(len(NAMES)))}
         client = draw.choice(["anthropic", "openai-chat", "gemini"])
-        plan = known[place, client, bool(number % 2), *asked]
-        wanted = upstream_headers_and_key.headers(place.upstream, ENVIRONMENT, client, asked, pass_key=pass_key)
+        plan = plans[place, client, bool(number % 2), *client_headers]
+        wanted = upstream_headers_and_key.headers(
+            place.upstream, ENVIRONMENT, client, client_headers, pass_key=pass_key
+        )
         if url.startswith("http:"):
-            wanted.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".strip()))
-        assert list(plan.post(asked).headers) == wanted
+            wanted.append((HOPS, f"{client_headers.get(HOPS, '')} {INSTANCE}".strip()))
+        assert list(plan.post(client_headers).headers) == wanted
         assert plan.stream is bool(number % 2)
 
 
-def test_a_token_is_the_one_of_now() -> None:
+def test_each_request_has_the_current_token() -> None:
     place = Choice("up", Upstream("code-assist", "https://example.test"), "some-model")
     plan = UpstreamPlans({})[place, "code-assist", False]
     assert plan.google
-    told = [dict(plan.post({}, token).headers)["authorization"] for token in ("a", "b", "a")]
-    assert told == ["Bearer a", "Bearer b", "Bearer a"]
+    received = [dict(plan.post({}, token).headers)["authorization"] for token in ("a", "b", "a")]
+    assert received == ["Bearer a", "Bearer b", "Bearer a"]
 
 
-def test_headers_stay_as_they_are_only_where_nothing_varies() -> None:
-    place, known = choice("anthropic", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
-    still, varying = known[place, "openai-chat", False, "host"], known[place, "anthropic", False, "anthropic-beta"]
+def test_headers_are_reused_only_if_no_header_of_the_client_varies() -> None:
+    place, plans = choice("anthropic", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
+    still, varying = plans[place, "openai-chat", False, "host"], plans[place, "anthropic", False, "anthropic-beta"]
     assert still.post({"host": "a"}) is still.post({"host": "b"})
-    told = [dict(varying.post({"anthropic-beta": beta}).headers)["anthropic-beta"] for beta in "aba"]
-    assert told == ["a", "b", "a"]
+    received = [dict(varying.post({"anthropic-beta": beta}).headers)["anthropic-beta"] for beta in "aba"]
+    assert received == ["a", "b", "a"]
 
 
-def test_what_is_remembered_is_bounded() -> None:
-    place, known = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
+def test_the_cache_of_plans_is_bounded() -> None:
+    place, plans = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
     for number in range(3 * MAX_KNOWN):
-        known[place, "openai-chat", False, f"x-{number}"]
-    plan = known[place, "openai-chat", False, "x-request-id"]
+        plans[place, "openai-chat", False, f"x-{number}"]
+    plan = plans[place, "openai-chat", False, "x-request-id"]
     for number in range(3 * MAX_KNOWN):
         assert ("x-request-id", f"r{number}") in plan.post({"x-request-id": f"r{number}"}).headers
     plan.post({"x-request-id": "r" * 10_000})
     long = Choice("up", place.upstream, "m" * 10_000)
-    assert known[long, "gemini", False].options.model == "m" * 10_000
-    assert known[place, "openai-chat", False, "n" * 10_000].same_dialect
-    assert len(known) <= MAX_KNOWN
+    assert plans[long, "gemini", False].options.model == "m" * 10_000
+    assert plans[place, "openai-chat", False, "n" * 10_000].same_dialect
+    assert len(plans) <= MAX_KNOWN
     assert len(plan._made) <= MAX_POSTS
-    assert all(kind[0] is place and len(kind[-1]) < 100 for kind in known)
-    assert all("r" * 100 not in str(told) for told in plan._made)
+    assert all(kind[0] is place and len(kind[-1]) < 100 for kind in plans)
+    assert all("r" * 100 not in str(received) for received in plan._made)
 
 
-def known_head() -> KnownHead:
+def learned_head() -> KnownHead:
     lines, headers = [(b"content-length", b"1")], {"content-length": "1"}
     found = KnownHeads().learn(b"POST / HTTP/1.1\r\ncontent-length: 1", b"/", lines, headers, "/", "")
     assert found is not None
     return found
 
 
-def test_how_requests_with_a_known_head_are_sent_is_known() -> None:
+def test_a_learned_head_has_its_plan_and_its_request_in_the_cache() -> None:
     places = [choice("anthropic", "auto", "https://example.test") for _ in range(2)]
-    known, heads = UpstreamPlans(ENVIRONMENT), [known_head() for _ in range(2)]
+    plans, heads = UpstreamPlans(ENVIRONMENT), [learned_head() for _ in range(2)]
     for place in places:
         for stream in (False, True):
             for beta, head in zip("ab", heads, strict=True):
-                asked = {"anthropic-beta": beta}
-                plan, post = known.find(place, "anthropic", stream, asked, head)
-                assert known.known[place, stream, head] == (plan, post)
+                client_headers = {"anthropic-beta": beta}
+                plan, post = plans.find(place, "anthropic", stream, client_headers, head)
+                assert plans.known[place, stream, head] == (plan, post)
                 assert (plan.choice, plan.stream) == (place, stream)
-                assert post is not None and post is plan.post(asked)
+                assert post is not None and post is plan.post(client_headers)
                 assert dict(post.headers)["anthropic-beta"] == beta
                 assert f"anthropic-beta: {beta}\r\n".encode() in post.head
-    assert len(known.known) == 8
-    assert known.find(places[0], "anthropic", False, {}, None)[1] is not None
-    assert len(known.known) == 8
+    assert len(plans.known) == 8
+    assert plans.find(places[0], "anthropic", False, {}, None)[1] is not None
+    assert len(plans.known) == 8
 
 
-def test_what_is_known_by_heads_is_bounded() -> None:
-    place, known = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
+def test_the_cache_by_heads_is_bounded() -> None:
+    place, plans = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
     for _ in range(3 * MAX_KNOWN):
-        known.find(place, "openai-chat", False, {}, known_head())
-    assert 0 < len(known.known) <= MAX_KNOWN
-    known.known.clear()
-    known.find(Choice("up", place.upstream, "m" * 10_000), "openai-chat", False, {}, known_head())
-    assert known.known == {}
+        plans.find(place, "openai-chat", False, {}, learned_head())
+    assert 0 < len(plans.known) <= MAX_KNOWN
+    plans.known.clear()
+    plans.find(Choice("up", place.upstream, "m" * 10_000), "openai-chat", False, {}, learned_head())
+    assert plans.known == {}
 
 
-def test_what_depends_on_the_hour_or_cannot_be_made_is_not_known() -> None:
+def test_plans_with_changing_tokens_or_mistakes_are_not_cached() -> None:
     google = Choice("up", Upstream("code-assist", "https://example.test"), "some-model")
     keyless, odd = choice("openai-chat", "auto", "https://example.test"), choice("openai-chat", "none", "https://a b")
-    known = UpstreamPlans({})
+    plans = UpstreamPlans({})
     for place in (google, keyless, odd):
-        plan, post = known.find(place, "openai-chat", False, {}, known_head())
+        plan, post = plans.find(place, "openai-chat", False, {}, learned_head())
         assert (plan.choice, post) == (place, None)
-    assert known.known == {}
+    assert plans.known == {}
 
 
-def test_a_key_that_is_missing_is_missed_every_time() -> None:
-    place, known = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans({})
-    plan = known[place, "openai-chat", False]
+def test_a_missing_key_is_an_error_for_every_request() -> None:
+    place, plans = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans({})
+    plan = plans[place, "openai-chat", False]
     for _ in range(2):
         with pytest.raises(ConfigError, match="KEY is empty"):
             plan.post({})
 
 
-class Saying:
+class AnswerOfKind:
     """An answer with a content type."""
 
     def __init__(self, kind: str) -> None:
@@ -158,18 +162,18 @@ class Saying:
         ("ollama", True, "application/json", True),
     ],
 )
-def test_an_answer_is_a_stream_or_not_whatever_was_asked_for(
+def test_the_content_type_decides_whether_an_answer_is_a_stream(
     dialect: str, stream: bool, kind: str, streams: bool
 ) -> None:
     plan = UpstreamPlans({})[choice(dialect, "none", "http://127.0.0.1:9"), "anthropic", stream]
-    answer: Any = Saying(kind)
+    answer: Any = AnswerOfKind(kind)
     assert plan.streams(answer) is streams
     if answer.heading.values[answer.heading.shape.kind] == plan.kind:
         assert streams is plan.stream
 
 
 @pytest.mark.parametrize(
-    ("client", "upstream", "setting", "stream", "said"),
+    ("client", "upstream", "setting", "stream", "values"),
     [
         ("anthropic", "openai-chat", "auto", True, (True,)),
         ("anthropic", "openai-chat", "auto", False, (None, False)),
@@ -182,8 +186,8 @@ def test_an_answer_is_a_stream_or_not_whatever_was_asked_for(
         ("anthropic", "gemini", "always", False, (None, False, True)),
     ],
 )
-def test_what_a_body_may_say_about_a_stream(
-    client: str, upstream: str, setting: Any, stream: bool, said: tuple[Any, ...]
+def test_values_of_the_stream_field_that_need_no_change(
+    client: str, upstream: str, setting: Any, stream: bool, values: tuple[Any, ...]
 ) -> None:
     place = Choice("up", Upstream(upstream, "http://127.0.0.1:9", stream=setting), "some-model")
-    assert UpstreamPlans({})[place, client, stream].stream_values == said
+    assert UpstreamPlans({})[place, client, stream].stream_values == values

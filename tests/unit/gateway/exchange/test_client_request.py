@@ -1,4 +1,4 @@
-"""The request of a client: which translations are remembered."""
+"""The translations that are cached for a client's request."""
 
 from __future__ import annotations
 
@@ -13,39 +13,41 @@ BODY = b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]
 OPTIONS = make_options("anthropic", "openai-chat", "gpt-4.1")
 
 
-def kept(body: bytes, options: Options = OPTIONS) -> tuple[IdenticalRequest[Peek, Translation], Translation]:
+def request_with_translation(
+    body: bytes, options: Options = OPTIONS
+) -> tuple[IdenticalRequest[Peek, Translation], Translation]:
     found: IdenticalRequest[Peek, Translation] = IdenticalRequest(body)
     made = translate_with(body, options)
     keep_translation(found, options, "m", made)
     return found, made
 
 
-def test_a_translation_belongs_to_its_options() -> None:
-    (found, _), other = kept(BODY), make_options("anthropic", "openai-chat", "gpt-4.1")
+def test_a_translation_is_found_only_with_its_options_and_model() -> None:
+    (found, _), other = request_with_translation(BODY), make_options("anthropic", "openai-chat", "gpt-4.1")
     assert found.get((OPTIONS, "m")) is not None
     assert found.get((OPTIONS, "n")) is None
     assert found.get((other, "m")) is None
 
 
-def test_the_caller_may_change_a_translation() -> None:
-    found, made = kept(BODY)
+def test_a_change_by_the_caller_does_not_reach_the_cached_translation() -> None:
+    found, made = request_with_translation(BODY)
     body, losses = made.body, made.losses
     made.body, made.asked = b"changed", "changed"
-    again = found.get((OPTIONS, "m"))
-    assert again is not None
-    assert (again.body, again.asked, again.losses) == (body, "m", losses)
-    again.body = b"changed"
+    second = found.get((OPTIONS, "m"))
+    assert second is not None
+    assert (second.body, second.asked, second.losses) == (body, "m", losses)
+    second.body = b"changed"
     third = found.get((OPTIONS, "m"))
     assert third is not None and third.body == body
 
 
-def test_a_translation_that_depends_on_more_than_its_bytes_is_not_kept() -> None:
+def test_a_translation_with_a_vault_is_not_cached() -> None:
     options = make_options("anthropic", "gemini", vault=MemoryVault())
-    found, _ = kept(BODY, options)
+    found, _ = request_with_translation(BODY, options)
     assert found.get((options, "m")) is None
 
 
-def test_a_request_with_packed_seals_is_not_kept() -> None:
+def test_the_translation_of_a_request_with_packed_seals_is_not_cached() -> None:
     marked = BODY.replace(b"hi", b"hi ZHJhZ29tYW46")
-    found, _ = kept(marked)
+    found, _ = request_with_translation(marked)
     assert found.get((OPTIONS, "m")) is None

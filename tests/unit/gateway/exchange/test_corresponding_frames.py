@@ -1,4 +1,4 @@
-"""The parts of two answers that belong together, where one answer or both are streams."""
+"""Corresponding parts of two answers, if one answer or both are streams."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STREAM = b": a comment\n\n" + b"".join([b"data: " + json.dumps(one).encode() + b
 
 
 @pytest.mark.parametrize("target", names())
-def test_the_frames_that_bring_the_same_characters_are_named(target: str) -> None:
+def test_frames_with_the_same_characters_are_joined(target: str) -> None:
     translator = StreamTranslator(source="gemini", target=target)
     written = translator.feed(STREAM) + translator.close()
     found = joined_answers(Side(target, written, True), Side("gemini", STREAM, True))
@@ -46,6 +46,6 @@ def test_a_whole_answer_is_joined_with_the_frames_of_a_stream() -> None:
     assert [(row["from"], row["what"]) for row in found] == [("/content/0", "text"), ("/content/1", "call")]
 
 
-def test_what_cannot_be_read_is_joined_with_nothing() -> None:
+def test_an_unreadable_answer_has_no_corresponding_frames() -> None:
     assert joined_answers(None, Side("gemini", STREAM, True)) == []
     assert joined_answers(Side("gemini", b"data: {broken\n\n", True), Side("gemini", STREAM, True)) == []

@@ -1,4 +1,4 @@
-"""The places of two documents that hold the same thing."""
+"""Corresponding parts of two documents: a text, call, result, tool or setting and its translation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dragoman.dialects import names
 from dragoman.gateway.exchange.corresponding_parts import joined, read
 from dragoman.translate import translate_request, translate_response
 
-ASKED = {
+REQUEST = {
     "model": "m",
     "max_completion_tokens": 50,
     "messages": [
@@ -29,8 +29,8 @@ ASKED = {
 
 
 @pytest.mark.parametrize("target", names())
-def test_words_calls_results_tools_and_settings_are_joined(target: str) -> None:
-    body = json.dumps(ASKED).encode()
+def test_texts_calls_results_tools_and_settings_are_joined(target: str) -> None:
+    body = json.dumps(REQUEST).encode()
     written = translate_request(body, source="openai-chat", target=target).body
     found = joined(read("openai-chat", body), read(target, written))
     assert [row["what"] for row in found] == ["text", "text", "call", "result", "tool", "setting"]
@@ -41,14 +41,14 @@ def test_words_calls_results_tools_and_settings_are_joined(target: str) -> None:
         assert value
 
 
-def test_a_call_that_got_another_id_names_both() -> None:
-    body = json.dumps(ASKED).encode()
+def test_a_call_with_a_new_id_names_both_ids() -> None:
+    body = json.dumps(REQUEST).encode()
     changed = body.replace(b"call_1", b"call_2")
     found = joined(read("openai-chat", body), read("openai-chat", changed))
     assert [row["ids"] for row in found if "ids" in row] == [["call_1", "call_2"]] * 2
 
 
-def test_parts_of_answers_are_joined_and_different_words_are_not() -> None:
+def test_parts_of_answers_are_joined_and_different_texts_are_not() -> None:
     answer = {
         "id": "a",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}],
@@ -60,6 +60,6 @@ def test_parts_of_answers_are_joined_and_different_words_are_not() -> None:
     assert joined(one, read("anthropic", written.replace(b"yes", b"no"), "response")) == []
 
 
-def test_a_document_that_cannot_be_read_is_joined_with_nothing() -> None:
-    assert joined(read("openai-chat", b"{"), read("openai-chat", json.dumps(ASKED).encode())) == []
+def test_an_unreadable_document_has_no_corresponding_parts() -> None:
+    assert joined(read("openai-chat", b"{"), read("openai-chat", json.dumps(REQUEST).encode())) == []
     assert joined(read("klingon", b"{}"), None) == []

@@ -1,4 +1,4 @@
-"""The log: one line for each exchange, harmless and without secrets, written without holding up anybody."""
+"""The log: one line for each exchange, without control characters and secrets. Writing never blocks the gateway."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from dragoman.gateway.exchange.log_line_writer import MAX_WRITE, LineWriter
 from dragoman.gateway.exchange.recent_exchanges import Exchange, Recording
 from dragoman.gateway.http.server import IncomingRequest
 
-from ..helpers import DIALECTS, Behind, Front, asking, between, failing, path_of, run, whole
+from ..helpers import DIALECTS, Front, ScriptedUpstream, failing, gateway_to, path_of, request_body, run, whole
 
 GOOD = whole("openai-chat")
 
 
-def made(**fields: Any) -> Exchange:
+def ended_exchange(**fields: Any) -> Exchange:
     headers = {"user-agent": "claude-cli/2.1.325 (external, cli)", "x-api-key": "a-clients-key"}
     exchange = Exchange("ex_1", 1_000_000.0, "anthropic", IncomingRequest("POST", "/v1/messages", "", headers, b"{}"))
     values = {"model": "m", "upstream": "there", "upstream_model": "n", "status": 200, "seconds": 0.25, "attempts": 1}
@@ -37,15 +37,17 @@ def made(**fields: Any) -> Exchange:
     return exchange
 
 
-def logged(tmp_path: Path, doing: Callable[[Front], Any], *behind: Behind, form: Any = "text", **settings: Any) -> str:
-    """What stands in the log after some exchanges."""
+def log_of(
+    tmp_path: Path, scenario: Callable[[Front], Any], *scripted: ScriptedUpstream, form: Any = "text", **settings: Any
+) -> str:
+    """The text of the log after some exchanges."""
     file = tmp_path / "log"
 
     async def inner() -> None:
         with file.open("wb") as out:
-            async with between(*behind, **settings) as front:
+            async with gateway_to(*scripted, **settings) as front:
                 front.gateway.log = ExchangeLog(form, out.fileno())
-                await doing(front)
+                await scenario(front)
                 front.gateway.close()
 
     run(inner())
@@ -53,10 +55,10 @@ def logged(tmp_path: Path, doing: Callable[[Front], Any], *behind: Behind, form:
 
 
 def test_an_exchange_is_one_line(tmp_path: Path) -> None:
-    async def doing(front: Front) -> None:
-        await front.ask("/v1/messages", asking("anthropic", model="m"), {"user-agent": "claude-cli/2.1.325 (x)"})
+    async def scenario(front: Front) -> None:
+        await front.ask("/v1/messages", request_body("anthropic", model="m"), {"user-agent": "claude-cli/2.1.325 (x)"})
 
-    log = logged(tmp_path, doing, Behind(GOOD))
+    log = log_of(tmp_path, scenario, ScriptedUpstream(GOOD))
     found = re.fullmatch(
         r"\d\d:\d\d:\d\d 200 anthropic claude-cli  m -> a  (\d+) in (\d+) out  \d+ ms(?:  \d+ loss(?:es)?)?\n", log
     )
@@ -65,27 +67,27 @@ def test_an_exchange_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_failure_has_its_reason_and_is_red_only_on_a_terminal(tmp_path: Path) -> None:
-    log = logged(tmp_path, lambda front: front.generate("anthropic"), Behind(failing(504, body=b"")))
+    log = log_of(tmp_path, lambda front: front.generate("anthropic"), ScriptedUpstream(failing(504, body=b"")))
     assert log.rstrip().endswith("Upstream 'a' answered with status 504 and no message.")
     assert "\x1b" not in log and " 504 anthropic" in log
-    failed = made(status=500, error="no luck")
+    failed = ended_exchange(status=500, error="no luck")
     assert text(facts(failed), colour=True).startswith(b"\x1b[31m") and text(facts(failed), colour=True).endswith(
         b"\x1b[0m\n"
     )
-    assert b"\x1b" not in text(facts(made()), colour=True)
+    assert b"\x1b" not in text(facts(ended_exchange()), colour=True)
 
 
 def test_a_stream_that_broke_off_is_a_failure() -> None:
-    assert text(facts(made(error="the stream ended early"))).endswith(b"  the stream ended early\n")
-    assert b" --- anthropic" in text(facts(made(status=0, error="the client left")))
+    assert text(facts(ended_exchange(error="the stream ended early"))).endswith(b"  the stream ended early\n")
+    assert b" --- anthropic" in text(facts(ended_exchange(status=0, error="the client left")))
 
 
 def test_json_is_one_object_a_line(tmp_path: Path) -> None:
-    async def doing(front: Front) -> None:
+    async def scenario(front: Front) -> None:
         await front.generate("anthropic")
         await front.generate("openai-chat")
 
-    log = logged(tmp_path, doing, Behind(GOOD, failing(429, ("retry-after", "9"))), form="json")
+    log = log_of(tmp_path, scenario, ScriptedUpstream(GOOD, failing(429, ("retry-after", "9"))), form="json")
     good, bad = [json.loads(line) for line in log.splitlines()]
     assert (good["client"], good["status"], good["model"], good["upstream"]) == ("anthropic", 200, "m", "a")
     assert good["tokens_in"] > 0 and good["tokens_out"] > 0 and (good["error"], good["losses"] >= 0) == ("", True)
@@ -94,50 +96,50 @@ def test_json_is_one_object_a_line(tmp_path: Path) -> None:
 
 
 def test_off_writes_nothing(tmp_path: Path) -> None:
-    assert logged(tmp_path, lambda front: front.generate("anthropic"), Behind(GOOD), form="off") == ""
+    assert log_of(tmp_path, lambda front: front.generate("anthropic"), ScriptedUpstream(GOOD), form="off") == ""
 
 
-def test_nothing_foreign_reaches_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
     nasty = ["m\x1b]0;owned\x07 200 forged\u202e\x9b31m", "m\n12:00:00 200 forged\r"]
 
-    async def doing(front: Front) -> None:
+    async def scenario(front: Front) -> None:
         for name in nasty:
-            await front.ask("/v1/chat/completions", asking("openai-chat", model=name))
+            await front.ask("/v1/chat/completions", request_body("openai-chat", model=name))
 
     reason = json.dumps({"error": {"message": "bad\r\n\x1b[2Jwords"}}).encode()
     for form in ("text", "json"):
-        log = logged(tmp_path, doing, Behind(failing(500, body=reason)), form=form)
+        log = log_of(tmp_path, scenario, ScriptedUpstream(failing(500, body=reason)), form=form)
         assert log.count("\n") == 2 and log.count("forged") >= 2
         assert all(one.isprintable() for line in log.splitlines() for one in line), log
         assert "bad" in log and "words" in log
 
 
-def test_keys_stay_out_of_it(tmp_path: Path) -> None:
-    told = b'{"error": {"message": "a-long-secret, a-clients-key and sk-abcdefghijkl are no keys"}}'
+def test_keys_are_not_logged(tmp_path: Path) -> None:
+    received = b'{"error": {"message": "a-long-secret, a-clients-key and sk-abcdefghijkl are no keys"}}'
 
-    async def doing(front: Front) -> None:
-        await front.ask("/v1/messages", asking("anthropic"), {"x-api-key": "a-clients-key"})
+    async def scenario(front: Front) -> None:
+        await front.ask("/v1/messages", request_body("anthropic"), {"x-api-key": "a-clients-key"})
 
     settings: dict[str, Any] = {
         "upstream": {"auth": "bearer", "key_env": "KEY"},
         "environment": {"KEY": "a-long-secret"},
     }
     for form in ("text", "json"):
-        log = logged(tmp_path, doing, Behind(failing(400, body=told)), form=form, **settings)
+        log = log_of(tmp_path, scenario, ScriptedUpstream(failing(400, body=received)), form=form, **settings)
         assert "are no keys" in log
         assert not any(secret in log for secret in ("a-long-secret", "a-clients-key", "abcdefghijkl"))
 
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_tokens_are_found_at_the_end_of_every_dialects_answers(dialect: str, stream: bool) -> None:
+def test_tokens_are_found_at_the_end_of_an_answer_in_every_dialect(dialect: str, stream: bool) -> None:
     if stream:
         tape = Recording()
         for frame in frames(dialect):
             tape.add(frame if isinstance(frame, bytes) else frame.encode())
-        exchange = made(answered=tape)
+        exchange = ended_exchange(answered=tape)
     else:
-        exchange = made(answered=payloads.response(dialect))
+        exchange = ended_exchange(answered=payloads.response(dialect))
     given, out = tokens(exchange)
     assert given and out
 
@@ -149,7 +151,7 @@ def test_the_fields_of_a_whole_answer_have_the_same_tokens_as_its_end(dialect: s
     if dialect in ("ollama", "code-assist"):  # the counts stand in other fields, so the end of the answer is searched
         assert found is None
     else:
-        assert found == tokens(made(answered=answer))
+        assert found == tokens(ended_exchange(answered=answer))
 
 
 @pytest.mark.parametrize(
@@ -166,25 +168,25 @@ def test_tokens_in_the_usage_field(usage: bytes, found: tuple[int | None, int | 
     assert tokens_in_fields({"usage": Raw(usage)}) == found
 
 
-def test_tokens_are_those_that_the_upstream_counted() -> None:
+def test_logged_tokens_are_the_counts_of_the_upstream() -> None:
     usage = (
         b'{"usage":{"input_tokens":3,"cache_read_input_tokens":40,"cache_creation_input_tokens":5,"output_tokens":7}}'
     )
-    assert tokens(made(answered=usage)) == (48, 7)
+    assert tokens(ended_exchange(answered=usage)) == (48, 7)
     usage = b'{"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"thoughtsTokenCount":30}}'
-    assert tokens(made(answered=usage)) == (9, 32)
-    assert tokens(made(answered=b'{"text":"\\"usage\\":{\\"input_tokens\\":1}"}')) == (None, None)
-    assert tokens(made(answered=b'{"usage":null}')) == tokens(made()) == (None, None)
+    assert tokens(ended_exchange(answered=usage)) == (9, 32)
+    assert tokens(ended_exchange(answered=b'{"text":"\\"usage\\":{\\"input_tokens\\":1}"}')) == (None, None)
+    assert tokens(ended_exchange(answered=b'{"usage":null}')) == tokens(ended_exchange()) == (None, None)
 
 
-def test_a_place_that_a_model_has_another_name_at_is_shown() -> None:
-    assert b"  m -> there/n  " in text(facts(made()))
-    assert b"  m -> there  " in text(facts(made(upstream_model="m")))
-    assert b"  2 attempts" in text(facts(made(attempts=2)))
+def test_the_upstream_and_its_name_of_the_model_are_shown() -> None:
+    assert b"  m -> there/n  " in text(facts(ended_exchange()))
+    assert b"  m -> there  " in text(facts(ended_exchange(upstream_model="m")))
+    assert b"  2 attempts" in text(facts(ended_exchange(attempts=2)))
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("user_agent", "found"),
     [
         ("claude-cli/2.1.325 (external, cli)", "claude-cli"),
         ("codex_exec/0.166.0 (Debian)", "codex_exec"),
@@ -196,26 +198,26 @@ def test_a_place_that_a_model_has_another_name_at_is_shown() -> None:
         ("a" * 80, ""),
     ],
 )
-def test_an_agent_is_named_where_its_name_is_plain(given: str, found: str) -> None:
-    assert agent_name(given) == found
+def test_an_agent_is_shown_only_with_a_plain_name(user_agent: str, found: str) -> None:
+    assert agent_name(user_agent) == found
 
 
 def test_long_texts_are_cut() -> None:
     assert harmless("x" * 99, 9) == "xxxxxxxxx..."
-    assert len(text(facts(made(model="m" * 9999, error="e" * 9999, status=500)))) < 900
-    assert len(entry(facts(made(error="e" * 9999))).error) < 600
+    assert len(text(facts(ended_exchange(model="m" * 9999, error="e" * 9999, status=500)))) < 900
+    assert len(entry(facts(ended_exchange(error="e" * 9999))).error) < 600
 
 
 # Writing.
 
 
-def test_a_reader_that_does_not_read_holds_up_nobody() -> None:
+def test_a_reader_that_does_not_read_does_not_block_the_writer() -> None:
     reading, writing = os.pipe()
     writer = LineWriter(writing, most=200_000)
     line = b"x" * 99 + b"\n"
 
     def fill() -> None:
-        for _ in range(10_000):  # twice what a pipe and the memory for waiting lines hold
+        for _ in range(10_000):  # twice the size of the pipe and of the memory for waiting lines
             writer.write([line])
 
     filling = threading.Thread(target=fill, daemon=True)
@@ -224,7 +226,7 @@ def test_a_reader_that_does_not_read_holds_up_nobody() -> None:
     assert not filling.is_alive()
     writer.close(0.01)
     assert writer._size <= 200_000
-    os.close(reading)  # lets the thread go
+    os.close(reading)  # the write of the thread fails, and the thread ends
     assert writer._thread is not None
     writer._thread.join(10)
     assert writer.broken
@@ -276,25 +278,25 @@ def test_one_write_has_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [len(piece) <= MAX_WRITE for piece in written].count(False) == 1
 
 
-def test_the_loop_is_not_held_up_by_the_log(tmp_path: Path) -> None:
+def test_the_log_does_not_block_the_event_loop(tmp_path: Path) -> None:
     reading, writing = os.pipe()
 
-    async def doing() -> list[int]:
-        async with between(Behind(GOOD)) as front:
+    async def scenario() -> list[int]:
+        async with gateway_to(ScriptedUpstream(GOOD)) as front:
             front.gateway.log = ExchangeLog("json", writing)
             front.gateway.log._writer._most = 1000
             for _ in range(50):
                 front.gateway.log._noted.append(b"x" * 5000 + b"\n")
-            told = [await front.ask(path_of("anthropic"), asking("anthropic")) for _ in range(5)]
+            received = [await front.ask(path_of("anthropic"), request_body("anthropic")) for _ in range(5)]
             await asyncio.sleep(0.2)
-            return [one.status for one in told]
+            return [one.status for one in received]
 
-    assert run(doing()) == [200] * 5
+    assert run(scenario()) == [200] * 5
     os.close(reading)
     os.close(writing)
 
 
-def test_tokens_of_a_translated_answer_are_those_of_its_translation() -> None:
+def test_tokens_of_the_translation_replace_the_tokens_in_the_bytes() -> None:
     answered = b'{"usage":{"prompt_tokens":1,"completion_tokens":2}}'
-    assert b"  1 in 2 out" in text(facts(made(answered=answered)))
-    assert b"  7 in - out" in text(facts(made(answered=answered, tokens=(7, None))))
+    assert b"  1 in 2 out" in text(facts(ended_exchange(answered=answered)))
+    assert b"  7 in - out" in text(facts(ended_exchange(answered=answered, tokens=(7, None))))

@@ -1,4 +1,4 @@
-"""The table of faults: it is exhaustive, and the gateway does what each of its rows says."""
+"""The table of faults is complete, and the gateway follows each row."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dragoman.gateway.exchange.refused_exchange import Refused
 from dragoman.gateway.exchange.relay import Relay
 from dragoman.transport.retry_decision import RETRIED
 
-from ..helpers import Behind, asking, between, path_of, run, whole
+from ..helpers import ScriptedUpstream, gateway_to, path_of, request_body, run, whole
 
 ROWS = list(itertools.product(get_args(Origin), get_args(FaultKind)))
 
-# Status and type (or what stands for one) of each kind, for each client.
+# Status and type (or the field that has this role) of each kind of fault, for each dialect of a client.
 _CHAT: dict[str, tuple[int, str]] = {
     "invalid_request": (400, "invalid_request_error"),
     "context_too_long": (400, "invalid_request_error"),
@@ -108,12 +108,12 @@ def test_every_client_dialect_has_a_status_and_a_type_for_every_kind() -> None:
     assert all(set(kinds) == set(get_args(FaultKind)) for kinds in WRITTEN.values())
 
 
-def test_the_gateway_asks_again_after_the_faults_after_which_the_runtime_does() -> None:
+def test_the_gateway_retries_the_same_faults_as_the_runtime() -> None:
     for origin in ("upstream", "client_key"):
         assert {kind for kind in get_args(FaultKind) if TABLE[origin, kind].retried} == RETRIED
 
 
-def test_what_is_not_an_upstreams_doing_moves_no_breaker_and_is_not_asked_again() -> None:
+def test_a_fault_not_caused_by_an_upstream_moves_no_breaker_and_is_not_retried() -> None:
     for (origin, kind), row in TABLE.items():
         if origin in ("place", "gateway"):
             assert (row.breaker, row.retried) == ("ignored", False), (origin, kind)
@@ -122,15 +122,19 @@ def test_what_is_not_an_upstreams_doing_moves_no_breaker_and_is_not_asked_again(
 
 
 @pytest.mark.parametrize(("origin", "kind"), ROWS, ids=lambda word: str(word))
-def test_the_gateway_does_what_a_row_says(origin: Origin, kind: FaultKind, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first place has the fault, the second would serve the request."""
-    row, first, second = TABLE[origin, kind], Behind(whole("openai-chat")), Behind(whole("openai-chat"))
-    once, asked = Relay._once, []
+def test_the_gateway_follows_each_row(origin: Origin, kind: FaultKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first upstream has the fault. The second upstream would serve the request."""
+    row, first, second = (
+        TABLE[origin, kind],
+        ScriptedUpstream(whole("openai-chat")),
+        ScriptedUpstream(whole("openai-chat")),
+    )
+    once, attempts = Relay._once, []
 
     async def faulty(self: Relay, sending: Any, *rest: Any) -> Fault | None:
         if sending.choice.name != "a":
             return await once(self, sending, *rest)
-        asked.append(sending)
+        attempts.append(sending)
         fault = Fault(kind, "as the row says", status_of_kind(kind))
         if origin == "gateway":
             raise Refused(fault)
@@ -139,16 +143,16 @@ def test_the_gateway_does_what_a_row_says(origin: Origin, kind: FaultKind, monke
 
     monkeypatch.setattr(Relay, "_once", faulty)
 
-    async def doing() -> tuple[int, Any]:
-        async with between(first, second, upstream={"trip": 1}, route={"retries": 1}) as front:
-            told = await front.generate("anthropic")
-            return told.status, (await front.ask("/readyz")).json()["upstreams"]
+    async def scenario() -> tuple[int, Any]:
+        async with gateway_to(first, second, upstream={"trip": 1}, route={"retries": 1}) as front:
+            received = await front.generate("anthropic")
+            return received.status, (await front.ask("/readyz")).json()["upstreams"]
 
-    status, unwell = run(doing())
-    assert len(asked) == (2 if row.retried else 1)
+    status, resting = run(scenario())
+    assert len(attempts) == (2 if row.retried else 1)
     assert len(second.seen) == (1 if row.next_place else 0)
     assert status == (200 if row.next_place else WRITTEN["anthropic"][row.sent_as][0])
-    assert set(unwell) == (set() if row.breaker == "ignored" else {"a"})
+    assert set(resting) == (set() if row.breaker == "ignored" else {"a"})
 
 
 @pytest.mark.parametrize("dialect", sorted(WRITTEN))
@@ -160,16 +164,16 @@ def test_every_kind_has_its_status_and_type_for_a_client(dialect: str, monkeypat
 
     monkeypatch.setattr(Relay, "run", refusing)
 
-    async def doing() -> dict[str, tuple[int, str]]:
+    async def scenario() -> dict[str, tuple[int, str]]:
         found = {}
-        async with between(Behind(whole("openai-chat"))) as front:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             for kind in get_args(FaultKind):
                 faults[:] = [Fault(kind, "no luck", status_of_kind(kind))]
-                told = await front.ask(path_of(dialect), asking(dialect))
-                found[kind] = (told.status, _type(dialect, told.body))
+                received = await front.ask(path_of(dialect), request_body(dialect))
+                found[kind] = (received.status, _type(dialect, received.body))
         return found
 
-    assert run(doing()) == WRITTEN[dialect]
+    assert run(scenario()) == WRITTEN[dialect]
 
 
 def _type(dialect: str, body: bytes) -> str:

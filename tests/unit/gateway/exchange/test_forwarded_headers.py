@@ -1,4 +1,4 @@
-"""Headers: what goes to the upstream, what comes back, what is reported as lost, and what a request is called."""
+"""Headers that are sent to the upstream and back to the client, headers that are reported as lost, and request ids."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ALL = {"x-request-id", "traceparent"}
 
 
 @pytest.mark.parametrize(
-    ("upstream", "client", "taken", "lost"),
+    ("upstream", "client", "taken", "dropped"),
     [
         (
             "anthropic",
@@ -82,17 +82,19 @@ ALL = {"x-request-id", "traceparent"}
         ),
     ],
 )
-def test_headers_go_to_their_own_family(upstream: str, client: str, taken: set[str], lost: set[str]) -> None:
+def test_headers_go_only_to_upstreams_of_their_provider(
+    upstream: str, client: str, taken: set[str], dropped: set[str]
+) -> None:
     assert set(to_upstream(upstream, client, CLIENT)) == taken | ALL
-    told = not_forwarded(upstream, client, CLIENT)
-    assert {loss.detail.partition(":")[0] for loss in told} == lost
-    assert {loss.code for loss in told} == {"header.dropped"}
-    severities = {loss.detail.partition(":")[0]: loss.severity for loss in told}
+    received = not_forwarded(upstream, client, CLIENT)
+    assert {loss.detail.partition(":")[0] for loss in received} == dropped
+    assert {loss.code for loss in received} == {"header.dropped"}
+    severities = {loss.detail.partition(":")[0]: loss.severity for loss in received}
     assert severities.get("openai-beta", "warning") == "warning"
     assert severities.get("anthropic-beta", "info") == "info"
 
 
-def heading(answer: list[tuple[str, str]]) -> ResponseHead:
+def head_of(answer: list[tuple[str, str]]) -> ResponseHead:
     return listed([(name.encode(), value.encode()) for name, value in answer])
 
 
@@ -107,40 +109,40 @@ ANSWER = [
 ]
 
 
-def test_what_the_upstream_says_reaches_its_own_family() -> None:
-    assert dict(to_client("openai-chat", "openai-responses", heading(ANSWER), "ex", [], NO_SECRETS)) == {
+def test_headers_of_an_answer_go_only_to_clients_of_their_provider() -> None:
+    assert dict(to_client("openai-chat", "openai-responses", head_of(ANSWER), "ex", [], NO_SECRETS)) == {
         "x-ratelimit-remaining-requests": "9",
         "anthropic-ratelimit-tokens-remaining": "8",
         "openai-processing-ms": "7",
         "x-request-id": "theirs",
     }
-    assert dict(to_client("anthropic", "openai-chat", heading(ANSWER), "ex", [], NO_SECRETS)) == {
+    assert dict(to_client("anthropic", "openai-chat", head_of(ANSWER), "ex", [], NO_SECRETS)) == {
         "x-request-id": "theirs",
         "request-id": "theirs",
     }
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_so_many_as_there_are_come_back_each_time(count: int) -> None:
+def test_every_limit_header_comes_back_in_every_answer(count: int) -> None:
     for value in ("1", "2"):
         limits = [(f"x-ratelimit-{number}", value) for number in range(count)]
         answer = [("date", value), *limits, ("x-request-id", ""), ("request-id", f"r{value}")]
         own = [("content-type", "a/b"), ("x-request-id", f"r{value}")]
-        assert to_client("openai-chat", "openai-chat", heading(answer), "ex", own[:1], NO_SECRETS) == [*own, *limits]
-        assert to_client("gemini", "openai-chat", heading(answer), "ex", own[:1], NO_SECRETS) == own
+        assert to_client("openai-chat", "openai-chat", head_of(answer), "ex", own[:1], NO_SECRETS) == [*own, *limits]
+        assert to_client("gemini", "openai-chat", head_of(answer), "ex", own[:1], NO_SECRETS) == own
 
 
-def test_a_request_is_called_what_the_upstream_calls_it_else_as_the_client_does() -> None:
-    def called(answer: list[tuple[str, str]]) -> str:
-        return dict(to_client("openai-chat", "anthropic", heading(answer), "mine", [], NO_SECRETS))["x-request-id"]
+def test_the_request_id_is_the_upstream_s_or_else_the_client_s() -> None:
+    def request_id(answer: list[tuple[str, str]]) -> str:
+        return dict(to_client("openai-chat", "anthropic", head_of(answer), "mine", [], NO_SECRETS))["x-request-id"]
 
-    assert called([("request-id", "req_1")]) == "req_1"
-    assert called([("x-request-id", ""), ("request-id", "req_1")]) == "req_1"
-    assert called([("request-id", "")]) == "mine"
-    assert called([]) == "mine"
+    assert request_id([("request-id", "req_1")]) == "req_1"
+    assert request_id([("x-request-id", ""), ("request-id", "req_1")]) == "req_1"
+    assert request_id([("request-id", "")]) == "mine"
+    assert request_id([]) == "mine"
 
 
-def test_all_of_it_through_a_gateway() -> None:
+def test_headers_cross_a_gateway_in_both_directions() -> None:
     answer = [("request-id", "req_1"), ("anthropic-ratelimit-requests-remaining", "3"), ("x-other", "y")]
     upstream = Scripted(lambda request: (200, answer, payloads.response("anthropic")))
 
@@ -149,11 +151,11 @@ def test_all_of_it_through_a_gateway() -> None:
 
     def use(base: str) -> None:
         shown = {"openai-beta": "a=b", "x-request-id": "mine", "connection": "keep-alive, x-hop", "x-hop": "1"}
-        told = ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), shown)
-        assert told.headers["x-request-id"] == "req_1"
-        assert "anthropic-ratelimit-requests-remaining" not in told.headers
-        assert "header.dropped;warning" in told.headers["dragoman-losses"]
-        exchange = ask(base, "GET", f"/dragoman/exchanges/{told.headers['dragoman-exchange']}").json()
+        received = ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), shown)
+        assert received.headers["x-request-id"] == "req_1"
+        assert "anthropic-ratelimit-requests-remaining" not in received.headers
+        assert "header.dropped;warning" in received.headers["dragoman-losses"]
+        exchange = ask(base, "GET", f"/dragoman/exchanges/{received.headers['dragoman-exchange']}").json()
         assert "openai-beta: a=b" in [loss["detail"] for loss in exchange["losses"]]
         same = ask(base, "POST", "/v1/messages", payloads.request("anthropic"), {"anthropic-beta": "b1,b2"})
         assert same.headers["request-id"] == "req_1"
@@ -169,20 +171,20 @@ def test_all_of_it_through_a_gateway() -> None:
 
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat", "gemini"])
-def test_a_fault_keeps_its_name_and_says_when_to_ask_again(client: str) -> None:
-    said = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}, "request_id": "req_9"}
+def test_a_fault_keeps_its_request_id_and_its_retry_after(client: str) -> None:
+    fault = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}, "request_id": "req_9"}
     answer = [("request-id", "req_9"), ("retry-after", "77"), ("anthropic-ratelimit-requests-remaining", "0")]
-    upstream = Scripted(lambda request: (429, answer, json.dumps(said).encode()))
+    upstream = Scripted(lambda request: (429, answer, json.dumps(fault).encode()))
 
     def config(places: list[str]) -> Config:
         return Config(upstreams={"u": Upstream("anthropic", places[0], auth="none", models=("*",))})
 
-    told = through(lambda base: ask(base, "POST", PLACES[client], payloads.request(client)), config, upstream)
-    assert told.status == 429
-    assert told.headers["x-request-id"] == "req_9"
-    assert told.headers["retry-after"] == "77"
-    assert told.headers["dragoman-exchange"].startswith("ex_")
-    assert told.headers.get("anthropic-ratelimit-requests-remaining") == ("0" if client == "anthropic" else None)
-    assert told.headers.get("request-id") == ("req_9" if client == "anthropic" else None)
+    received = through(lambda base: ask(base, "POST", PLACES[client], payloads.request(client)), config, upstream)
+    assert received.status == 429
+    assert received.headers["x-request-id"] == "req_9"
+    assert received.headers["retry-after"] == "77"
+    assert received.headers["dragoman-exchange"].startswith("ex_")
+    assert received.headers.get("anthropic-ratelimit-requests-remaining") == ("0" if client == "anthropic" else None)
+    assert received.headers.get("request-id") == ("req_9" if client == "anthropic" else None)
     if client == "anthropic":
-        assert told.json() == said
+        assert received.json() == fault

@@ -1,4 +1,4 @@
-"""Frames of passed streams that have to be searched for every spelling of a secret, and those that have not."""
+"""Frames of passed streams: only unusual frames are searched for every spelling of a secret."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ USUAL = {
 
 
 @pytest.mark.parametrize("dialect", USUAL)
-def test_usual_frames_are_not_unescaped_and_others_are(dialect: str) -> None:
+def test_usual_frames_are_not_unescaped_and_other_frames_are(dialect: str) -> None:
     watch, usual = SecretSearch(dialect, [KEY]), USUAL[dialect]
     assert not watch.is_suspicious(usual)
     assert watch.is_suspicious(usual + b'data: {"message":"who is sk\\u002d0123?"}\n\n')
@@ -32,7 +32,7 @@ def test_usual_frames_are_not_unescaped_and_others_are(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "gemini"])
-def test_most_recorded_streams_are_usual_from_end_to_end(dialect: str) -> None:
+def test_most_recorded_streams_have_only_usual_frames(dialect: str) -> None:
     streams = [record.raw for record in exchanges.records(dialect) if record.stream is not None]
     usual = [raw for raw in streams if not SecretSearch(dialect, [KEY]).is_suspicious(raw)]
     assert len(usual) > len(streams) / 2

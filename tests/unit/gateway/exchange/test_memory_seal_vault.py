@@ -1,11 +1,11 @@
-"""The vault in memory forgets the oldest, counts what it holds, and keeps clients apart."""
+"""The vault in memory drops the oldest seals, counts its bytes, and separates clients."""
 
 from __future__ import annotations
 
 from dragoman.gateway.exchange.memory_seal_vault import BoundedVault
 
 
-def test_the_oldest_seals_are_forgotten_and_those_asked_for_stay() -> None:
+def test_the_oldest_seals_are_dropped_and_recently_read_seals_stay() -> None:
     store = BoundedVault(30)
     vault = store.of("")
     vault.put("a", "x" * 8)
@@ -20,14 +20,14 @@ def test_the_oldest_seals_are_forgotten_and_those_asked_for_stay() -> None:
     assert (vault.get("huge"), len(store)) == (None, 0)
 
 
-def test_what_one_client_puts_no_other_finds() -> None:
+def test_a_client_does_not_find_the_seals_of_another_client() -> None:
     store = BoundedVault(1000)
     store.of("aa").put("key", "seal")
     assert store.of("aa").get("key") == "seal"
     assert [store.of(owner).get(key) for owner, key in (("bb", "key"), ("", "aa/key"), ("a", "a/key"))] == [None] * 3
 
 
-def test_a_vault_is_filled_while_something_is_kept_for_its_client() -> None:
+def test_a_vault_is_filled_while_it_holds_a_seal_of_its_client() -> None:
     store = BoundedVault(30)
     vault = store.of("a")
     assert vault.filled() is None

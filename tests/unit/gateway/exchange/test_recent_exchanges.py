@@ -1,4 +1,4 @@
-"""The record of exchanges: both sides, canon, usage, and no secrets; bounded by count and by bytes."""
+"""The record of exchanges: both sides, canon and usage, without secrets. Its count and its bytes are bounded."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ from dragoman.gateway.exchange.recorded_exchange_report import report, usage
 from dragoman.gateway.http.request_head_cache import KnownHead
 from dragoman.gateway.http.server import IncomingRequest
 
-from ..helpers import DIALECTS, Behind, asking, between, failing, run, streaming, whole
+from ..helpers import DIALECTS, ScriptedUpstream, failing, gateway_to, request_body, run, streaming, whole
 
 
-def recorded(behind: Behind, path: str, body: bytes, headers: dict[str, str], **settings: Any) -> tuple[str, Any]:
-    async def doing() -> tuple[str, Any]:
-        async with between(behind, **settings) as front:
-            told = await front.ask(path, body, headers)
+def recorded(
+    scripted: ScriptedUpstream, path: str, body: bytes, headers: dict[str, str], **settings: Any
+) -> tuple[str, Any]:
+    async def scenario() -> tuple[str, Any]:
+        async with gateway_to(scripted, **settings) as front:
+            received = await front.ask(path, body, headers)
             listed = (await front.ask("/dragoman/exchanges")).body.decode()
-            return listed, await front.exchange(told)
+            return listed, await front.exchange(received)
 
-    found: tuple[str, Any] = run(doing())
+    found: tuple[str, Any] = run(scenario())
     return found
 
 
@@ -49,13 +51,13 @@ def recorded(behind: Behind, path: str, body: bytes, headers: dict[str, str], **
 @pytest.mark.parametrize("upstream", DIALECTS)
 def test_both_sides_canon_usage_and_times(upstream: str, stream: bool) -> None:
     pieces = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)]
-    behind = Behind(streaming(pieces) if stream else whole(upstream), dialect=upstream)
-    asked = asking("anthropic", stream=stream)
-    _, exchange = recorded(behind, "/v1/messages?beta=true", asked, {"user-agent": "test"})
+    scripted = ScriptedUpstream(streaming(pieces) if stream else whole(upstream), dialect=upstream)
+    asked = request_body("anthropic", stream=stream)
+    _, exchange = recorded(scripted, "/v1/messages?beta=true", asked, {"user-agent": "test"})
     assert exchange["request"] == asked.decode()
     assert exchange["path"] == "/v1/messages?beta=true"
     assert exchange["headers"]["user-agent"] == "test"
-    assert exchange["sent"] == behind.seen[0].body.decode()
+    assert exchange["sent"] == scripted.seen[0].body.decode()
     assert exchange["answer_status"] == 200
     if not stream:
         assert exchange["answer"] == payloads.response(upstream).decode()
@@ -79,10 +81,10 @@ KEYS = {
 }
 
 
-def test_no_secret_is_shown_wherever_it_stands() -> None:
-    said = "key client-secret-2 of upstream-secret-9 and sk-abcdefghijklmnop is wrong; Bearer abcdefghijkl.mnop too"
-    behind = Behind(
-        failing(401, ("set-cookie", "session-secret"), body=json.dumps({"error": {"message": said}}).encode())
+def test_no_secret_is_shown_from_any_place_of_an_exchange() -> None:
+    message = "key client-secret-2 of upstream-secret-9 and sk-abcdefghijklmnop is wrong; Bearer abcdefghijkl.mnop too"
+    scripted = ScriptedUpstream(
+        failing(401, ("set-cookie", "session-secret"), body=json.dumps({"error": {"message": message}}).encode())
     )
     body = json.dumps(
         {
@@ -96,9 +98,9 @@ def test_no_secret_is_shown_wherever_it_stands() -> None:
     environment = {"KEY": "upstream-secret-9"}
     upstream = {"auth": "bearer", "key_env": "KEY"}
     path = "/v1/messages?key=query-secret&alt=sse"
-    listed, exchange = recorded(behind, path, body, KEYS, upstream=upstream, environment=environment)
+    listed, exchange = recorded(scripted, path, body, KEYS, upstream=upstream, environment=environment)
     shown = listed + json.dumps(exchange)
-    assert behind.seen[0].headers["authorization"] == "Bearer upstream-secret-9"
+    assert scripted.seen[0].headers["authorization"] == "Bearer upstream-secret-9"
     assert "is wrong" in shown
     for secret in (
         "client-secret",
@@ -112,36 +114,38 @@ def test_no_secret_is_shown_wherever_it_stands() -> None:
         assert secret not in shown
 
 
-def test_attempts_that_failed_are_told() -> None:
-    behind = Behind(failing(503), whole("openai-chat"))
-    _, exchange = recorded(behind, "/v1/messages", asking("anthropic"), {}, route={"retries": 1})
+def test_failed_attempts_are_in_the_record() -> None:
+    scripted = ScriptedUpstream(failing(503), whole("openai-chat"))
+    _, exchange = recorded(scripted, "/v1/messages", request_body("anthropic"), {}, route={"retries": 1})
     assert exchange["attempts"] == 2
-    said = "no luck (upstream 'a', status 503)"
-    assert exchange["tries"] == [{"upstream": "a", "model": "m", "kind": "overloaded", "status": 503, "message": said}]
+    message = "no luck (upstream 'a', status 503)"
+    assert exchange["tries"] == [
+        {"upstream": "a", "model": "m", "kind": "overloaded", "status": 503, "message": message}
+    ]
     assert exchange["error"] == ""
 
 
 def test_a_rehearsal_is_recorded_too() -> None:
-    async def doing() -> Any:
-        async with between(Behind(whole("openai-chat"))) as front:
+    async def scenario() -> Any:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             config = front.gateway.config
             front.gateway.reload(type(config)(upstreams=config.upstreams))
-            told = await front.generate("anthropic", model="rehearsal/rules")
-            return await front.exchange(told)
+            received = await front.generate("anthropic", model="rehearsal/rules")
+            return await front.exchange(received)
 
-    exchange = run(doing())
+    exchange = run(scenario())
     assert exchange["upstream"] == "rehearsal"
     assert exchange["usage"]["output"] > 0
 
 
-def exchange_of(name: str, asked: bytes = b"", **fields: Any) -> Exchange:
-    exchange = Exchange(name, 0.0, "anthropic", IncomingRequest("POST", "/v1/messages", "", {}, asked))
+def exchange_of(name: str, body: bytes = b"", **fields: Any) -> Exchange:
+    exchange = Exchange(name, 0.0, "anthropic", IncomingRequest("POST", "/v1/messages", "", {}, body))
     for field, value in fields.items():
         setattr(exchange, field, value)
     return exchange
 
 
-def test_the_oldest_are_forgotten_by_count_and_by_bytes() -> None:
+def test_the_oldest_exchanges_are_dropped_by_count_and_by_bytes() -> None:
     kept = Exchanges(3, 1_000_000)
     for i in range(5):
         kept.add(exchange_of(f"e{i}"))
@@ -149,7 +153,7 @@ def test_the_oldest_are_forgotten_by_count_and_by_bytes() -> None:
     assert kept.get("e1") is None
     by_size = Exchanges(100, 100_000)
     for i in range(20):
-        by_size.add(exchange_of(f"e{i}", asked=bytes(9_000)))
+        by_size.add(exchange_of(f"e{i}", body=bytes(9_000)))
     assert by_size.size <= 100_000
     assert [one.id for one in by_size.all()] == [f"e{i}" for i in range(11, 20)]
     none = Exchanges(0)
@@ -159,10 +163,10 @@ def test_the_oldest_are_forgotten_by_count_and_by_bytes() -> None:
 
 def test_one_large_exchange_keeps_its_beginning_and_leaves_room_for_others() -> None:
     kept = Exchanges(100, 640_000)
-    kept.add(exchange_of("small", asked=b"x"))
+    kept.add(exchange_of("small", body=b"x"))
     tape = Recording()
     tape.add(bytes(500_000))
-    kept.add(exchange_of("large", asked=b"y" * 500_000, answered=tape))
+    kept.add(exchange_of("large", body=b"y" * 500_000, answered=tape))
     large = kept.get("large")
     assert large is not None
     assert len(large.request.body) == 10_000
@@ -171,7 +175,7 @@ def test_one_large_exchange_keeps_its_beginning_and_leaves_room_for_others() -> 
     assert report(large, Config())["canon"] is None
 
 
-def test_what_was_shortened_still_tells_how_long_it_was() -> None:
+def test_a_shortened_body_keeps_its_original_length() -> None:
     kept = Exchanges(100, 640_000)
     head = KnownHead(b"/v1/messages", "/v1/messages", "", {"host": "x"}, 100)
     exchange = exchange_of("large")
@@ -185,7 +189,7 @@ def test_what_was_shortened_still_tells_how_long_it_was() -> None:
 def test_narrower_bounds_hold_at_once() -> None:
     kept = Exchanges(100, 1_000_000)
     for i in range(10):
-        kept.add(exchange_of(f"e{i}", asked=bytes(8_000)))
+        kept.add(exchange_of(f"e{i}", body=bytes(8_000)))
     assert kept.size == 100_000
     kept.bound(100, 50_000)
     assert [one.id for one in kept.all()] == [f"e{i}" for i in range(5, 10)]
@@ -198,14 +202,14 @@ def test_narrower_bounds_hold_at_once() -> None:
     assert (kept.all(), kept.size) == ([], 0)
 
 
-def test_exchanges_share_nothing_that_is_added_to() -> None:
+def test_exchanges_share_no_list() -> None:
     one, other = exchange_of("one"), exchange_of("other")
     one.tries.append(Try("a", "m", "overloaded", 503, ""))
     one.attempts += 1
     assert (other.tries, other.attempts) == ([], 0)
 
 
-def test_no_two_exchanges_have_one_name() -> None:
+def test_every_exchange_has_its_own_name() -> None:
     drawn = list(islice(_names(), 1000)) + list(islice(_names(), 1000))
     assert len(set(drawn)) == 2000
     assert all(re.fullmatch("ex_[0-9a-f]{32}", name) for name in drawn)
@@ -244,7 +248,7 @@ def test_an_answer_in_one_piece_is_kept_whole() -> None:
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
-def test_usage_is_found_at_the_end_of_a_stream_of_which_the_middle_is_gone(upstream: str) -> None:
+def test_usage_is_found_in_a_stream_without_its_middle(upstream: str) -> None:
     pieces = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)]
     text = max(pieces[3:50], key=lambda frame: b"The" in frame)
     tape = Recording()
@@ -256,7 +260,7 @@ def test_usage_is_found_at_the_end_of_a_stream_of_which_the_middle_is_gone(upstr
     assert "partial" not in found
 
 
-def test_headers_of_losses_are_short_however_many_there_are() -> None:
+def test_the_header_of_losses_stays_short() -> None:
     losses = tuple([Loss("field.dropped", "dropped", "info", f"/{i}") for i in range(5000)])
     assert compact(losses) == "field.dropped;info;n=5000"
     many = tuple([Loss(f"code{i}.dropped", "dropped", "warning", "") for i in range(500)])

@@ -1,4 +1,4 @@
-"""The rehearsal on stage, for coding agents: it takes back its own seals, and calls tools that come by an item."""
+"""The rehearsal as an upstream for coding agents: it accepts its own seals, and calls tools that an item adds."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.pairs.agent_bodies import claude_code, codex_programs
 MODEL = "rehearsal/rules"
 
 
-def admitted(body: object, dialect: str, asked: str) -> Request:
-    request = rehearsal_upstream.admit(msgspec.json.encode(body), Call("generate", dialect), MODEL, asked)
+def admitted(body: object, dialect: str, model: str) -> Request:
+    request = rehearsal_upstream.admit(msgspec.json.encode(body), Call("generate", dialect), MODEL, model)
     assert isinstance(request, Request), request
     return request
 
@@ -36,11 +36,11 @@ def test_claude_code_brings_thoughts_of_the_rehearsal_back() -> None:
     body["messages"] = [{"role": "user", "content": "Run the command `cat notes.txt`"}]
     request = admitted(body, "anthropic", "claude-opus-4-8")
     context = Context("rehearsal", "anthropic", answers=request)
-    said = msgspec.json.decode(get("anthropic").write_response(answered(request), context))
-    assert [block["type"] for block in said["content"]] == ["thinking", "tool_use"]
-    result = {"type": "tool_result", "tool_use_id": said["content"][1]["id"], "content": "alpha"}
+    answer = msgspec.json.decode(get("anthropic").write_response(answered(request), context))
+    assert [block["type"] for block in answer["content"]] == ["thinking", "tool_use"]
+    result = {"type": "tool_result", "tool_use_id": answer["content"][1]["id"], "content": "alpha"}
     body["messages"] += [
-        {"role": "assistant", "content": said["content"]},
+        {"role": "assistant", "content": answer["content"]},
         {"role": "user", "content": [result]},
     ]
     last = answered(admitted(body, "anthropic", "claude-opus-4-8"))
@@ -56,8 +56,8 @@ def test_tools_that_an_item_adds_are_called() -> None:
     assert [(call.namespace, call.name, call.arguments) for call in calls] == [("clock", "sleep", '{"duration_ms":5}')]
 
 
-class Heard:
-    """A reply that is kept."""
+class KeptReply:
+    """A reply that keeps its status and body."""
 
     def __init__(self) -> None:
         self.status, self.body = 0, b""
@@ -77,12 +77,12 @@ def test_gemini_clients_may_bring_thoughts_back_without_a_seal() -> None:
         "tools": [{"functionDeclarations": [{"name": "look"}]}],
         "generationConfig": {"thinkingConfig": {"includeThoughts": True}},
     }
-    request, heard = admitted(body, "gemini", "gemini-2.5-pro"), Heard()
+    request, kept = admitted(body, "gemini", "gemini-2.5-pro"), KeptReply()
     where = Call("generate", "gemini", "gemini-2.5-pro")
-    fault = asyncio.run(rehearsal_upstream.answer_rehearsal(request, where, "m", 1, heard, [], [], False))  # type: ignore[arg-type]
+    fault = asyncio.run(rehearsal_upstream.answer_rehearsal(request, where, "m", 1, kept, [], [], False))  # type: ignore[arg-type]
     assert fault is None
-    assert heard.status == 200
-    assert b"look answered: a tree" in heard.body
+    assert kept.status == 200
+    assert b"look answered: a tree" in kept.body
 
 
 def test_code_assist_clients_bring_seals_of_the_rehearsal_back() -> None:
@@ -94,9 +94,9 @@ def test_code_assist_clients_bring_seals_of_the_rehearsal_back() -> None:
     body = {"model": "gemini-3-pro-preview", "request": inside}
     request = admitted(body, "code-assist", "gemini-3-pro-preview")
     context = Context("rehearsal", "code-assist", answers=request)
-    said = msgspec.json.decode(get("code-assist").write_response(answered(request), context))
-    thought, called = said["response"]["candidates"][0]["content"]["parts"]
-    assert thought.pop("thought")  # a history has none there: it comes back as a text
+    answer = msgspec.json.decode(get("code-assist").write_response(answered(request), context))
+    thought, called = answer["response"]["candidates"][0]["content"]["parts"]
+    assert thought.pop("thought")  # a history has no thought at this place: the thought comes back as a text
     assert "thoughtSignature" in thought
     result = {"functionResponse": {"name": "look", "response": {"output": "a tree"}}}
     inside["contents"] += [{"role": "model", "parts": [thought, called]}, {"role": "user", "parts": [result]}]

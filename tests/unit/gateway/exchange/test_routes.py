@@ -1,4 +1,4 @@
-"""Choices: the same place by the same way is the same object, what is remembered is bounded."""
+"""Choices of a route: equal choices are one object, and the cache of names is bounded."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def last(weights: list[int]) -> int:
     return len(weights) - 1
 
 
-def test_what_is_asked_for_again_is_the_same_choice() -> None:
+def test_the_same_model_gives_the_same_choice_object() -> None:
     routes = Routes(CONFIG)
     for model in ("strict-1", "any-1", "own-1", "a/some", "rehearsal"):
         assert routes.find(model, first)[1][0] is routes.find(model, first)[1][0]
 
 
-def test_choices_that_are_drawn_are_the_same_in_any_order() -> None:
+def test_choices_by_weight_are_the_same_objects_in_any_order() -> None:
     routes = Routes(CONFIG)
     one, other = routes.find("drawn-1", first)[1], routes.find("drawn-1", last)[1]
     assert [choice.name for choice in one] == ["a", "b", "b"]
@@ -41,7 +41,7 @@ def test_choices_that_are_drawn_are_the_same_in_any_order() -> None:
     assert one[0] is other[1] and one[1] is other[0] and one[2] is other[2]
 
 
-def test_another_way_to_the_same_place_is_another_choice() -> None:
+def test_another_route_to_the_same_upstream_is_another_choice() -> None:
     routes = Routes(CONFIG)
     strict, lax = routes.find("strict-1", first)[1][0], routes.find("lax-1", first)[1][0]
     assert (strict.name, strict.model) == (lax.name, lax.model)
@@ -49,7 +49,7 @@ def test_another_way_to_the_same_place_is_another_choice() -> None:
     assert [strict.route.tolerance, lax.route.tolerance] == ["info", "error"]
 
 
-def test_names_are_forgotten_and_long_ones_are_not_remembered() -> None:
+def test_old_names_are_dropped_and_long_names_are_not_cached() -> None:
     routes = Routes(CONFIG)
     for number in range(3 * MAX_KNOWN):
         assert routes.find(f"any-{number}", first)[1][0].model == f"any-{number}"

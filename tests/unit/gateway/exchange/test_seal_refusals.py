@@ -1,4 +1,4 @@
-"""An upstream that refuses a seal is asked once more without seals, and the client is told."""
+"""After an upstream refuses a seal, the request is sent once more without seals, and the client gets a loss report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dragoman.canon.events import Fault
 from dragoman.gateway.exchange.seal_refusals import refuses_seals
 from tests.seals import sealing_upstreams
 
-from ..helpers import Behind, Received, between, failing, path_of, run, whole
+from ..helpers import Received, ScriptedUpstream, failing, gateway_to, path_of, run, whole
 
 Json = Any
 
@@ -108,23 +108,23 @@ def refusing(dialect: str) -> Any:
     return failing(400, body=json.dumps(REFUSALS[dialect]).encode())
 
 
-def asked(behind: Behind, client: str, body: bytes, **route: Any) -> tuple[Received, Json]:
-    async def doing() -> tuple[Received, Json]:
-        async with between(behind, route=route or None) as front:
+def exchange_with(scripted: ScriptedUpstream, client: str, body: bytes, **route: Any) -> tuple[Received, Json]:
+    async def scenario() -> tuple[Received, Json]:
+        async with gateway_to(scripted, route=route or None) as front:
             path = path_of(client).replace("/m:", f"/{MODELS['gemini']}:")
             received = await front.ask(path, body)
             return received, await front.exchange(received)
 
-    found: tuple[Received, Json] = run(doing())
+    found: tuple[Received, Json] = run(scenario())
     return found
 
 
 @pytest.mark.parametrize("dialect", MODELS)
 def test_within_one_dialect_seals_are_taken_out_of_the_bytes(dialect: str) -> None:
-    behind = Behind(refusing(dialect), whole(dialect), dialect=dialect)
+    scripted = ScriptedUpstream(refusing(dialect), whole(dialect), dialect=dialect)
     body = json.dumps(HISTORIES[dialect], indent=1).encode()
-    received, exchange = asked(behind, dialect, body)
-    first, second = [request.body for request in behind.seen]
+    received, exchange = exchange_with(scripted, dialect, body)
+    first, second = [request.body for request in scripted.seen]
     assert received.status == 200
     assert SIGNATURE.encode() in first
     assert SIGNATURE.encode() not in second
@@ -132,21 +132,21 @@ def test_within_one_dialect_seals_are_taken_out_of_the_bytes(dialect: str) -> No
     assert [one["kind"] for one in exchange["tries"]][:1] == ["invalid_request"]
     lines = [line for line in body.splitlines() if line.strip() not in (b"", b"{", b"}", b"},", b"[", b"]", b"],")]
     left = [line for line in lines if line in second.splitlines()]
-    assert len(left) > len(lines) / 3, "the bytes of the client are edited, not written anew"
+    assert len(left) > len(lines) / 3, "the bytes of the client are edited, not written again"
 
 
-def test_gemini_gets_the_documented_dummy() -> None:
-    behind = Behind(refusing("gemini"), whole("gemini"), dialect="gemini")
-    received, _ = asked(behind, "gemini", json.dumps(HISTORIES["gemini"]).encode())
-    parts = json.loads(behind.seen[1].body)["contents"][1]["parts"]
+def test_gemini_gets_the_documented_placeholder_of_a_seal() -> None:
+    scripted = ScriptedUpstream(refusing("gemini"), whole("gemini"), dialect="gemini")
+    received, _ = exchange_with(scripted, "gemini", json.dumps(HISTORIES["gemini"]).encode())
+    parts = json.loads(scripted.seen[1].body)["contents"][1]["parts"]
     assert [part["thoughtSignature"] for part in parts] == ["skip_thought_signature_validator"]
     assert "seal.dummy" in received.headers["dragoman-losses"]
 
 
-def test_messages_without_thoughts_cannot_go_on_with_a_budget() -> None:
-    behind = Behind(refusing("anthropic"), whole("anthropic"), dialect="anthropic")
-    received, _ = asked(behind, "anthropic", json.dumps(HISTORIES["anthropic"]).encode())
-    second = json.loads(behind.seen[1].body)
+def test_a_messages_request_without_thoughts_loses_its_thinking_budget() -> None:
+    scripted = ScriptedUpstream(refusing("anthropic"), whole("anthropic"), dialect="anthropic")
+    received, _ = exchange_with(scripted, "anthropic", json.dumps(HISTORIES["anthropic"]).encode())
+    second = json.loads(scripted.seen[1].body)
     assert [block["type"] for block in second["messages"][1]["content"]] == ["tool_use"]
     assert "thinking" not in second
     assert "effort.dropped" in received.headers["dragoman-losses"]
@@ -162,10 +162,10 @@ def test_a_translated_request_is_sent_without_seals(upstream: str) -> None:
     results = [{"role": "tool", "tool_call_id": call["id"], "content": "20"} for call in message["tool_calls"]]
     question = {"role": "user", "content": "look"}
     body = json.dumps({"model": script.model, "messages": [question, message, *results]}).encode()
-    behind = Behind(refusing(upstream), whole(upstream), dialect=upstream)
-    received, _ = asked(behind, "openai-chat", body)
+    scripted = ScriptedUpstream(refusing(upstream), whole(upstream), dialect=upstream)
+    received, _ = exchange_with(scripted, "openai-chat", body)
     assert received.status == 200
-    first, second = [json.loads(request.body) for request in behind.seen]
+    first, second = [json.loads(request.body) for request in scripted.seen]
     want = [piece[-1] for piece in sealing_upstreams.expected(script, 0) if piece[-1]]
     assert all(seal in json.dumps(first) for seal in want)
     assert not any(seal in json.dumps(second) for seal in want)
@@ -173,18 +173,18 @@ def test_a_translated_request_is_sent_without_seals(upstream: str) -> None:
     assert "seal.dropped" in received.headers["dragoman-losses"]
 
 
-def test_it_is_asked_once_more_and_no_more() -> None:
-    behind = Behind(refusing("anthropic"), dialect="anthropic")
-    received, _ = asked(behind, "anthropic", json.dumps(HISTORIES["anthropic"]).encode())
+def test_a_refused_seal_causes_only_one_more_request() -> None:
+    scripted = ScriptedUpstream(refusing("anthropic"), dialect="anthropic")
+    received, _ = exchange_with(scripted, "anthropic", json.dumps(HISTORIES["anthropic"]).encode())
     assert received.status == 400
-    assert len(behind.seen) == 2
+    assert len(scripted.seen) == 2
 
 
-def test_a_request_without_seals_is_asked_once() -> None:
-    behind = Behind(refusing("anthropic"), dialect="anthropic")
+def test_a_request_without_seals_is_sent_once() -> None:
+    scripted = ScriptedUpstream(refusing("anthropic"), dialect="anthropic")
     plain = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
-    received, _ = asked(behind, "anthropic", json.dumps(plain).encode())
-    assert (received.status, len(behind.seen)) == (400, 1)
+    received, _ = exchange_with(scripted, "anthropic", json.dumps(plain).encode())
+    assert (received.status, len(scripted.seen)) == (400, 1)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_request_without_seals_is_asked_once() -> None:
         "input[0].content: encrypted files are not supported",
     ],
 )
-def test_other_refusals_stay(message: str) -> None:
+def test_other_refusals_are_not_retried(message: str) -> None:
     body = json.dumps({"error": {"message": message}}).encode()
     assert not refuses_seals(Fault("invalid_request", message, 400), body)
 
@@ -213,6 +213,6 @@ def test_other_refusals_stay(message: str) -> None:
         "The encrypted content for item rs_1 could not be verified. Reason: it could not be decrypted or parsed.",
     ],
 )
-def test_refusals_of_seals_by_their_words(message: str) -> None:
+def test_refusals_of_seals_are_detected_by_their_messages(message: str) -> None:
     assert refuses_seals(Fault("invalid_request", message, 400), None)
     assert not refuses_seals(Fault("rate_limit", message, 429), None)

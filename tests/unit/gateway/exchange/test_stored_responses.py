@@ -1,4 +1,4 @@
-"""Responses that are kept: the next request finds them at once, over any upstream; and what clients do with them."""
+"""Stored responses: the next request continues a response with any upstream, and clients read, list and delete them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ..gateway_and_upstreams import Received, Scripted, ask, through
 DIALECTS = sorted(names())
 
 
-class Story(Scripted):
-    """Answers with the benchmark's story: two calls."""
+class TwoCallsUpstream(Scripted):
+    """An upstream that answers with the conversation of the benchmark: two calls."""
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
@@ -42,7 +42,7 @@ class Story(Scripted):
             await super().handle(request, reply)
 
 
-def to(dialect: str) -> Any:
+def config_to(dialect: str) -> Any:
     return lambda places: Config(upstreams={"u": Upstream(dialect, places[0], auth="none", models=("*",))})
 
 
@@ -56,7 +56,7 @@ def client(base: str) -> openai.OpenAI:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "openai-responses"])
-def test_a_response_goes_on_over_any_upstream(dialect: str, stream: bool) -> None:
+def test_a_response_is_continued_with_any_upstream(dialect: str, stream: bool) -> None:
     def use(base: str) -> int:
         with client(base) as sdk:
             if stream:
@@ -71,15 +71,15 @@ def test_a_response_goes_on_over_any_upstream(dialect: str, stream: bool) -> Non
             assert [item.id for item in sdk.responses.retrieve(first.id).output] == [item.id for item in first.output]
             return len(calls)
 
-    upstream = Story(dialect)
-    calls = through(use, to(dialect), upstream)
+    upstream = TwoCallsUpstream(dialect)
+    calls = through(use, config_to(dialect), upstream)
     sent = upstream.seen[1].body.decode()
     assert "the first question" in sent
     assert sent.count('"done"') == calls > 0
     assert "resp_" not in sent
 
 
-def test_three_turns_are_one_conversation_for_the_upstream() -> None:
+def test_the_upstream_gets_three_turns_as_one_conversation() -> None:
     def use(base: str) -> None:
         with client(base) as sdk:
             first = sdk.responses.create(model="m", input="one", instructions="be brief")
@@ -93,32 +93,38 @@ def test_three_turns_are_one_conversation_for_the_upstream() -> None:
         "model": "m",
         "choices": [{"index": 0, "message": {"role": "assistant", "content": "aye"}, "finish_reason": "stop"}],
     }
-    upstream = Scripted(lambda request: (200, [], json.dumps(answer).encode()))  # one name for all it says
-    through(use, to("openai-chat"), upstream)
-    said = [[(turn["role"], turn["content"]) for turn in body["messages"]] for body in upstream.bodies()]
-    assert said[0][0][1] == "be brief"
-    assert said[2] == [("user", "one"), ("assistant", "aye"), ("user", "two"), ("assistant", "aye"), ("user", "three")]
+    upstream = Scripted(lambda request: (200, [], json.dumps(answer).encode()))  # all answers have the same id
+    through(use, config_to("openai-chat"), upstream)
+    messages = [[(turn["role"], turn["content"]) for turn in body["messages"]] for body in upstream.bodies()]
+    assert messages[0][0][1] == "be brief"
+    assert messages[2] == [
+        ("user", "one"),
+        ("assistant", "aye"),
+        ("user", "two"),
+        ("assistant", "aye"),
+        ("user", "three"),
+    ]
 
 
-def test_the_rehearsal_goes_on_too() -> None:
+def test_the_rehearsal_continues_a_stored_response() -> None:
     def texts(base: str) -> Any:
         first = ask(base, "POST", "/v1/responses", {"model": "rehearsal/rules", "input": "hello"}).json()
-        again = {"model": "rehearsal/rules", "input": "again", "previous_response_id": first["id"]}
-        second = ask(base, "POST", "/v1/responses", again).json()
+        second_body = {"model": "rehearsal/rules", "input": "again", "previous_response_id": first["id"]}
+        second = ask(base, "POST", "/v1/responses", second_body).json()
         listed = ask(base, "GET", f"/v1/responses/{second['id']}/input_items?order=asc").json()
         return [item["content"] for item in listed["data"] if item.get("role") == "user"]
 
     assert through(texts, rehearsing) == ["hello", "again"]
 
 
-def test_what_was_not_kept_is_refused_and_not_left_out() -> None:
+def test_a_reference_to_a_response_that_was_not_stored_is_refused() -> None:
     def use(base: str) -> tuple[Received, Received]:
         first = ask(base, "POST", "/v1/responses", {"model": "m", "input": "x", "store": False}).json()
-        asked = {"model": "m", "input": "y", "previous_response_id": first["id"]}
-        return ask(base, "POST", "/v1/responses", asked), ask(base, "GET", f"/v1/responses/{first['id']}")
+        body = {"model": "m", "input": "y", "previous_response_id": first["id"]}
+        return ask(base, "POST", "/v1/responses", body), ask(base, "GET", f"/v1/responses/{first['id']}")
 
-    upstream = Story("anthropic")
-    on, got = through(use, to("anthropic"), upstream)
+    upstream = TwoCallsUpstream("anthropic")
+    on, got = through(use, config_to("anthropic"), upstream)
     assert on.status == 400
     assert on.json()["error"]["code"] == "previous_response_not_found"
     assert on.json()["error"]["param"] == "previous_response_id"
@@ -126,7 +132,7 @@ def test_what_was_not_kept_is_refused_and_not_left_out() -> None:
     assert len(upstream.seen) == 1
 
 
-def test_responses_are_looked_at_listed_and_deleted() -> None:
+def test_responses_are_read_listed_and_deleted() -> None:
     def use(base: str) -> None:
         with client(base) as sdk:
             made = sdk.responses.create(
@@ -146,33 +152,37 @@ def test_responses_are_looked_at_listed_and_deleted() -> None:
         assert ask(base, "DELETE", "/v1/responses").status == 404
         assert ask(base, "PUT", "/v1/responses/x/y").status == 404
 
-    through(use, to("openai-chat"), Story("openai-chat"))
+    through(use, config_to("openai-chat"), TwoCallsUpstream("openai-chat"))
 
 
-def test_conversations_grow_with_what_is_said_in_them() -> None:
+def test_conversations_grow_with_their_messages() -> None:
     def use(base: str) -> None:
         with client(base) as sdk:
-            talk = sdk.conversations.create(
+            conversation = sdk.conversations.create(
                 metadata={"a": "b"}, items=[{"type": "message", "role": "user", "content": "zero"}]
             )
-            assert talk.metadata == {"a": "b"}
-            sdk.responses.create(model="m", input="one", conversation=talk.id)
-            sdk.responses.create(model="m", input="two", conversation={"id": talk.id})
-            items = ask(base, "GET", f"/v1/conversations/{talk.id}/items?order=asc&limit=100").json()["data"]
+            assert conversation.metadata == {"a": "b"}
+            sdk.responses.create(model="m", input="one", conversation=conversation.id)
+            sdk.responses.create(model="m", input="two", conversation={"id": conversation.id})
+            items = ask(base, "GET", f"/v1/conversations/{conversation.id}/items?order=asc&limit=100").json()["data"]
             assert [item["content"] for item in items if item.get("role") == "user"] == ["zero", "one", "two"]
             assert all(item["id"] for item in items)
-            one = ask(base, "GET", f"/v1/conversations/{talk.id}/items/{items[0]['id']}").json()
+            one = ask(base, "GET", f"/v1/conversations/{conversation.id}/items/{items[0]['id']}").json()
             assert one == items[0]
-            assert ask(base, "DELETE", f"/v1/conversations/{talk.id}/items/{items[0]['id']}").status == 200
-            assert ask(base, "GET", f"/v1/conversations/{talk.id}/items/{items[0]['id']}").status == 404
+            assert ask(base, "DELETE", f"/v1/conversations/{conversation.id}/items/{items[0]['id']}").status == 200
+            assert ask(base, "GET", f"/v1/conversations/{conversation.id}/items/{items[0]['id']}").status == 404
             more = ask(
-                base, "POST", f"/v1/conversations/{talk.id}/items", {"items": [{"role": "user", "content": "x"}]}
+                base,
+                "POST",
+                f"/v1/conversations/{conversation.id}/items",
+                {"items": [{"role": "user", "content": "x"}]},
             )
             assert [item["content"] for item in more.json()["data"]] == ["x"]
-            assert sdk.conversations.update(talk.id, metadata={"c": "d"}).metadata == {"c": "d"}
-            assert sdk.conversations.delete(talk.id).deleted
+            assert sdk.conversations.update(conversation.id, metadata={"c": "d"}).metadata == {"c": "d"}
+            assert sdk.conversations.delete(conversation.id).deleted
             assert (
-                ask(base, "POST", "/v1/responses", {"model": "m", "input": "x", "conversation": talk.id}).status == 404
+                ask(base, "POST", "/v1/responses", {"model": "m", "input": "x", "conversation": conversation.id}).status
+                == 404
             )
         assert ask(base, "POST", "/v1/conversations", b"[").status == 400
         for items in (5, [5], [{}, "x"], {"a": 1}):
@@ -183,8 +193,8 @@ def test_conversations_grow_with_what_is_said_in_them() -> None:
         assert ask(base, "GET", f"/v1/conversations/{bare['id']}/nowhere").status == 404
         assert ask(base, "GET", "/v1/conversations").status == 404
 
-    upstream = Story("openai-chat")
-    through(use, to("openai-chat"), upstream)
+    upstream = TwoCallsUpstream("openai-chat")
+    through(use, config_to("openai-chat"), upstream)
     assert [turn["content"] for turn in upstream.bodies()[1]["messages"] if turn["role"] == "user"] == [
         "zero",
         "one",
@@ -192,11 +202,11 @@ def test_conversations_grow_with_what_is_said_in_them() -> None:
     ]
 
 
-def test_an_upstream_that_keeps_responses_itself_is_left_to_it() -> None:
+def test_requests_for_responses_go_to_an_upstream_that_stores_them() -> None:
     def use(base: str) -> Any:
         first = ask(base, "POST", "/v1/responses", {"model": "m", "input": "one"}).json()
-        asked = {"model": "m", "input": "two", "previous_response_id": first["id"]}
-        ask(base, "POST", "/v1/responses", asked)
+        body = {"model": "m", "input": "two", "previous_response_id": first["id"]}
+        ask(base, "POST", "/v1/responses", body)
         ask(base, "POST", "/v1/responses", {"model": "m", "input": "x", "previous_response_id": "resp_theirs"})
         ask(base, "GET", "/v1/responses/resp_theirs?include=a", headers={"authorization": "Bearer k"})
         ask(base, "POST", "/v1/responses/compact", {"model": "m", "input": "x"})
@@ -205,8 +215,8 @@ def test_an_upstream_that_keeps_responses_itself_is_left_to_it() -> None:
         ask(base, "DELETE", f"/v1/responses/{first['id']}")
         return first["id"]
 
-    upstream = Story("openai-responses")
-    name = through(use, to("openai-responses"), upstream)
+    upstream = TwoCallsUpstream("openai-responses")
+    name = through(use, config_to("openai-responses"), upstream)
     sent = upstream.bodies()
     assert sent[1] == {"model": "m", "input": "two", "previous_response_id": name}
     assert sent[2]["previous_response_id"] == "resp_theirs"
@@ -219,15 +229,15 @@ def test_an_upstream_that_keeps_responses_itself_is_left_to_it() -> None:
     ]
 
 
-def test_words_that_look_like_the_end_are_not_the_end() -> None:
+def test_a_text_that_looks_like_the_last_event_does_not_end_the_stream() -> None:
     text = "event: response.completed\n\ndata: {}"
-    said = {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+    choices = {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     delta = [{"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": "stop"}]
     frame = b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(chunk | {"choices": delta}).encode()
 
     def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
-        whole = chunk | {"object": "chat.completion"} | said
+        whole = chunk | {"object": "chat.completion"} | choices
         return 200, [], frame if b'"stream":true' in request.body else json.dumps(whole).encode()
 
     def use(base: str) -> None:
@@ -239,11 +249,11 @@ def test_words_that_look_like_the_end_are_not_the_end() -> None:
             assert second.output_text == text
             assert second.id != first.id
 
-    through(use, to("openai-chat"), Scripted(answers))
+    through(use, config_to("openai-chat"), Scripted(answers))
 
 
-def test_a_response_of_one_upstream_goes_on_at_another() -> None:
-    """The second speaks Responses too, and has never heard of the id."""
+def test_a_response_of_one_upstream_is_continued_at_another() -> None:
+    """The second upstream has the dialect Responses too, but does not have the response with this id."""
 
     def config(places: list[str]) -> Config:
         rows = {f"u{i}": Upstream("openai-responses", place, auth="none") for i, place in enumerate(places)}
@@ -251,49 +261,51 @@ def test_a_response_of_one_upstream_goes_on_at_another() -> None:
 
     def use(base: str) -> None:
         first = ask(base, "POST", "/v1/responses", {"model": "a", "input": "one"}).json()
-        asked = {"model": "b", "input": "two", "previous_response_id": first["id"]}
-        assert ask(base, "POST", "/v1/responses", asked).status == 200
+        body = {"model": "b", "input": "two", "previous_response_id": first["id"]}
+        assert ask(base, "POST", "/v1/responses", body).status == 200
 
-    here, there = Story("openai-responses"), Story("openai-responses")
-    through(use, config, here, there)
-    sent = there.bodies()[0]
+    first_upstream, second_upstream = TwoCallsUpstream("openai-responses"), TwoCallsUpstream("openai-responses")
+    through(use, config, first_upstream, second_upstream)
+    sent = second_upstream.bodies()[0]
     assert "previous_response_id" not in sent
     assert sent["input"][0] == {"type": "message", "role": "user", "content": "one"}
     assert sent["input"][-1] == {"type": "message", "role": "user", "content": "two"}
     assert [item["type"] for item in sent["input"][1:-1]].count("function_call") == 2
 
 
-def test_compaction_is_refused_where_nobody_can_do_it() -> None:
+def test_compaction_is_refused_for_an_upstream_without_it() -> None:
     received = through(
         lambda base: ask(base, "POST", "/v1/responses/compact", {"model": "m", "input": "x"}),
-        to("anthropic"),
-        Story("anthropic"),
+        config_to("anthropic"),
+        TwoCallsUpstream("anthropic"),
     )
     assert received.status == 404
     assert received.json()["error"]["param"] == "model"
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "openai-responses"])
-def test_tokens_are_counted_with_the_turns_before(dialect: str) -> None:
+def test_a_token_count_includes_the_earlier_turns(dialect: str) -> None:
     def use(base: str) -> tuple[int, int, int]:
         long = "many words " * 200
         first = ask(base, "POST", "/v1/responses", {"model": "m", "input": long}).json()
         body = {"model": "m", "input": "x"}
         alone = ask(base, "POST", "/v1/responses/input_tokens", body).json()
         after = ask(base, "POST", "/v1/responses/input_tokens", {**body, "previous_response_id": first["id"]}).json()
-        lost = ask(base, "POST", "/v1/responses/input_tokens", {**body, "previous_response_id": "resp_none"}).status
-        return alone.get("input_tokens", 0), after.get("input_tokens", 0), lost
+        unknown_status = ask(
+            base, "POST", "/v1/responses/input_tokens", {**body, "previous_response_id": "resp_none"}
+        ).status
+        return alone.get("input_tokens", 0), after.get("input_tokens", 0), unknown_status
 
-    upstream = Story(dialect)
-    alone, after, lost = through(use, to(dialect), upstream)
-    if dialect == "openai-responses":  # it has the turns, and its answer here is none
+    upstream = TwoCallsUpstream(dialect)
+    alone, after, unknown_status = through(use, config_to(dialect), upstream)
+    if dialect == "openai-responses":  # the upstream has the turns itself, and its answer in this test is no count
         assert json.loads(upstream.seen[2].body)["previous_response_id"].startswith("resp_")
     elif dialect == "anthropic":
         assert b"many words" in upstream.seen[2].body
-        assert lost == 400
+        assert unknown_status == 400
     else:
         assert after > alone + 100
-        assert lost == 400
+        assert unknown_status == 400
 
 
 def test_a_web_socket_is_refused_at_once() -> None:
@@ -325,7 +337,7 @@ def test_the_memory_is_bounded_and_forgets_the_oldest() -> None:
 
 
 class Broken(MemoryStored):
-    """A store that is not there, for reading or for writing."""
+    """A store that fails, for writing only or also for reading."""
 
     def __init__(self, *, reads: bool) -> None:
         super().__init__()
@@ -340,9 +352,9 @@ class Broken(MemoryStored):
         raise OSError("the store is gone")
 
 
-def test_a_store_that_fails_is_a_fault_and_not_silence(capfd: pytest.CaptureFixture[str]) -> None:
-    asked = {"model": "m", "input": "x", "previous_response_id": "resp_1"}
-    received = through(lambda base: ask(base, "POST", "/v1/responses", asked), rehearsing, stored=Broken(reads=False))
+def test_a_failing_store_is_a_fault(capfd: pytest.CaptureFixture[str]) -> None:
+    body = {"model": "m", "input": "x", "previous_response_id": "resp_1"}
+    received = through(lambda base: ask(base, "POST", "/v1/responses", body), rehearsing, stored=Broken(reads=False))
     assert (received.status, received.json()["error"]["code"]) == (500, "gateway_failed")
     received = through(lambda base: ask(base, "GET", "/v1/responses/resp_1"), rehearsing, stored=Broken(reads=False))
     assert (received.status, received.json()["error"]["code"]) == (500, "gateway_failed")
@@ -350,7 +362,9 @@ def test_a_store_that_fails_is_a_fault_and_not_silence(capfd: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_an_answer_that_could_not_be_kept_does_not_look_whole(stream: bool, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_answer_that_could_not_be_stored_does_not_look_complete(
+    stream: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
     def use(base: str) -> bool:
         with client(base) as sdk:
             try:

@@ -1,4 +1,4 @@
-"""Streams: at once, no faster than the client reads, alive while nothing comes, and never ended well when cut."""
+"""Streams: frames leave as fast as the client reads, pauses have keep-alives, cut streams end with a fault."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from dragoman.translate.stream_passthrough import PassThrough
 
 from ..helpers import (
     DIALECTS,
-    Behind,
     Front,
     Received,
-    asking,
-    between,
+    ScriptedUpstream,
     chunks,
     failing,
+    gateway_to,
     path_of,
+    request_body,
     run,
     streaming,
 )
@@ -38,12 +38,12 @@ def story(dialect: str) -> list[bytes]:
     return [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(dialect)]
 
 
-def received_by(*behind: Behind, client: str, **settings: Any) -> Received:
-    async def doing() -> Received:
-        async with between(*behind, **settings) as front:
+def received_by(*scripted: ScriptedUpstream, client: str, **settings: Any) -> Received:
+    async def scenario() -> Received:
+        async with gateway_to(*scripted, **settings) as front:
             return await front.generate(client, stream=True)
 
-    received: Received = run(doing())
+    received: Received = run(scenario())
     return received
 
 
@@ -53,8 +53,8 @@ def events(dialect: str, body: bytes) -> list[Any]:
 
 
 async def begin(front: Front, dialect: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter, str]:
-    """A stream under way: its head has been read."""
-    reader, writer = await front.open(path_of(dialect, stream=True), asking(dialect, stream=True))
+    """Open a stream and read its head."""
+    reader, writer = await front.open(path_of(dialect, stream=True), request_body(dialect, stream=True))
     return reader, writer, (await reader.readuntil(b"\r\n\r\n")).decode()
 
 
@@ -67,11 +67,11 @@ def test_each_frame_leaves_at_once(client: str) -> None:
         for frame in story("openai-chat"):
             reply.write(frame)
             if b"The" in frame:
-                await seen.wait()  # the upstream says no more before the client has this
+                await seen.wait()  # the upstream sends no more before the client has this frame
         reply.end()
 
-    async def doing() -> tuple[str, bytes]:
-        async with between(Behind(step)) as front:
+    async def scenario() -> tuple[str, bytes]:
+        async with gateway_to(ScriptedUpstream(step)) as front:
             reader, writer, head = await begin(front, client)
             body = b""
             async for piece in chunks(reader):
@@ -81,14 +81,14 @@ def test_each_frame_leaves_at_once(client: str) -> None:
             writer.close()
             return head, body
 
-    head, body = run(doing())
+    head, body = run(scenario())
     assert "cache-control: no-cache, no-transform" in head
     assert "x-accel-buffering: no" in head
     assert isinstance(events(client, body)[-1], Finish)
 
 
 @pytest.mark.parametrize("client", ["openai-chat", "anthropic"])
-def test_a_client_that_reads_slowly_slows_the_upstream_down_and_leaving_ends_it(client: str) -> None:
+def test_a_slow_client_slows_the_upstream_and_a_leaving_client_ends_it(client: str) -> None:
     written = 0
     left = asyncio.Event()
     frame = next(frame for frame in story("openai-chat") if b"The" in frame)
@@ -106,8 +106,8 @@ def test_a_client_that_reads_slowly_slows_the_upstream_down_and_leaving_ends_it(
             left.set()
             raise
 
-    async def doing() -> tuple[int, int, Any]:
-        async with between(Behind(flood)) as front:
+    async def scenario() -> tuple[int, int, Any]:
+        async with gateway_to(ScriptedUpstream(flood)) as front:
             reader, writer, _ = await begin(front, client)
             reader._limit = 1  # type: ignore[attr-defined]  # nothing is read ahead
             before = -1
@@ -121,7 +121,7 @@ def test_a_client_that_reads_slowly_slows_the_upstream_down_and_leaving_ends_it(
             name = listed[0]["id"]
             return before, written, (await front.ask(f"/dragoman/exchanges/{name}")).json()
 
-    stood, _, exchange = run(doing())
+    stood, _, exchange = run(scenario())
     assert stood < 100_000_000
     assert exchange["error"] == "the client left"
     assert exchange["usage"]["partial"] is True
@@ -129,7 +129,7 @@ def test_a_client_that_reads_slowly_slows_the_upstream_down_and_leaving_ends_it(
     assert exchange["usage"]["output"] > 0
 
 
-def test_a_client_that_leaves_while_the_upstream_thinks_ends_it_too() -> None:
+def test_a_client_that_leaves_before_the_answer_ends_the_upstream_request() -> None:
     left = asyncio.Event()
 
     async def thinking(request: IncomingRequest, reply: Reply) -> None:
@@ -139,28 +139,28 @@ def test_a_client_that_leaves_while_the_upstream_thinks_ends_it_too() -> None:
             left.set()
             raise
 
-    async def doing() -> bool:
-        behind = Behind(thinking)
-        async with between(behind) as front:
-            _, writer = await front.open("/v1/messages", asking("anthropic"))
-            while not behind.seen:
+    async def scenario() -> bool:
+        scripted = ScriptedUpstream(thinking)
+        async with gateway_to(scripted) as front:
+            _, writer = await front.open("/v1/messages", request_body("anthropic"))
+            while not scripted.seen:
                 await asyncio.sleep(0.01)
             writer.transport.abort()
             await asyncio.wait_for(left.wait(), 1)
             return True
 
-    assert run(doing())
+    assert run(scenario())
 
 
-def test_what_the_upstream_had_counted_when_the_client_left_is_recorded() -> None:
+def test_the_counts_of_the_upstream_are_recorded_when_the_client_leaves() -> None:
     async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for frame in story("anthropic")[:30]:
             reply.write(frame)
         await asyncio.sleep(30)
 
-    async def doing() -> Any:
-        async with between(Behind(step, dialect="anthropic")) as front:
+    async def scenario() -> Any:
+        async with gateway_to(ScriptedUpstream(step, dialect="anthropic")) as front:
             reader, writer, head = await begin(front, "openai-chat")
             async for piece in chunks(reader):
                 if b"The" in piece:
@@ -170,12 +170,12 @@ def test_what_the_upstream_had_counted_when_the_client_left_is_recorded() -> Non
             name = next(line.split(": ")[1] for line in head.split("\r\n") if line.startswith("dragoman-exchange"))
             return (await front.ask(f"/dragoman/exchanges/{name}")).json()["usage"]
 
-    usage = run(doing())
+    usage = run(scenario())
     assert usage["input"] > 100
     assert usage["partial"] is True
 
 
-# Signs of life.
+# Keep-alives.
 
 BEATS = {
     "anthropic": b"event: ping",
@@ -188,7 +188,7 @@ BEATS = {
 
 
 @pytest.mark.parametrize("client", BEATS)
-def test_a_client_hears_something_while_the_upstream_is_silent(client: str) -> None:
+def test_a_client_gets_keep_alives_while_the_upstream_is_silent(client: str) -> None:
     beaten = asyncio.Event()
 
     async def step(request: IncomingRequest, reply: Reply) -> None:
@@ -201,8 +201,8 @@ def test_a_client_hears_something_while_the_upstream_is_silent(client: str) -> N
             reply.write(frame)
         reply.end()
 
-    async def doing() -> tuple[bytes, int]:
-        async with between(Behind(step), bounds=Bounds(keep_alive=0.2)) as front:
+    async def scenario() -> tuple[bytes, int]:
+        async with gateway_to(ScriptedUpstream(step), bounds=Bounds(keep_alive=0.2)) as front:
             reader, writer, _ = await begin(front, client)
             body = b""
             async for piece in chunks(reader):
@@ -214,43 +214,45 @@ def test_a_client_hears_something_while_the_upstream_is_silent(client: str) -> N
             writer.close()
             return body, len(body)
 
-    body, _ = run(doing())
+    body, _ = run(scenario())
     assert isinstance(events(client, body)[-1], Finish)
 
 
 @pytest.mark.parametrize("client", BEATS)
-def test_after_a_while_the_head_goes_out_and_then_a_fault_is_an_event(client: str) -> None:
+def test_a_fault_after_an_early_head_is_an_event_of_the_stream(client: str) -> None:
     opened = asyncio.Event()
 
     async def step(request: IncomingRequest, reply: Reply) -> None:
         await opened.wait()
         reply.send(503, [("content-type", "application/json")], b'{"error": {"message": "too busy"}}')
 
-    behind = Behind(step)
+    scripted = ScriptedUpstream(step)
 
-    async def doing() -> tuple[str, bytes]:
-        async with between(behind, Behind(step), bounds=Bounds(patience=0.1), route={"retries": 3}) as front:
+    async def scenario() -> tuple[str, bytes]:
+        async with gateway_to(
+            scripted, ScriptedUpstream(step), bounds=Bounds(patience=0.1), route={"retries": 3}
+        ) as front:
             reader, writer, head = await begin(front, client)
             opened.set()
             body = b"".join([piece async for piece in chunks(reader)])
             writer.close()
             return head, body
 
-    head, body = run(doing())
+    head, body = run(scenario())
     assert head.startswith("HTTP/1.1 200 ")
     assert BEATS[client] in body
     received = events(client, body)
     assert [type(event) for event in received] == [Fault]
     assert received[0].message == "too busy (upstream 'a', status 503)"
-    assert len(behind.seen) == 1
+    assert len(scripted.seen) == 1
 
 
-def test_an_upstream_that_answers_late_goes_on_in_the_stream_that_was_opened() -> None:
+def test_a_late_answer_continues_the_stream_that_was_opened() -> None:
     async def step(request: IncomingRequest, reply: Reply) -> None:
         await asyncio.sleep(0.3)
         await streaming(story("openai-chat"))(request, reply)
 
-    received = received_by(Behind(step), client="anthropic", bounds=Bounds(patience=0.1))
+    received = received_by(ScriptedUpstream(step), client="anthropic", bounds=Bounds(patience=0.1))
     assert received.body.startswith(b"event: ping")
     assert isinstance(events("anthropic", received.body)[-1], Finish)
 
@@ -267,8 +269,8 @@ OVERLOADED = {
 
 @pytest.mark.parametrize("upstream", OVERLOADED)
 @pytest.mark.parametrize("client", DIALECTS)
-def test_a_fault_instead_of_the_first_event_has_its_own_status(client: str, upstream: str) -> None:
-    received = received_by(Behind(streaming([OVERLOADED[upstream]]), dialect=upstream), client=client)
+def test_a_fault_instead_of_the_first_event_sets_the_status(client: str, upstream: str) -> None:
+    received = received_by(ScriptedUpstream(streaming([OVERLOADED[upstream]]), dialect=upstream), client=client)
     assert received.status in (500, 502, 503, 529)
     assert "busy" in received.body.decode()
     assert received.headers["content-type"] == "application/json"
@@ -277,8 +279,8 @@ def test_a_fault_instead_of_the_first_event_has_its_own_status(client: str, upst
 @pytest.mark.parametrize("upstream", OVERLOADED)
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
 def test_a_stream_that_begins_with_a_fault_is_tried_again(client: str, upstream: str) -> None:
-    behind = Behind(streaming([OVERLOADED[upstream]]), streaming(story(upstream)), dialect=upstream)
-    received = received_by(behind, client=client, route={"retries": 1})
+    scripted = ScriptedUpstream(streaming([OVERLOADED[upstream]]), streaming(story(upstream)), dialect=upstream)
+    received = received_by(scripted, client=client, route={"retries": 1})
     assert received.status == 200
     assert isinstance(events(client, received.body)[-1], Finish)
 
@@ -288,34 +290,34 @@ def test_a_stream_that_begins_with_a_fault_is_tried_again(client: str, upstream:
 def test_a_cut_stream_ends_with_one_fault_and_is_not_tried_again(client: str, upstream: str) -> None:
     pieces = story(upstream)
     half = [*pieces[: len(pieces) // 2], pieces[len(pieces) // 2][:20]]
-    behind = Behind(streaming(half, Reply.cut), dialect=upstream)
-    received = received_by(behind, client=client, route={"retries": 2})
+    scripted = ScriptedUpstream(streaming(half, Reply.cut), dialect=upstream)
+    received = received_by(scripted, client=client, route={"retries": 2})
     assert received.status == 200
     found = events(client, received.body)
     assert [type(event) for event in found].count(Fault) == 1
     assert isinstance(found[-1], Fault)
-    assert len(behind.seen) == 1
+    assert len(scripted.seen) == 1
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 def test_a_stream_that_ends_too_early_ends_with_a_fault(upstream: str) -> None:
-    """The bytes end as if all was well; the answer does not."""
+    """The connection ends without an error, but the answer has no end."""
     for client in ("anthropic", upstream):
-        received = received_by(Behind(streaming(story(upstream)[:40]), dialect=upstream), client=client)
+        received = received_by(ScriptedUpstream(streaming(story(upstream)[:40]), dialect=upstream), client=client)
         assert isinstance(events(client, received.body)[-1], Fault)
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
-def test_nothing_follows_the_end_of_an_answer(upstream: str) -> None:
-    """The upstream breaks off behind the end, as with a Content-Length that is too large: the exchange notes it."""
+def test_no_fault_follows_the_end_of_an_answer(upstream: str) -> None:
+    """The upstream cuts the connection after the end, as with a too large Content-Length. The record has a note."""
 
-    async def doing(client: str) -> tuple[Received, Any]:
-        async with between(Behind(streaming(story(upstream), Reply.cut), dialect=upstream)) as front:
+    async def scenario(client: str) -> tuple[Received, Any]:
+        async with gateway_to(ScriptedUpstream(streaming(story(upstream), Reply.cut), dialect=upstream)) as front:
             received = await front.generate(client, stream=True)
             return received, (await front.ask(f"/dragoman/exchanges/{received.headers['dragoman-exchange']}")).json()
 
     for client in ("anthropic", upstream):
-        received, exchange = run(doing(client))
+        received, exchange = run(scenario(client))
         found = events(client, received.body)
         assert isinstance(found[-1], Finish)
         assert Fault not in [type(event) for event in found]
@@ -325,14 +327,14 @@ def test_nothing_follows_the_end_of_an_answer(upstream: str) -> None:
 
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat", "gemini"])
-def test_a_stream_that_falls_silent_says_so(client: str) -> None:
+def test_a_stream_that_becomes_silent_ends_with_a_fault(client: str) -> None:
     async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for frame in story("openai-chat")[:20]:
             reply.write(frame)
         await asyncio.sleep(30)
 
-    received = received_by(Behind(step), client=client, bounds=Bounds(idle=0.2))
+    received = received_by(ScriptedUpstream(step), client=client, bounds=Bounds(idle=0.2))
     last = events(client, received.body)[-1]
     assert isinstance(last, Fault)
     assert "sent nothing within 0.2 seconds" in last.message
@@ -340,25 +342,29 @@ def test_a_stream_that_falls_silent_says_so(client: str) -> None:
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
 def test_a_stream_that_is_too_long_or_too_slow_is_ended(client: str) -> None:
-    long = received_by(Behind(streaming(story("openai-chat"), pause=0.001)), client=client, bounds=Bounds(answer=5000))
+    long = received_by(
+        ScriptedUpstream(streaming(story("openai-chat"), pause=0.001)), client=client, bounds=Bounds(answer=5000)
+    )
     last = events(client, long.body)[-1]
     assert "longer than 5000 bytes" in last.message
-    slow = received_by(Behind(streaming(story("openai-chat"), pause=0.1)), client=client, bounds=Bounds(total=0.5))
+    slow = received_by(
+        ScriptedUpstream(streaming(story("openai-chat"), pause=0.1)), client=client, bounds=Bounds(total=0.5)
+    )
     assert "took more than 0.5 seconds" in events(client, slow.body)[-1].message
 
 
-def test_an_array_is_whole_json_however_it_ends() -> None:
-    async def doing(then: Any) -> Received:
-        async with between(Behind(streaming(story("openai-chat")[:40], then))) as front:
-            return await front.ask("/v1beta/models/m:streamGenerateContent", asking("gemini"))
+def test_a_cut_array_is_complete_json() -> None:
+    async def scenario(then: Any) -> Received:
+        async with gateway_to(ScriptedUpstream(streaming(story("openai-chat")[:40], then))) as front:
+            return await front.ask("/v1beta/models/m:streamGenerateContent", request_body("gemini"))
 
-    members = run(doing(Reply.cut)).json()
+    members = run(scenario(Reply.cut)).json()
     assert "error" in members[-1]
     assert "candidates" in members[0]
 
 
 def test_a_failing_upstream_before_a_stream_is_a_plain_answer() -> None:
-    received = received_by(Behind(failing(429, ("retry-after", "3"))), client="openai-responses")
+    received = received_by(ScriptedUpstream(failing(429, ("retry-after", "3"))), client="openai-responses")
     assert (received.status, received.headers["retry-after"]) == (429, "3")
     assert received.json()["error"]["message"] == "no luck (upstream 'a', status 429)"
 
@@ -368,7 +374,7 @@ def test_a_failing_upstream_before_a_stream_is_a_plain_answer() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("step", [1, 7, 100, 100_000])
-def test_frames_pass_untouched_and_whole_however_they_are_cut(dialect: str, step: int) -> None:
+def test_frames_pass_unchanged_and_whole_with_any_cut(dialect: str, step: int) -> None:
     whole = b"".join(story(dialect))
     passing = PassThrough(dialect)
     ends = b"\n"
@@ -381,7 +387,7 @@ def test_frames_pass_untouched_and_whole_however_they_are_cut(dialect: str, step
     assert passing.fault is None
 
 
-def test_half_a_frame_does_not_pass() -> None:
+def test_an_incomplete_frame_does_not_pass() -> None:
     passing = PassThrough("openai-chat")
     assert passing.feed(b'data: {"a":1}\n\ndata: {"b"') == b'data: {"a":1}\n\n'
     rest = passing.close(Fault("timeout", "late", 504))
@@ -390,7 +396,7 @@ def test_half_a_frame_does_not_pass() -> None:
 
 @pytest.mark.parametrize("dialect", OVERLOADED)
 @pytest.mark.parametrize("cut", [10, 20])
-def test_a_fault_at_the_beginning_is_found_however_it_is_cut(dialect: str, cut: int) -> None:
+def test_a_fault_at_the_beginning_is_found_with_any_cut(dialect: str, cut: int) -> None:
     frame = OVERLOADED[dialect]
     passing = PassThrough(dialect)
     assert passing.feed(frame[:cut]) == b""
@@ -401,17 +407,17 @@ def test_a_fault_at_the_beginning_is_found_however_it_is_cut(dialect: str, cut: 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("body", [b"<html>sorry</html>", b'{"error": {"message": "sorry", "code": 500}}'])
-def test_what_is_no_stream_is_a_fault(dialect: str, body: bytes) -> None:
+def test_a_body_that_is_no_stream_is_a_fault(dialect: str, body: bytes) -> None:
     async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [("content-type", "text/event-stream")], body)
 
-    received = received_by(Behind(step, dialect=dialect), client=dialect)
+    received = received_by(ScriptedUpstream(step, dialect=dialect), client=dialect)
     assert received.status >= 500
     assert "sorry" in received.body.decode()
 
 
 class _SlowClient:
-    """A reply that notes what it was given before it could be read."""
+    """A reply that counts the bytes written before each drain."""
 
     started = False
 
@@ -434,7 +440,7 @@ class _SlowClient:
 
 
 class _Burst:
-    """An upstream whose whole stream comes at once."""
+    """An upstream whose whole stream arrives in one piece."""
 
     def __init__(self, piece: bytes) -> None:
         self._piece = piece
@@ -448,20 +454,20 @@ def test_a_client_that_reads_slowly_holds_one_slice_of_a_long_piece() -> None:
     stream = frame * (1_000_000 // len(frame)) + b"data: [DONE]\n\n"
     client = _SlowClient()
 
-    async def doing() -> None:
+    async def scenario() -> None:
         call = Call("generate", "openai-chat")
         stream_reply = StreamReply(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
         await stream_reply.relay(_Burst(frame), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
         client.delivered, client.held = b"", [0]
         await stream_reply.relay(_Burst(stream), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
 
-    run(doing())
+    run(scenario())
     assert client.delivered == stream
     assert max(client.held) <= 2 * SLICE
 
 
 class _Steps:
-    """A reply that notes its steps, and that falls behind with the second piece."""
+    """A reply that records its steps, and that is not ready after the second piece."""
 
     started = False
 
@@ -485,7 +491,7 @@ class _Steps:
         self.steps.append("end")
 
 
-def test_a_piece_is_sent_at_once_while_the_client_keeps_up_and_else_after_a_wait() -> None:
+def test_a_piece_waits_only_while_the_client_is_not_ready() -> None:
     frame = b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"word"}}]}\n\n'
     client, taken = _Steps(), []
 
@@ -496,10 +502,15 @@ def test_a_piece_is_sent_at_once_while_the_client_keeps_up_and_else_after_a_wait
                 if not taken[-1]:
                     yield frame
 
-    async def doing() -> None:
+    async def scenario() -> None:
         stream_reply = StreamReply(Call("generate", "openai-chat"), client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
         await stream_reply.relay(Upstream(), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
 
-    run(doing())
-    assert taken == [False, True, False, True]  # the first piece begins the answer, the third one waits for the client
+    run(scenario())
+    assert taken == [
+        False,
+        True,
+        False,
+        True,
+    ]  # the first piece begins the answer, the third piece waits for the client
     assert client.steps[:6] == ["write", "drain", "write", "drain", "write", "drain"]

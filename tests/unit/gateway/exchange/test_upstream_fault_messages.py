@@ -1,4 +1,4 @@
-"""Messages of faults: never empty, and they name the upstream and its status, whatever the upstream wrote."""
+"""Messages of faults: never empty, and always with the name of the upstream and its status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,19 @@ from dragoman.errors import TransportError
 from dragoman.gateway.exchange.upstream_fault_messages import MAX_QUOTED, named, readable, unanswered
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from ..helpers import DIALECTS, Behind, Received, asking, between, failing, message_of, path_of, run, streaming, whole
+from ..helpers import (
+    DIALECTS,
+    Received,
+    ScriptedUpstream,
+    failing,
+    gateway_to,
+    message_of,
+    path_of,
+    request_body,
+    run,
+    streaming,
+    whole,
+)
 
 PAGE = b"<!DOCTYPE html><html><head><title>502 Bad &amp; Gateway</title></head><body><h1>Oh no</h1></body></html>"
 BODIES = {
@@ -49,14 +61,16 @@ def test_every_status_with_an_odd_body_has_a_message_in_every_dialect(body: byte
             assert fault.message.strip() and fault.message in message_of(client, written)
 
 
-def test_a_message_of_the_upstream_stays_and_its_name_follows() -> None:
+def test_the_message_of_the_upstream_is_followed_by_its_name() -> None:
     fault = named(Fault("rate_limit", "Too many tokens.", 429), "there")
     assert fault.message == "Too many tokens. (upstream 'there', status 429)"
-    assert named(fault, "there").message.count("there") == 2  # a message is not named for what it says
+    assert (
+        named(fault, "there").message.count("there") == 2
+    )  # the name is added even if the message contains the same word
     assert named(unanswered(TransportError("closed", "gone"), "there"), "there").message.count("there") == 1
 
 
-def test_a_page_says_its_title_or_its_text() -> None:
+def test_the_message_of_a_web_page_is_its_title_or_its_text() -> None:
     assert named(Fault("server", PAGE.decode(), 502), "a").message == (
         "Upstream 'a' answered with status 502 and a web page: 502 Bad & Gateway"
     )
@@ -81,12 +95,16 @@ def test_an_upstream_that_gives_no_answer_is_named(kind: str) -> None:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("client", DIALECTS)
 @pytest.mark.parametrize("source", DIALECTS)
-def test_a_gateway_time_out_without_a_body_is_told(source: str, client: str, stream: bool) -> None:
-    async def doing() -> list[Received]:
-        async with between(Behind(failing(504, body=b""), failing(504, body=b"{}"), dialect=source)) as front:
-            return [await front.ask(path_of(client, stream=stream), asking(client, stream=stream)) for _ in range(2)]
+def test_a_504_without_a_body_has_a_message(source: str, client: str, stream: bool) -> None:
+    async def scenario() -> list[Received]:
+        async with gateway_to(
+            ScriptedUpstream(failing(504, body=b""), failing(504, body=b"{}"), dialect=source)
+        ) as front:
+            return [
+                await front.ask(path_of(client, stream=stream), request_body(client, stream=stream)) for _ in range(2)
+            ]
 
-    for received in run(doing()):
+    for received in run(scenario()):
         assert received.status == 504
         assert message_of(client, received.body).startswith("Upstream 'a' answered with status 504 and no message")
 
@@ -95,30 +113,30 @@ def test_a_gateway_time_out_without_a_body_is_told(source: str, client: str, str
 def test_a_stream_that_is_cut_off_names_its_upstream(client: str) -> None:
     frame = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n'
 
-    async def doing() -> Received:
-        async with between(Behind(streaming([frame], Reply.cut, pause=0.05))) as front:
-            return await front.ask(path_of(client, stream=True), asking(client, stream=True))
+    async def scenario() -> Received:
+        async with gateway_to(ScriptedUpstream(streaming([frame], Reply.cut, pause=0.05))) as front:
+            return await front.ask(path_of(client, stream=True), request_body(client, stream=True))
 
-    assert b"Upstream 'a' gave no complete answer: " in run(doing()).body
+    assert b"Upstream 'a' gave no complete answer: " in run(scenario()).body
 
 
-def test_the_gateways_own_faults_say_what_to_do() -> None:
+def test_the_gateway_s_own_faults_contain_advice() -> None:
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "container": "c"}
 
-    async def elsewhere(request: IncomingRequest, reply: Reply) -> None:
+    async def redirecting(request: IncomingRequest, reply: Reply) -> None:
         reply.send(302, [("location", "http://elsewhere/")], b"")
 
-    async def doing() -> list[str]:
+    async def scenario() -> list[str]:
         found = []
-        async with between(Behind(whole("openai-chat")), route={"tolerance": "info"}) as front:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat")), route={"tolerance": "info"}) as front:
             found.append((await front.ask("/v1/messages", json.dumps(body).encode())).body.decode())
-        async with between(Behind(elsewhere)) as front:
+        async with gateway_to(ScriptedUpstream(redirecting)) as front:
             found.append((await front.generate("anthropic")).body.decode())
-        async with between(Behind(failing(200, body=b'{"odd": 1}'))) as front:
+        async with gateway_to(ScriptedUpstream(failing(200, body=b'{"odd": 1}'))) as front:
             found.append((await front.generate("anthropic")).body.decode())
         return found
 
-    lossy, redirect, odd = run(doing())
+    lossy, redirect, odd = run(scenario())
     assert "raise the route's tolerance" in lossy
     assert "Upstream 'a' answered with status 302, a redirect to http://elsewhere/. Set its base_url" in redirect
     assert "Check the upstream's dialect and base_url" in odd

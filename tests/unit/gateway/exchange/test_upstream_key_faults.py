@@ -1,4 +1,4 @@
-"""An upstream that refuses the gateway's key: whose fault it is, and what the client is told."""
+"""An upstream that refuses the gateway's key: the status and the message for the client."""
 
 from __future__ import annotations
 
@@ -13,60 +13,72 @@ from dragoman.errors import ConfigError
 from dragoman.gateway.exchange.upstream_key_faults import key_missing, key_refused, refuses_key
 from dragoman.transport.upstream_config import Upstream
 
-from ..helpers import DIALECTS, Behind, Received, asking, between, failing, message_of, path_of, run, streaming, whole
+from ..helpers import (
+    DIALECTS,
+    Received,
+    ScriptedUpstream,
+    failing,
+    gateway_to,
+    message_of,
+    path_of,
+    request_body,
+    run,
+    streaming,
+    whole,
+)
 
-STATUS = {"anthropic": 424}  # 400 for all the others
+STATUS = {"anthropic": 424}  # 400 for all other dialects
 OURS: dict[str, Any] = {"upstream": {"auth": "auto", "key_env": "THEIR_KEY"}, "environment": {"THEIR_KEY": "sk-ours-1"}}
 REFUSED = b'{"error": {"message": "Incorrect API key provided: sk-ours-1.", "code": "invalid_api_key"}}'
 
 
-def received_by(behind: Behind, client: str, *, stream: bool = False, **settings: Any) -> Received:
-    async def doing() -> Received:
-        async with between(behind, **settings) as front:
+def received_by(scripted: ScriptedUpstream, client: str, *, stream: bool = False, **settings: Any) -> Received:
+    async def scenario() -> Received:
+        async with gateway_to(scripted, **settings) as front:
             return await front.ask(
-                path_of(client, stream=stream), asking(client, stream=stream), {"authorization": "Bearer theirs"}
+                path_of(client, stream=stream), request_body(client, stream=stream), {"authorization": "Bearer theirs"}
             )
 
-    received: Received = run(doing())
+    received: Received = run(scenario())
     return received
 
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("client", DIALECTS)
 @pytest.mark.parametrize("source", DIALECTS)
-def test_a_refused_key_of_the_gateway_is_not_the_clients(source: str, client: str, stream: bool) -> None:
-    behind = Behind(failing(401, body=b"" if source == "ollama" else REFUSED), dialect=source)
-    received = received_by(behind, client, stream=stream, route={"retries": 3}, **OURS)
+def test_a_refused_key_of_the_gateway_is_no_login_fault_of_the_client(source: str, client: str, stream: bool) -> None:
+    scripted = ScriptedUpstream(failing(401, body=b"" if source == "ollama" else REFUSED), dialect=source)
+    received = received_by(scripted, client, stream=stream, route={"retries": 3}, **OURS)
     message = message_of(client, received.body)
     assert received.status == STATUS.get(client, 400)
     assert message.startswith("Upstream 'a' refused the key in THEIR_KEY (status 401")
     assert message.endswith("Set THEIR_KEY to a valid key, and start the gateway again.")
     assert "sk-ours-1" not in message
-    assert len(behind.seen) == 1
+    assert len(scripted.seen) == 1
     assert "www-authenticate" not in received.headers
 
 
 @pytest.mark.parametrize("client", DIALECTS)
-def test_a_refused_key_of_the_client_is_the_clients(client: str) -> None:
+def test_a_refused_key_of_the_client_is_a_login_fault(client: str) -> None:
     passed: dict[str, Any] = {**OURS, "route": {"client_key": True}}
-    assert received_by(Behind(failing(401, body=REFUSED)), client, **passed).status == 401
+    assert received_by(ScriptedUpstream(failing(401, body=REFUSED)), client, **passed).status == 401
     passed = {"upstream": {"auth": "client"}}
-    received = received_by(Behind(failing(401, body=REFUSED)), client, **passed)
+    received = received_by(ScriptedUpstream(failing(401, body=REFUSED)), client, **passed)
     assert received.status == 401 and "Incorrect API key provided" in message_of(client, received.body)
 
 
 @pytest.mark.parametrize("client", DIALECTS)
-def test_a_key_that_the_gateway_does_not_have_is_not_the_clients(client: str) -> None:
-    behind = Behind(whole("openai-chat"))
-    received = received_by(behind, client, upstream={"auth": "auto", "key_env": "THEIR_KEY"})
+def test_a_missing_key_of_the_gateway_is_no_login_fault_of_the_client(client: str) -> None:
+    scripted = ScriptedUpstream(whole("openai-chat"))
+    received = received_by(scripted, client, upstream={"auth": "auto", "key_env": "THEIR_KEY"})
     assert received.status == STATUS.get(client, 400)
     message = message_of(client, received.body)
     assert message.startswith("Upstream 'a' was not used") and "THEIR_KEY is empty" in message
-    assert behind.seen == []
+    assert scripted.seen == []
 
 
-def test_an_upstream_without_a_configured_key_says_where_to_name_one() -> None:
-    received = received_by(Behind(failing(401)), "anthropic")
+def test_the_fault_of_a_missing_key_names_the_setting() -> None:
+    received = received_by(ScriptedUpstream(failing(401)), "anthropic")
     message = message_of("anthropic", received.body)
     assert received.status == 424
     assert message.startswith("Upstream 'a' needs a key, and the gateway has none for it (status 401: no luck).")
@@ -75,15 +87,17 @@ def test_an_upstream_without_a_configured_key_says_where_to_name_one() -> None:
     assert fault.message.startswith("Upstream 'g' refused the Google credentials (status 401: no)")
 
 
-def test_a_fault_about_the_key_inside_a_good_status_is_one_too() -> None:
+def test_a_key_fault_inside_a_good_status_is_a_key_fault() -> None:
     error = b'{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}'
     event = b"event: error\ndata: " + error + b"\n\n"
-    received = received_by(Behind(streaming([event]), dialect="anthropic"), "openai-chat", stream=True, **OURS)
+    received = received_by(
+        ScriptedUpstream(streaming([event]), dialect="anthropic"), "openai-chat", stream=True, **OURS
+    )
     assert (received.status, received.json()["error"]["code"]) == (400, "upstream_key_refused")
 
 
 def refusal(source: str, message: str, reason: str = "", **more: Any) -> bytes:
-    """A 403 in a dialect. `reason`: Google's."""
+    """The body of a 403 in a dialect. `reason` is a field of Google."""
     error: dict[str, Any] = {"message": message, **more}
     if source == "gemini":
         error |= {"code": 403, "status": "PERMISSION_DENIED", "details": [{"reason": reason}] if reason else []}
@@ -117,9 +131,9 @@ ABOUT_REQUESTS = [
 
 
 @pytest.mark.parametrize(("source", "sent"), ABOUT_KEYS)
-def test_a_403_that_says_so_is_about_the_key(source: str, sent: bytes) -> None:
+def test_a_403_with_a_key_message_is_a_key_fault(source: str, sent: bytes) -> None:
     assert refuses_key(get(source).read_fault(sent, 403, {}), sent)
-    received = received_by(Behind(failing(403, body=sent), dialect=source), "anthropic", **OURS)
+    received = received_by(ScriptedUpstream(failing(403, body=sent), dialect=source), "anthropic", **OURS)
     assert received.status == 424 and "refused the key in THEIR_KEY (status 403" in message_of(
         "anthropic", received.body
     )
@@ -128,56 +142,56 @@ def test_a_403_that_says_so_is_about_the_key(source: str, sent: bytes) -> None:
 @pytest.mark.parametrize(("source", "sent"), ABOUT_REQUESTS)
 def test_any_other_403_is_a_refusal_of_that_request(source: str, sent: bytes) -> None:
     assert not refuses_key(get(source).read_fault(sent, 403, {}), sent)
-    received = received_by(Behind(failing(403, body=sent), dialect=source), "anthropic", **OURS)
+    received = received_by(ScriptedUpstream(failing(403, body=sent), dialect=source), "anthropic", **OURS)
     assert received.status in (403, 404) and "THEIR_KEY" not in received.body.decode()
 
 
-def test_a_400_about_the_key_is_known_by_its_beginning() -> None:
+def test_a_400_is_a_key_fault_only_with_a_known_beginning() -> None:
     xai = b'{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xai-1."}'
     assert refuses_key(get("openai-chat").read_fault(xai, 400, {}), xai)
     other = b'{"error":{"message":"messages[0]: a text about an Incorrect API key provided"}}'
     assert not refuses_key(get("openai-chat").read_fault(other, 400, {}), other)
 
 
-def test_a_long_text_is_looked_into_only_at_its_beginning() -> None:
+def test_only_the_beginning_of_a_long_text_is_searched() -> None:
     words = "api key " * 200_000
     assert not refuses_key(Fault("permission", words, 403), words.encode())
 
 
-def test_where_another_place_stands_in_a_refused_key_is_nobodys_fault() -> None:
-    async def doing() -> list[Any]:
-        first, second = Behind(failing(401)), Behind(whole("openai-chat"))
-        async with between(first, second, **OURS) as front:
+def test_a_refused_key_is_no_fault_if_another_upstream_answers() -> None:
+    async def scenario() -> list[Any]:
+        first, second = ScriptedUpstream(failing(401)), ScriptedUpstream(whole("openai-chat"))
+        async with gateway_to(first, second, **OURS) as front:
             received = await front.generate("anthropic")
             exchange = await front.exchange(received)
             return [received.status, exchange["tries"][0]["message"][:40]]
 
-    assert run(doing()) == [200, "Upstream 'a' refused the key in THEIR_KE"]
+    assert run(scenario()) == [200, "Upstream 'a' refused the key in THEIR_KE"]
 
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-responses"])
-def test_counting_tokens_with_a_refused_key_is_no_login_either(client: str) -> None:
+def test_a_refused_key_at_a_token_count_is_no_login_fault(client: str) -> None:
     path = {"anthropic": "/v1/messages/count_tokens", "openai-responses": "/v1/responses/input_tokens"}[client]
 
-    async def doing() -> Received:
-        async with between(Behind(failing(401), dialect="anthropic"), **OURS) as front:
-            return await front.ask(path, asking(client))
+    async def scenario() -> Received:
+        async with gateway_to(ScriptedUpstream(failing(401), dialect="anthropic"), **OURS) as front:
+            return await front.ask(path, request_body(client))
 
-    received = run(doing())
+    received = run(scenario())
     assert received.status == STATUS.get(client, 400)
     assert "refused the key in THEIR_KEY" in message_of(client, received.body)
 
 
-def test_session_calls_of_code_assist_with_a_refused_key_are_no_login_either() -> None:
-    async def doing() -> Received:
-        async with between(Behind(failing(401), dialect="code-assist"), **OURS) as front:
+def test_a_refused_key_at_a_code_assist_session_call_is_no_login_fault() -> None:
+    async def scenario() -> Received:
+        async with gateway_to(ScriptedUpstream(failing(401), dialect="code-assist"), **OURS) as front:
             return await front.ask("/v1internal:loadCodeAssist", b"{}")
 
-    received = run(doing())
+    received = run(scenario())
     assert received.status == 400 and b"refused the key in THEIR_KEY" in received.body
 
 
-def test_a_missing_key_says_what_to_do() -> None:
+def test_the_fault_of_a_missing_key_contains_advice() -> None:
     message = key_missing("a", ConfigError("key", "", problem="the variable K is empty")).message
     assert message.startswith(
         "Upstream 'a' was not used, because the gateway has no key for it: the variable K is empty."

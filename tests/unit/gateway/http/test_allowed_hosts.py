@@ -16,7 +16,7 @@ from dragoman.gateway.config import Config, Listen, checked
 from dragoman.gateway.http.allowed_hosts import AllowedHosts, own_names
 
 from ..gateway_and_upstreams import ask, through
-from ..helpers import Behind, between, message_of, path_of, request, run, whole
+from ..helpers import ScriptedUpstream, gateway_to, message_of, path_of, request, run, whole
 
 OWN = ["box.corp.example", "box", "box.local"]
 ROUTES = [
@@ -157,20 +157,20 @@ def test_what_is_remembered_is_bounded() -> None:
 
 def test_the_machines_own_names_are_served() -> None:
     assert socket.gethostname().lower().removesuffix(".") in own_names()
-    told = through(lambda base: ask(base, "GET", "/healthz", headers={"host": socket.gethostname()}), listening())
-    assert told.status == 200
+    received = through(lambda base: ask(base, "GET", "/healthz", headers={"host": socket.gethostname()}), listening())
+    assert received.status == 200
 
 
 def test_every_route_refuses_a_name_that_is_not_the_gateways() -> None:
     def use(base: str) -> None:
         for method, path in ROUTES:
             for more in ({}, {"origin": "http://rebound.example"}, {"sec-fetch-site": "same-origin"}):
-                told = ask(base, method, path, b"{}", {"host": "rebound.example:8484", **more})
-                assert told.status == 403, (method, path)
-                assert "access-control-allow-origin" not in told.headers
+                received = ask(base, method, path, b"{}", {"host": "rebound.example:8484", **more})
+                assert received.status == 403, (method, path)
+                assert "access-control-allow-origin" not in received.headers
                 if method != "HEAD":
-                    assert b"rebound.example" in told.body
-                    assert b"listen.hosts" in told.body
+                    assert b"rebound.example" in received.body
+                    assert b"listen.hosts" in received.body
 
     through(use, listening())
 
@@ -180,9 +180,9 @@ def test_the_refusal_is_in_the_clients_dialect(dialect: str) -> None:
     def use(base: str) -> Any:
         return ask(base, "POST", path_of(dialect), payloads.request(dialect), {"host": "gateway.example"})
 
-    told = through(use, listening())
-    assert told.status == 403
-    said = message_of(dialect, told.body)
+    received = through(use, listening())
+    assert received.status == 403
+    said = message_of(dialect, received.body)
     assert "'gateway.example'" in said
     assert "listen.hosts" in said
     assert through(use, listening(hosts=("gateway.example",))).status == 200
@@ -223,7 +223,7 @@ def test_a_head_that_is_known_was_checked_and_a_reload_checks_again() -> None:
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
 
     async def inner() -> None:
-        async with between(Behind(whole("openai-chat"))) as front:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             sent = request("/v1/chat/completions", body).replace(b"host: 127.0.0.1", b"host: gateway.example")
             config = front.gateway.config
             listed = Config(listen=Listen(hosts=("gateway.example",)), upstreams=config.upstreams, routes=config.routes)

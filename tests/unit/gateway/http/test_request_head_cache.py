@@ -17,7 +17,7 @@ from dragoman.gateway.http.request_head_cache import MAX_KNOWN, MAX_LENGTH
 from dragoman.gateway.http.server import Bounds, IncomingRequest, Reply, Server, _Client
 from dragoman.transport.shared_deadline_timer import Deadlines
 
-from ..helpers import Behind, between, gateway, request, run, whole
+from ..helpers import ScriptedUpstream, gateway, gateway_to, request, run, whole
 from ..test_server_fuzz import Wire, answers, cut
 
 BOUNDS = Bounds(head=400, body=200)
@@ -70,13 +70,13 @@ def _counted(name: str, value: str) -> str:
     return value.lstrip("0") or "0" if name == "content-length" else value
 
 
-def talk(doing: Callable[[Talk], Any], bounds: Bounds = BOUNDS, handler: Any = None) -> Any:
+def talk(scenario: Callable[[Talk], Any], bounds: Bounds = BOUNDS, handler: Any = None) -> Any:
     async def inner() -> Any:
         wrong: list[dict[str, Any]] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
         talking = Talk(bounds, handler)
         try:
-            return await doing(talking)
+            return await scenario(talking)
         finally:
             talking.server.deadlines.close()
             assert wrong == []
@@ -85,18 +85,18 @@ def talk(doing: Callable[[Talk], Any], bounds: Bounds = BOUNDS, handler: Any = N
 
 
 def post(body: bytes = b"hello", *lines: str, path: str = "/a?b=c", length: str | None = None) -> bytes:
-    told = f"Content-Length: {len(body)}" if length is None else length
-    return "\r\n".join([f"POST {path} HTTP/1.1", "host: x", *lines, told, "", ""]).encode("latin-1") + body
+    received = f"Content-Length: {len(body)}" if length is None else length
+    return "\r\n".join([f"POST {path} HTTP/1.1", "host: x", *lines, received, "", ""]).encode("latin-1") + body
 
 
 def heard(connections: list[list[bytes]], bounds: Bounds = BOUNDS) -> tuple[Seen, list[Any], int]:
     """What one server was asked on some connections, one after the other, and what it said."""
 
-    async def doing(talking: Talk) -> tuple[Seen, list[Any], int]:
+    async def scenario(talking: Talk) -> tuple[Seen, list[Any], int]:
         wires = [await talking.client(pieces) for pieces in connections]
         return talking.seen, [(answers(wire.sent), wire.closed) for wire in wires], talking.known
 
-    found: tuple[Seen, list[Any], int] = talk(doing, bounds)
+    found: tuple[Seen, list[Any], int] = talk(scenario, bounds)
     return found
 
 
@@ -111,13 +111,13 @@ def parsed(connections: list[list[bytes]], bounds: Bounds = BOUNDS) -> tuple[See
 
 
 def test_requests_that_differ_in_their_length_alone_have_one_head() -> None:
-    async def doing(talking: Talk) -> Any:
+    async def scenario(talking: Talk) -> Any:
         await talking.client([post(), post(b"one more"), post(b""), post(b"x" * 150)])
         await talking.client([post(b"elsewhere")])
         await talking.client([post(b"other", path="/b")])
         return talking.seen, talking.known, len(talking.server.heads.known)
 
-    seen, known, heads = talk(doing)
+    seen, known, heads = talk(scenario)
     bodies = [b"hello", b"one more", b"", b"x" * 150, b"elsewhere", b"other"]
     assert [one[4] for one in seen] == bodies
     assert [one[3] for one in seen] == [{"host": "x", "content-length": str(len(body))} for body in bodies]
@@ -244,7 +244,7 @@ def test_a_body_that_does_not_come_is_waited_for_as_long_as_any() -> None:
         seen.append(request)
         reply.send(request.refusal[0] if request.refusal else 200, [], b"")
 
-    async def doing(talking: Talk) -> tuple[bytes, float]:
+    async def scenario(talking: Talk) -> tuple[bytes, float]:
         wire, client = Wire(), _Client(talking.server)
         client.connection_made(wire)
         client.data_received(post())
@@ -260,14 +260,14 @@ def test_a_body_that_does_not_come_is_waited_for_as_long_as_any() -> None:
         client.connection_lost(None)
         return wire.sent, took
 
-    sent, took = talk(doing, Bounds(body_seconds=0.8), note)
+    sent, took = talk(scenario, Bounds(body_seconds=0.8), note)
     assert [status for status, _ in answers(sent)] == [200, 408]
     assert 0.6 < took < 10
     assert (seen[1].path, seen[1].headers, seen[1].body) == ("/a", {"host": "x", "content-length": "90"}, b"")
 
 
 def test_an_idle_connection_is_closed_in_time_and_a_busy_one_is_not() -> None:
-    async def doing(talking: Talk) -> tuple[bool, float, int]:
+    async def scenario(talking: Talk) -> tuple[bool, float, int]:
         wire, client = Wire(), _Client(talking.server)
         client.connection_made(wire)
         for _ in range(8):
@@ -280,13 +280,13 @@ def test_an_idle_connection_is_closed_in_time_and_a_busy_one_is_not() -> None:
         client.connection_lost(None)
         return open_so_far, took, len(answers(wire.sent))
 
-    still_open, took, said = talk(doing, Bounds(idle_seconds=0.7))
+    still_open, took, said = talk(scenario, Bounds(idle_seconds=0.7))
     assert (still_open, said) == (True, 8)
     assert 0.4 < took < 10
 
 
 def test_few_heads_are_kept_and_none_that_is_long() -> None:
-    async def doing(talking: Talk) -> list[int]:
+    async def scenario(talking: Talk) -> list[int]:
         sizes = []
         for i in range(MAX_KNOWN + 5):
             await talking.client([post(path=f"/{i}")])
@@ -294,19 +294,19 @@ def test_few_heads_are_kept_and_none_that_is_long() -> None:
         await talking.client([post(b"", "x: " + "y" * MAX_LENGTH)] * 2)
         return [max(sizes), sizes[-1], len(talking.server.heads.known)]
 
-    assert talk(doing, Bounds()) == [MAX_KNOWN, 5, 5]
+    assert talk(scenario, Bounds()) == [MAX_KNOWN, 5, 5]
 
 
 def test_a_connection_whose_heads_all_differ_fills_no_memory() -> None:
-    async def doing(talking: Talk) -> tuple[int, int]:
+    async def scenario(talking: Talk) -> tuple[int, int]:
         await talking.client([post(path=f"/{i}") for i in range(50)])
         return len(talking.server.heads.known), len(talking.seen)
 
-    assert talk(doing) == (serving._STRANGE - 1, 50)
+    assert talk(scenario) == (serving._STRANGE - 1, 50)
 
 
 def test_bounds_that_become_narrower_hold_for_heads_that_are_known() -> None:
-    async def doing(talking: Talk) -> list[int]:
+    async def scenario(talking: Talk) -> list[int]:
         sent = post(b"x" * 50, "x: " + "y" * 100)
         said = []
         for bounds in (BOUNDS, replace(BOUNDS, body=40), replace(BOUNDS, head=100), BOUNDS):
@@ -314,7 +314,7 @@ def test_bounds_that_become_narrower_hold_for_heads_that_are_known() -> None:
             said += answers((await talking.client([sent])).sent)
         return [status for status, _ in said]
 
-    assert talk(doing) == [200, 413, 431, 200]
+    assert talk(scenario) == [200, 413, 431, 200]
 
 
 def test_a_head_that_begins_behind_another_request_has_no_more_room() -> None:
@@ -329,7 +329,7 @@ def test_many_requests_at_once_leave_others_their_turn() -> None:
     async def hasty(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [], b"%d" % turns)
 
-    async def doing(talking: Talk) -> list[bytes]:
+    async def scenario(talking: Talk) -> list[bytes]:
         nonlocal turns
         wire, client = Wire(), _Client(talking.server)
         client.connection_made(wire)
@@ -340,14 +340,14 @@ def test_many_requests_at_once_leave_others_their_turn() -> None:
         client.connection_lost(None)
         return [body for _, body in answers(wire.sent)]
 
-    said = talk(doing, handler=hasty)
+    said = talk(scenario, handler=hasty)
     assert len(said) == 20
     assert len(set(said)) > 10
 
 
 @pytest.mark.parametrize("before", [[], [post()]])
 def test_a_client_that_leaves_in_the_moment_it_asks_is_forgotten(before: list[bytes]) -> None:
-    async def doing(talking: Talk) -> tuple[int, int]:
+    async def scenario(talking: Talk) -> tuple[int, int]:
         client = _Client(talking.server)
         client.connection_made(Wire())
         for sent in before:
@@ -360,7 +360,7 @@ def test_a_client_that_leaves_in_the_moment_it_asks_is_forgotten(before: list[by
             await asyncio.sleep(0)
         return talking.server.busy, len(talking.server.clients)
 
-    assert talk(doing) == (0, 0)
+    assert talk(scenario) == (0, 0)
 
 
 def test_a_handler_that_fails_after_its_answer_closes_the_connection() -> None:
@@ -368,7 +368,7 @@ def test_a_handler_that_fails_after_its_answer_closes_the_connection() -> None:
         reply.send(200, [], b"said")
         raise RuntimeError
 
-    async def doing(talking: Talk) -> tuple[bytes, bool]:
+    async def scenario(talking: Talk) -> tuple[bytes, bool]:
         wire, client = Wire(), _Client(talking.server)
         client.connection_made(wire)
         client.data_received(post())
@@ -379,7 +379,7 @@ def test_a_handler_that_fails_after_its_answer_closes_the_connection() -> None:
         client.connection_lost(None)
         return wire.sent, wire.closed
 
-    sent, closed = talk(doing, handler=failing)
+    sent, closed = talk(scenario, handler=failing)
     assert (answers(sent), closed) == ([(200, b"said")], True)
 
 
@@ -409,9 +409,9 @@ async def asked_in_a_row(port: int, *sent: Callable[[], bytes]) -> list[int]:
 def test_who_was_admitted_is_asked_again_when_the_keys_change() -> None:
     sent = request("/v1/chat/completions", payloads.request("openai-chat"), {"authorization": "Bearer one"})
 
-    async def doing() -> tuple[list[int], list[int]]:
-        behind = Behind(whole("openai-chat"))
-        upstream = Server(behind.handle)
+    async def scenario() -> tuple[list[int], list[int]]:
+        scripted = ScriptedUpstream(whole("openai-chat"))
+        upstream = Server(scripted.handle)
         port = await upstream.start("127.0.0.1", 0)
         config, environment = locked("one", port)
         async with gateway(config, environment) as front:
@@ -430,7 +430,7 @@ def test_who_was_admitted_is_asked_again_when_the_keys_change() -> None:
         await upstream.stop(0)
         return said, strangers
 
-    assert run(doing()) == ([200, 200, 401, 401, 200, 200], [401, 401, 401])
+    assert run(scenario()) == ([200, 200, 401, 401, 200, 200], [401, 401, 401])
 
 
 def test_requests_with_one_head_share_their_headers_and_each_tells_its_length() -> None:
@@ -440,11 +440,11 @@ def test_requests_with_one_head_share_their_headers_and_each_tells_its_length() 
         seen.append(request)
         reply.send(200, [], b"")
 
-    async def doing(talking: Talk) -> None:
+    async def scenario(talking: Talk) -> None:
         await talking.client([post(), post(b"one more"), post(b""), post(b"other", "x: y")])
         await talking.client([post(b"elsewhere")])
 
-    talk(doing, handler=note)
+    talk(scenario, handler=note)
     lengths = [len(one.body) for one in seen]
     assert [one.all_headers().get("content-length") for one in seen] == [str(length) for length in lengths]
     first, second, third, other, elsewhere = seen
@@ -455,27 +455,27 @@ def test_requests_with_one_head_share_their_headers_and_each_tells_its_length() 
 
 
 def test_exchanges_with_one_head_show_each_its_own_request() -> None:
-    async def doing() -> list[Any]:
-        async with between(Behind(whole("openai-chat")), environment={}) as front:
+    async def scenario() -> list[Any]:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat")), environment={}) as front:
             bodies = [payloads.request("openai-chat") + b" " * i for i in range(4)]
-            told = [await front.ask("/v1/chat/completions", body) for body in bodies]
-            shown = [await front.exchange(one) for one in told]
+            received = [await front.ask("/v1/chat/completions", body) for body in bodies]
+            shown = [await front.exchange(one) for one in received]
             assert [one["request"].encode() for one in shown] == bodies
             return [int(one["headers"]["content-length"]) - len(body) for one, body in zip(shown, bodies, strict=True)]
 
-    assert run(doing()) == [0] * 4
+    assert run(scenario()) == [0] * 4
 
 
 def test_pages_and_keys_in_an_address_are_looked_at_each_time() -> None:
     body = payloads.request("openai-chat")
 
-    async def doing() -> list[Any]:
-        async with between(Behind(whole("openai-chat")), environment={}) as front:
+    async def scenario() -> list[Any]:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat")), environment={}) as front:
             paths = [("/v1/chat/completions", {"origin": "http://localhost:1"}), ("/v1/chat/completions", {})]
             said = [(await front.ask(path, body, headers)).headers for path, headers in paths * 3]
             google = payloads.request("gemini")
             keyed = [(await front.ask("/v1beta/models/m:generateContent?key=k", google)) for _ in range(3)]
-            shown = [(await front.exchange(told))["headers"] for told in keyed]
+            shown = [(await front.exchange(received))["headers"] for received in keyed]
             sizes = [len(google)] * 3
             assert [int(one["content-length"]) for one in shown] == sizes
             return [
@@ -483,4 +483,4 @@ def test_pages_and_keys_in_an_address_are_looked_at_each_time() -> None:
                 ["x-goog-api-key" in one for one in shown],
             ]
 
-    assert run(doing()) == [[True, False] * 3, [True] * 3]
+    assert run(scenario()) == [[True, False] * 3, [True] * 3]

@@ -83,10 +83,10 @@ def test_expect_is_answered_and_old_clients_get_no_chunks() -> None:
 
     async def expecting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(POST[:-5].replace(b"host: x", b"expect: 100-continue\r\nhost: x"))
-        told = await reader.readuntil(b"\r\n\r\n")
+        received = await reader.readuntil(b"\r\n\r\n")
         writer.write(b"hello")
         await one_answer(reader)
-        return told
+        return received
 
     async def old(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(b"GET / HTTP/1.0\r\n\r\n")
@@ -253,11 +253,11 @@ def test_each_request_of_a_connection_finds_its_reply_anew() -> None:
 
 def test_an_answer_that_is_given_while_draining_says_that_it_is_the_last() -> None:
     async def inner() -> bytes:
-        begun, told = asyncio.Event(), asyncio.Event()
+        begun, received = asyncio.Event(), asyncio.Event()
 
         async def waiting(request: IncomingRequest, reply: Reply) -> None:
             begun.set()
-            await told.wait()
+            await received.wait()
             reply.send(200, [], b"done")
 
         server = Server(waiting)
@@ -266,7 +266,7 @@ def test_an_answer_that_is_given_while_draining_says_that_it_is_the_last() -> No
         await begun.wait()
         stopping = asyncio.ensure_future(server.stop(5))
         await asyncio.sleep(0.05)
-        told.set()
+        received.set()
         said = await reader.read()
         assert await stopping
         writer.close()
@@ -299,13 +299,13 @@ def test_draining_lets_requests_finish() -> None:
         writer.write(POST)
         await asyncio.sleep(0.02)
         clean = await server.stop(5)
-        told = await reader.read()
+        received = await reader.read()
         writer.close()
-        return clean, told
+        return clean, received
 
-    clean, told = asyncio.run(inner())
+    clean, received = asyncio.run(inner())
     assert clean
-    assert told.endswith(b"done")
+    assert received.endswith(b"done")
 
 
 # A client that leaves, and one that never comes to its end.
@@ -313,11 +313,11 @@ def test_draining_lets_requests_finish() -> None:
 
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize(
-    "behind",
+    "scripted",
     [b"", b"\r\n", b"\r\n\r\n", b"junk", POST, POST[:40], POST * 3000],
     ids=["nothing", "a line end", "two", "junk", "a request", "half a request", "requests beyond what is read ahead"],
 )
-def test_a_client_that_leaves_is_noticed_whatever_stands_behind_its_request(behind: bytes, known: bool) -> None:
+def test_a_client_that_leaves_is_noticed_whatever_stands_behind_its_request(scripted: bytes, known: bool) -> None:
     begun, left = asyncio.Event(), asyncio.Event()
 
     async def waiting(request: IncomingRequest, reply: Reply) -> None:
@@ -338,7 +338,7 @@ def test_a_client_that_leaves_is_noticed_whatever_stands_behind_its_request(behi
             await one_answer(reader)
         writer.write(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\nab")
         await begun.wait()
-        writer.write(behind)
+        writer.write(scripted)
         await asyncio.sleep(0.05)
         writer.close()
         await asyncio.wait_for(left.wait(), 5)
