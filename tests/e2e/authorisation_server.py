@@ -1,6 +1,6 @@
-"""A scripted authorisation server on loopback: registers clients, gives codes and tokens, checks PKCE and redirects.
+"""Owns a scripted authorisation server on loopback. It registers clients, gives codes and tokens, and checks PKCE.
 
-A test plays the person: it fetches the address of the login, and follows the redirect (`signed_in`).
+A test acts as the person: it opens the address of the login and follows the redirect (`sign_in_with_browser`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.request import build_opener
 
 
 class AuthorisationServer:
-    """What the server gives, and what it got."""
+    """The state of the server: clients, codes and tokens, and the requests that arrived."""
 
     def __init__(self) -> None:
         self.address = ""
@@ -30,12 +30,12 @@ class AuthorisationServer:
         self.valid: set[str] = set()
         """Access tokens that are valid now."""
         self.refresh: set[str] = set()
-        self.asked: list[dict[str, str]] = []
+        self.token_requests: list[dict[str, str]] = []
         """The requests for tokens, with the header `Authorization` among their fields."""
         self.methods: list[str] | None = ["none", "client_secret_post"]
-        """The ways in which a client may send its secret. None: the metadata does not name them."""
+        """The methods by which a client may send its secret. None: the metadata does not list them."""
         self.refuses = ""
-        """The error in place of a code."""
+        """The error that the server sends instead of a code."""
         self._number = 0
 
     def metadata(self) -> dict[str, Any]:
@@ -48,24 +48,24 @@ class AuthorisationServer:
             **({"token_endpoint_auth_methods_supported": self.methods} if self.methods is not None else {}),
         }
 
-    def registered(self, body: dict[str, Any]) -> dict[str, Any]:
+    def register(self, body: dict[str, Any]) -> dict[str, Any]:
         client = f"client-{len(self.clients) + 1}"
         self.clients[client] = body["redirect_uris"]
         return {**body, "client_id": client}
 
-    def authorised(self, query: dict[str, str]) -> str:
-        """The address to which the browser is sent."""
+    def redirect_of(self, query: dict[str, str]) -> str:
+        """The address to which the server redirects the browser."""
         known = self.clients.get(query["client_id"])
         assert known is None or query["redirect_uri"] in known, "the redirect address is not registered"
         back = {"state": query["state"]}
         if self.refuses:
             return f"{query['redirect_uri']}?{urlencode({**back, 'error': self.refuses})}"
-        code = self._next("code")
+        code = self._new_value("code")
         self.codes[code] = query
         return f"{query['redirect_uri']}?{urlencode({**back, 'code': code})}"
 
     def token(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        self.asked.append(form)
+        self.token_requests.append(form)
         scope = "all"
         if form["grant_type"] == "refresh_token":
             if form["refresh_token"] not in self.refresh:
@@ -73,17 +73,17 @@ class AuthorisationServer:
         else:
             login = self.codes.pop(form["code"], None)
             digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
-            proof = base64.urlsafe_b64encode(digest).decode().rstrip("=")
-            if login is None or login["redirect_uri"] != form["redirect_uri"] or login["code_challenge"] != proof:
+            challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+            if login is None or login["redirect_uri"] != form["redirect_uri"] or login["code_challenge"] != challenge:
                 return 400, {"error": "invalid_grant"}
             scope = login.get("scope", scope)
-        access, refresh = self._next("access"), self._next("refresh")
+        access, refresh = self._new_value("access"), self._new_value("refresh")
         self.valid.add(access)
         self.refresh.add(refresh)
         answer = {"access_token": access, "refresh_token": refresh, "expires_in": 3600}
         return 200, {**answer, "token_type": "Bearer", "scope": scope}
 
-    def _next(self, word: str) -> str:
+    def _new_value(self, word: str) -> str:
         self._number += 1
         return f"{word}-{self._number}"
 
@@ -101,7 +101,7 @@ def authorisation_server() -> Iterator[AuthorisationServer]:
             elif target.path == "/authorize":
                 query = {name: values[0] for name, values in parse_qs(target.query).items()}
                 self.send_response(302)
-                self.send_header("location", script.authorised(query))
+                self.send_header("location", script.redirect_of(query))
                 self.send_header("content-length", "0")
                 self.end_headers()
             else:
@@ -110,7 +110,7 @@ def authorisation_server() -> Iterator[AuthorisationServer]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"])).decode()
             if self.path == "/register":
-                self._json(201, script.registered(json.loads(body)))
+                self._json(201, script.register(json.loads(body)))
             elif self.path == "/token":
                 form = {name: values[0] for name, values in parse_qs(body).items()}
                 given = self.headers.get("authorization")
@@ -140,8 +140,8 @@ def authorisation_server() -> Iterator[AuthorisationServer]:
             thread.join()
 
 
-def signed_in(url: str) -> str:
-    """The person signs in: the browser opens the address, and follows the redirect. Gives the last address."""
+def sign_in_with_browser(url: str) -> str:
+    """Open the address of the login as a browser does, and follow the redirect. Returns the last address."""
     try:
         with build_opener().open(url, timeout=20) as page:
             page.read()

@@ -1,4 +1,4 @@
-"""Owns the gateway as a process of its own: started on a free port, stopped at the end of the test."""
+"""Owns a gateway in a separate process. It starts on a free port and stops at the end of the test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _SERVE = "from dragoman.cli.main import main; main()"
-_SAYS = "dragoman listens on "
+_LISTENS = "dragoman listens on "
 
 
 @contextmanager
@@ -21,9 +21,9 @@ def served(config: str, place: Path, *more: str) -> Iterator[str]:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=place)
     assert process.stdout is not None
     try:
-        said = process.stdout.readline()
-        assert said.startswith(_SAYS), said + process.stdout.read()
-        yield said.removeprefix(_SAYS).strip()
+        first_line = process.stdout.readline()
+        assert first_line.startswith(_LISTENS), first_line + process.stdout.read()
+        yield first_line.removeprefix(_LISTENS).strip()
     finally:
         process.terminate()
         try:
@@ -34,7 +34,7 @@ def served(config: str, place: Path, *more: str) -> Iterator[str]:
 
 
 def upstreams(port: int, **dialects: str) -> str:
-    """A table for each upstream, by its name. All are at one port of loopback, and have no breaker."""
+    """The configuration of upstreams, by name. All listen on one port of loopback and have no circuit breaker."""
     return "".join([_upstream(name, dialect, port) for name, dialect in dialects.items()])
 
 

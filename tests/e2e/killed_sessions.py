@@ -1,7 +1,7 @@
-"""A program for a test: runs a session with tools, is killed at one moment after the other, and resumes.
+"""A program for a test: it runs a session with tools, is killed at every possible moment, and resumes the session.
 
-Run as `python -m tests.e2e.killed_sessions PORT FOLDER`. For every moment it writes one line of JSON. Each run is a
-process of its own, forked here, so that a kill is a real one and nothing but the store survives.
+Run as `python -m tests.e2e.killed_sessions PORT FOLDER`. For every moment the program writes one line of JSON. Each run
+is a forked process. So a kill is real, and only the store survives.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ PROMPT = "Write three lines."
 
 
 class Killer:
-    """Kills this process at the n-th of some moments."""
+    """Kills this process at the n-th call."""
 
     def __init__(self, number: int) -> None:
-        self._left = number
+        self._remaining = number
 
     def __call__(self) -> None:
-        self._left -= 1
-        if self._left == 0:
+        self._remaining -= 1
+        if self._remaining == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
 class KillingStore(SqliteStore):
-    """The user's store; the process is killed before or after a write."""
+    """The user's store. The process is killed before or after a write."""
 
     def __init__(self, file: Path, before: Callable[[], None], after: Callable[[], None]) -> None:
         super().__init__(file)
@@ -53,7 +53,7 @@ class KillingStore(SqliteStore):
 
 
 def run(port: int, folder: Path, moment: str, number: int) -> None:
-    """Begin the session, or resume it. The process may be killed on the way; number 0: it is not."""
+    """Begin the session, or resume it. The process is killed at the given moment. Number 0: it is not killed."""
     killers = {name: Killer(number if name == moment else 0) for name in ("before", "after", "tool")}
 
     def write(line: str) -> str:
@@ -73,17 +73,17 @@ def run(port: int, folder: Path, moment: str, number: int) -> None:
     }
     try:
         agent = Agent("it/m", session=ID, **settings)
-    except ConfigError:  # killed before anything was stored
+    except ConfigError:  # The process was killed before the first write.
         agent = Agent("it/m", session=Session(id=ID), **settings)
     if not agent.session.turns:
         agent.ask(PROMPT)
     elif agent.session.step != "idle":
 
-        async def resumed() -> None:
+        async def resume() -> None:
             async for _ in agent.resume():
                 pass
 
-        asyncio.run(resumed())
+        asyncio.run(resume())
     parts = [part for turn in agent.session.turns for part in turn.parts]
     report = {
         "calls": [part.id for part in parts if isinstance(part, ToolCall)],
@@ -94,8 +94,8 @@ def run(port: int, folder: Path, moment: str, number: int) -> None:
     (folder / "report").write_text(json.dumps(report))
 
 
-def forked(port: int, folder: Path, moment: str, number: int) -> bool:
-    """Run in a process of its own. False: it was killed."""
+def run_in_child(port: int, folder: Path, moment: str, number: int) -> bool:
+    """Run in a child process. Returns False if the child was killed."""
     child = os.fork()
     if not child:
         code = 1
@@ -119,14 +119,21 @@ def main() -> None:
         killed = True
         while killed:
             number += 1
-            own = folder / f"{moment}-{number}"
-            own.mkdir()
-            killed = not forked(port, own, moment, number)
+            run_folder = folder / f"{moment}-{number}"
+            run_folder.mkdir()
+            killed = not run_in_child(port, run_folder, moment, number)
             if killed:
-                assert forked(port, own, moment, 0)
-            found = {"moment": moment, "number": number, "killed": killed, **json.loads((own / "report").read_text())}
-            found["lines"] = (own / "lines").read_text().split() if (own / "lines").exists() else []
-            print(json.dumps(found), flush=True)
+                assert run_in_child(port, run_folder, moment, 0)
+            report_of_moment = {
+                "moment": moment,
+                "number": number,
+                "killed": killed,
+                **json.loads((run_folder / "report").read_text()),
+            }
+            report_of_moment["lines"] = (
+                (run_folder / "lines").read_text().split() if (run_folder / "lines").exists() else []
+            )
+            print(json.dumps(report_of_moment), flush=True)
 
 
 if __name__ == "__main__":

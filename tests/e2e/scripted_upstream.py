@@ -1,7 +1,7 @@
-"""Owns an upstream of all seven dialects, on loopback, with a script: three answers with calls, thoughts and seals.
+"""Owns an upstream of all seven dialects on loopback. It sends three answers with calls, thoughts and seals.
 
-The model in the request chooses the behaviour: `...-fault` refuses, `...-slow` stops in the middle of a stream until
-the gateway hangs up, and any other name gives the next answer of the conversation.
+The name of the model selects the behaviour. `...-fault` refuses the request. `...-slow` stops in the middle of a stream
+until the gateway closes the connection. For any other name the upstream sends the next answer of the conversation.
 """
 
 from __future__ import annotations
@@ -39,30 +39,30 @@ _PLACES = (
     ("/api/chat", "ollama"),
     ("/models/", "gemini"),
 )
-_NUMBERS = {"gemini": (0, 1, 3), "anthropic": (0, 1, 2), "openai-responses": (0, 1, 2)}
-"""The numbers of the sealing upstreams' answers that are used: calls, calls, text."""
+_ANSWERS = {"gemini": (0, 1, 3), "anthropic": (0, 1, 2), "openai-responses": (0, 1, 2)}
+"""The answers of each sealing upstream that are used: calls, calls, text."""
 
 
 def story(dialect: str) -> sealing.Upstream:
-    """The answers of a dialect's sealing upstream."""
+    """The sealing upstream of a dialect."""
     return sealing.UPSTREAMS[dialect](48)
 
 
 def body(dialect: str, step: int) -> bytes:
     if dialect == "code-assist":
         return json.dumps({"response": json.loads(body("gemini", step)), "traceId": "t"}).encode()
-    if dialect in _NUMBERS:
-        return sealing.body(story(dialect), _NUMBERS[dialect][step])
+    if dialect in _ANSWERS:
+        return sealing.body(story(dialect), _ANSWERS[dialect][step])
     return json.dumps(_ollama(step) if dialect == "ollama" else _chat(dialect, step, "message")).encode()
 
 
 def stream(dialect: str, step: int) -> list[bytes]:
-    """The frames of a step."""
+    """The frames of the answer in a step."""
     if dialect == "code-assist":
         frames = [json.loads(frame[len(b"data: ") :]) for frame in stream("gemini", step)]
         return [b"data: " + json.dumps({"response": frame}).encode() + b"\r\n\r\n" for frame in frames]
-    if dialect in _NUMBERS:
-        whole = sealing.stream(story(dialect), _NUMBERS[dialect][step])
+    if dialect in _ANSWERS:
+        whole = sealing.stream(story(dialect), _ANSWERS[dialect][step])
         end = b"\r\n\r\n" if dialect == "gemini" else b"\n\n"
         return [frame + end for frame in whole.split(end) if frame]
     if dialect == "ollama":
@@ -78,7 +78,7 @@ def stream(dialect: str, step: int) -> list[bytes]:
     return [b"data: " + json.dumps(one).encode() + b"\n\n" for one in (answer, ending)] + [b"data: [DONE]\n\n"]
 
 
-def _called(step: int) -> list[tuple[str, str, str]]:
+def _calls_of_step(step: int) -> list[tuple[str, str, str]]:
     return [
         [("c1", "weather", '{"city":"Paris"}'), ("c2", "weather", '{"city":"Rome"}')],
         [("c3", "compare", '{"a":1,"b":2}')],
@@ -87,7 +87,7 @@ def _called(step: int) -> list[tuple[str, str, str]]:
 
 
 def _ollama(step: int) -> Json:
-    calls = [{"function": {"name": name, "arguments": json.loads(text)}} for _, name, text in _called(step)]
+    calls = [{"function": {"name": name, "arguments": json.loads(text)}} for _, name, text in _calls_of_step(step)]
     message: Json = {"role": "assistant", "content": "" if calls else "Paris is warmer.", "thinking": "Hm."}
     if calls:
         message["tool_calls"] = calls
@@ -99,7 +99,7 @@ def _ollama(step: int) -> Json:
 def _chat(dialect: str, step: int, place: str) -> Json:
     calls: list[Json] = [
         {"id": name, "type": "function", "function": {"name": tool, "arguments": text}}
-        for name, tool, text in _called(step)
+        for name, tool, text in _calls_of_step(step)
     ]
     if place == "delta":
         calls = [{"index": index, **call} for index, call in enumerate(calls)]
@@ -116,14 +116,14 @@ def _chat(dialect: str, step: int, place: str) -> Json:
     return {"id": f"x{step}", "object": kind, "created": 1, "model": "m", "choices": [choice], "usage": usage}
 
 
-class Scripted:
-    """The server; use it as a context."""
+class ScriptedUpstream:
+    """The server. Use it as a context."""
 
     def __init__(self) -> None:
-        self.asked: dict[str, list[Json]] = defaultdict(list)
+        self.requests: dict[str, list[Json]] = defaultdict(list)
         """The requests by dialect."""
-        self.left = threading.Semaphore(0)
-        """Released for every stream that the gateway hung up on."""
+        self.hangups = threading.Semaphore(0)
+        """Released for every stream that the gateway closed."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -132,7 +132,7 @@ class Scripted:
     def port(self) -> int:
         return int(self._server.server_address[1])
 
-    def __enter__(self) -> Scripted:
+    def __enter__(self) -> ScriptedUpstream:
         self._thread.start()
         return self
 
@@ -142,7 +142,7 @@ class Scripted:
         self._thread.join()
 
 
-def _handler(upstream: Scripted) -> type[BaseHTTPRequestHandler]:
+def _handler(upstream: ScriptedUpstream) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
@@ -152,12 +152,12 @@ def _handler(upstream: Scripted) -> type[BaseHTTPRequestHandler]:
             dialect = next(name for place, name in _PLACES if place in self.path)
             model = request.get("model") or self.path.partition("/models/")[2].partition(":")[0]
             if model.endswith("-fault"):
-                told = fault(dialect, "rate")
-                self._whole(told["status"], told["headers"], json.dumps(told["body"]).encode())
+                refusal = fault(dialect, "rate")
+                self._whole(refusal["status"], refusal["headers"], json.dumps(refusal["body"]).encode())
                 return
-            asked = upstream.asked[dialect]
-            asked.append(request)
-            step = (len(asked) - 1) % STEPS
+            requests = upstream.requests[dialect]
+            requests.append(request)
+            step = (len(requests) - 1) % STEPS
             streams = request.get("stream", False) if "models/" not in self.path else False
             if not streams and "stream" not in self.path:
                 self._whole(200, {"content-type": "application/json"}, body(dialect, step))
@@ -169,7 +169,7 @@ def _handler(upstream: Scripted) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             frames = stream(dialect, step)
             if model.endswith("-slow"):
-                asked.pop()
+                requests.pop()
                 self._break_off(frames[: max(1, len(frames) // 2)])
                 return
             self._chunks(frames)
@@ -180,7 +180,7 @@ def _handler(upstream: Scripted) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(frame), frame))
 
         def _break_off(self, frames: list[bytes]) -> None:
-            """Send so many frames, and then nothing until the other side hangs up."""
+            """Send these frames, and then nothing until the client closes the connection."""
             self.close_connection = True
             try:
                 self._chunks(frames)
@@ -189,7 +189,7 @@ def _handler(upstream: Scripted) -> type[BaseHTTPRequestHandler]:
             except ConnectionError:
                 gone = True
             if gone:
-                upstream.left.release()
+                upstream.hangups.release()
 
         def _whole(self, status: int, headers: dict[str, str], data: bytes) -> None:
             self.send_response(status)

@@ -1,9 +1,8 @@
-"""Owns the official SDKs as clients of a gateway: a conversation with tools, a request that fails, a stream that is
-left.
+"""Owns the official SDKs as clients of a gateway: a conversation with tools, a refused request, an abandoned stream.
 
-It runs with the SDKs of any environment, also as a program: `python clients.py CLIENT ADDRESS VERB MODEL [VERB
-MODEL]...` prints a line of JSON for each. So it imports nothing of this project, and each SDK only when its client is
-used.
+The module works with the SDKs of any environment, also as a program: `python sdk_clients.py CLIENT ADDRESS VERB MODEL
+[VERB MODEL]...` prints one line of JSON for each VERB. So the module imports nothing of this project, and it imports an
+SDK only when its client is used.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from functools import cache
 from typing import Any
 
 PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ")
-"""The head of a PNG, which is the same in both alphabets of base64."""
+"""The head of a PNG. Both alphabets of base64 encode it to the same text."""
 PICTURE = base64.b64encode(PIXEL).decode()
 ASKED = "Is Paris warmer than Rome?"
 RESULT = "18 degrees"
@@ -30,7 +29,7 @@ MOST = 6
 Received = dict[str, Any]
 
 
-# Most of the cost of an SDK's client is its construction, so there is one for each gateway.
+# The construction of an SDK's client is slow, so there is one client for each gateway.
 
 
 @cache
@@ -62,7 +61,7 @@ def _ollama(base: str) -> Any:
 
 
 class Client:
-    """One SDK. `ask` returns the calls and the text, and continues with the results on the next call."""
+    """A client with one SDK. `ask` returns the calls and the text. The next `ask` sends the results of the calls."""
 
     errors: type[Exception] = Exception
     """The SDK's exception for a fault."""
@@ -74,7 +73,7 @@ class Client:
         raise NotImplementedError
 
     def first(self) -> None:
-        """Open a stream, read its beginning, and leave."""
+        """Open a stream, read its beginning, and close it."""
         raise NotImplementedError
 
 
@@ -92,20 +91,20 @@ class Chat(Client):
 
     def ask(self, stream: bool) -> tuple[list[str], str]:
         create: Any = self._client.chat.completions.create
-        said = {"model": self.model, "messages": self._messages, "tools": self._tools}
+        parameters = {"model": self.model, "messages": self._messages, "tools": self._tools}
         if not stream:
-            message = create(**said).choices[0].message
+            message = create(**parameters).choices[0].message
             calls = [(call.id, call.function.name) for call in message.tool_calls or ()]
             text = message.content or ""
         else:
-            message, calls = self._gathered(create(**said, stream=True))
+            message, calls = self._gathered(create(**parameters, stream=True))
             text = message["content"] or ""
         self._messages.append(message)
         self._messages += [{"role": "tool", "tool_call_id": name, "content": RESULT} for name, _ in calls]
         return [name for _, name in calls], text
 
     def _gathered(self, stream: Any) -> tuple[Any, list[tuple[str, str]]]:
-        """Fold a stream as the documentation shows: texts joined, calls by their index, nothing else kept."""
+        """Collect a stream as the documentation shows: join texts, join calls by index, drop other fields."""
         text = ""
         calls: dict[int, Any] = {}
         for chunk in stream:
@@ -143,7 +142,7 @@ class Responses(Client):
 
     def ask(self, stream: bool) -> tuple[list[str], str]:
         create: Any = self._client.responses.create
-        said = {
+        parameters = {
             "model": self.model,
             "input": self._items,
             "tools": self._tools,
@@ -151,7 +150,7 @@ class Responses(Client):
             "include": ["reasoning.encrypted_content"],
             "reasoning": {"effort": "low", "summary": "auto"},
         }
-        response = create(**said) if not stream else list(create(**said, stream=True))[-1].response
+        response = create(**parameters) if not stream else list(create(**parameters, stream=True))[-1].response
         self._items += response.output
         calls = [item for item in response.output if item.type == "function_call"]
         output = [
@@ -178,7 +177,7 @@ class Messages(Client):
         self._tools: list[Any] = [{"name": name, "input_schema": schema} for name, schema in TOOLS.items()]
 
     def ask(self, stream: bool) -> tuple[list[str], str]:
-        said: Any = {
+        parameters: Any = {
             "model": self.model,
             "max_tokens": 4000,
             "messages": self._messages,
@@ -186,9 +185,9 @@ class Messages(Client):
             "thinking": {"type": "enabled", "budget_tokens": 1024},
         }
         if not stream:
-            message = self._client.messages.create(**said)
+            message = self._client.messages.create(**parameters)
         else:
-            with self._client.messages.stream(**said) as events:
+            with self._client.messages.stream(**parameters) as events:
                 message = events.get_final_message()
         self._messages.append({"role": "assistant", "content": message.content})
         calls = [block for block in message.content if block.type == "tool_use"]
@@ -201,8 +200,8 @@ class Messages(Client):
         return [call.name for call in calls], text
 
     def first(self) -> None:
-        asked: Any = {"model": self.model, "max_tokens": 100, "messages": self._messages}
-        with self._client.messages.stream(**asked) as events:
+        parameters: Any = {"model": self.model, "max_tokens": 100, "messages": self._messages}
+        with self._client.messages.stream(**parameters) as events:
             next(iter(events))
 
 
@@ -225,9 +224,11 @@ class Generate(Client):
         )
 
     def ask(self, stream: bool) -> tuple[list[str], str]:
-        said: Any = {"model": self.model, "contents": self._contents, "config": self._config}
+        parameters: Any = {"model": self.model, "contents": self._contents, "config": self._config}
         models = self._client.models
-        answers = list(models.generate_content_stream(**said)) if stream else [models.generate_content(**said)]
+        answers = (
+            list(models.generate_content_stream(**parameters)) if stream else [models.generate_content(**parameters)]
+        )
         found = [answer.candidates[0].content for answer in answers if answer.candidates]
         parts = [part for content in found if content is not None for part in content.parts or ()]
         types = self._types
@@ -268,21 +269,21 @@ class Local(Client):
             {"type": "function", "function": {"name": name, "description": "", "parameters": schema}}
             for name, schema in TOOLS.items()
         ]
-        # Older clients have no thinking.
+        # Older clients have no field for thinking.
         thinks = "think" in inspect.signature(ollama.Client.chat).parameters
         self._more: dict[str, Any] = {"think": True} if thinks else {}
 
     def ask(self, stream: bool) -> tuple[list[str], str]:
-        said: Any = {"model": self.model, "messages": self._messages, "tools": self._tools, **self._more}
+        parameters: Any = {"model": self.model, "messages": self._messages, "tools": self._tools, **self._more}
         if not stream:
-            message = self._client.chat(**said).message
+            message = self._client.chat(**parameters).message
         else:
-            parts = [chunk.message for chunk in self._client.chat(**said, stream=True)]
+            parts = [chunk.message for chunk in self._client.chat(**parameters, stream=True)]
             calls = [call for part in parts for call in part.tool_calls or ()]
             text = "".join([part.content or "" for part in parts])
             thought = "".join([getattr(part, "thinking", None) or "" for part in parts])
-            known: dict[str, Any] = {"thinking": thought} if self._more and thought else {}
-            message = self._message(role="assistant", content=text, tool_calls=calls or None, **known)
+            fields: dict[str, Any] = {"thinking": thought} if self._more and thought else {}
+            message = self._message(role="assistant", content=text, tool_calls=calls or None, **fields)
         self._messages.append(message)
         calls = list(message.tool_calls or ())
         self._messages += [
@@ -306,7 +307,7 @@ CLIENTS: dict[str, type[Client]] = {
 
 
 def converse(client: Client, *, stream: bool) -> Received:
-    """Send requests and run the calls, until there is an answer in text."""
+    """Send requests and results of calls until the answer is a text."""
     steps: list[list[str]] = []
     text = ""
     while len(steps) < MOST:
@@ -353,6 +354,6 @@ def run(name: str, base: str, verb: str, model: str) -> Received:
 
 
 if __name__ == "__main__":
-    which, address, *jobs = sys.argv[1:]
-    for job, asked in zip(jobs[::2], jobs[1::2], strict=True):
-        print(json.dumps(run(which, address, job, asked)), flush=True)
+    name, address, *jobs = sys.argv[1:]
+    for verb, model in zip(jobs[::2], jobs[1::2], strict=True):
+        print(json.dumps(run(name, address, verb, model)), flush=True)

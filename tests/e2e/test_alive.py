@@ -1,4 +1,4 @@
-"""Official SDKs take the signs of life for what they are, before the first event and between two."""
+"""Official SDKs ignore the keep-alive signs of a stream, before the first event and between events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from google import genai
 from dragoman.gateway.config import Bounds
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from ..unit.gateway.helpers import Behind, between, run
+from ..unit.gateway.helpers import ScriptedUpstream, gateway_to, run
 
 ASKED = [{"role": "user", "content": "hi"}]
 STORY = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")]
@@ -33,8 +33,8 @@ async def halting(request: IncomingRequest, reply: Reply) -> None:
 
 def _completed(base: str) -> str:
     client = openai.OpenAI(base_url=base, api_key="k", max_retries=0)
-    asked = client.chat.completions.stream(model="m", messages=ASKED)  # type: ignore[arg-type]
-    with client, asked as stream:
+    opened = client.chat.completions.stream(model="m", messages=ASKED)  # type: ignore[arg-type]
+    with client, opened as stream:
         return str(stream.get_final_completion().choices[0].message.content)
 
 
@@ -54,8 +54,8 @@ def responses(base: str) -> str:
 
 def messages(base: str) -> str:
     client = anthropic.Anthropic(base_url=base, api_key="k", max_retries=0)
-    asked = client.messages.stream(model="m", max_tokens=9, messages=ASKED)  # type: ignore[arg-type]
-    with client, asked as stream:
+    opened = client.messages.stream(model="m", max_tokens=9, messages=ASKED)  # type: ignore[arg-type]
+    with client, opened as stream:
         return "".join([block.text for block in stream.get_final_message().content if block.type == "text"])
 
 
@@ -73,7 +73,7 @@ def google(base: str) -> str:
 
 
 def google_async(base: str) -> str:
-    async def doing() -> str:
+    async def use_sdk() -> str:
         client = genai.Client(api_key="k", http_options={"base_url": base})
         try:
             stream = await client.aio.models.generate_content_stream(model="m", contents="hi")
@@ -82,13 +82,13 @@ def google_async(base: str) -> str:
             await client.aio.aclose()
             client.close()
 
-    return asyncio.run(doing())
+    return asyncio.run(use_sdk())
 
 
 @pytest.mark.parametrize("use", [chat, responses, openrouter, messages, google, google_async])
-def test_an_sdk_is_not_disturbed(use: Callable[[str], str]) -> None:
-    async def doing() -> str:
-        async with between(Behind(halting), bounds=Bounds(keep_alive=0.1, patience=0.1)) as front:
+def test_an_sdk_ignores_keep_alive_signs(use: Callable[[str], str]) -> None:
+    async def use_sdk() -> str:
+        async with gateway_to(ScriptedUpstream(halting), bounds=Bounds(keep_alive=0.1, patience=0.1)) as front:
             return await asyncio.to_thread(use, f"http://127.0.0.1:{front.port}")
 
-    assert run(doing()).startswith("The window is over")
+    assert run(use_sdk()).startswith("The window is over")

@@ -1,4 +1,4 @@
-"""The conformance cases, all of them, against a gateway that is a process of its own: in every client's dialect."""
+"""All conformance cases, in every client's dialect, against a gateway in a separate process."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tests.e2e.gateway_process import served, upstreams
 
 SUITE = suite_reader.load(suite_reader.latest())
 HOSTS = {case.host: case.upstream for case in SUITE.cases if case.host}
-"""Upstreams that the cases name by host, each with its dialect."""
+"""The upstreams that the cases name by host, each with its dialect."""
 
 CONFIG = "[bounds]\nretry_wait = 0\n"
-"""Faults of the upstream are told at once; whether and when a gateway asks again is not what the cases are about."""
+"""No retries: a fault of the upstream is sent to the client at once. The cases do not cover retries."""
 
 
 def _config(port: int) -> str:

@@ -1,4 +1,4 @@
-"""`dragoman ask` in a folder that a stranger made: docs/explanation/security.md states what happens, line by line."""
+"""`dragoman ask` in a hostile folder. docs/explanation/security.md lists what the program does there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path, home: Path) -> Path:
-    """A folder with every trap that we know. A trap that works leaves a file `sprung-...` in the home."""
+    """A folder with every known trap. A trap that works creates a file `sprung-...` in the home."""
     made = tmp_path / "work"
     made.mkdir()
     subprocess.run(["git", "init", "--quiet", str(made)], check=True)
@@ -53,10 +53,10 @@ def folder(tmp_path: Path, home: Path) -> Path:
     return made
 
 
-def asked(
+def ask_in(
     folder: Path, home: Path, *answers: Answer, options: tuple[str, ...] = ()
 ) -> tuple[FakeUpstream, subprocess.CompletedProcess[str]]:
-    """Ask a model that gives these answers. PATH names the folder first."""
+    """Run `dragoman ask` on a model with these answers. The folder is the first entry of PATH."""
     with fake_upstream(*answers, "Done.") as upstream:
         config = upstream.config(home)
         environment = {"HOME": str(home), "PATH": f".:{folder}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
@@ -72,7 +72,7 @@ def asked(
     return upstream, done
 
 
-def test_nothing_of_the_folder_runs_and_nothing_outside_is_read_or_written(folder: Path, home: Path) -> None:
+def test_no_program_of_the_folder_runs_and_no_outside_file_is_touched(folder: Path, home: Path) -> None:
     calls: list[Answer] = [
         ("read_file", {"absolute_path": str(folder / "leak.txt")}),
         ("read_file", {"absolute_path": str(folder / "out" / "id_rsa")}),
@@ -84,7 +84,7 @@ def test_nothing_of_the_folder_runs_and_nothing_outside_is_read_or_written(folde
         ("write_file", {"file_path": str(folder / "leak.txt"), "content": "x"}),
         ("write_file", {"file_path": f"{folder}/../written", "content": "x"}),
     ]
-    upstream, done = asked(folder, home, *calls, options=("--approve", "edits", "--full-context"))
+    upstream, done = ask_in(folder, home, *calls, options=("--approve", "edits", "--full-context"))
     assert done.returncode == 0 and done.stdout == "Done.\n" and len(upstream.requests) == len(calls) + 1
     assert [path.name for path in home.glob("sprung-*")] == []
     assert SECRET not in json.dumps(upstream.requests) and (home / "id_rsa").read_text() == SECRET
@@ -93,7 +93,7 @@ def test_nothing_of_the_folder_runs_and_nothing_outside_is_read_or_written(folde
     assert "\x1b" not in done.stderr + done.stdout
 
 
-def test_the_settings_of_the_folder_are_not_used_and_one_line_states_that(folder: Path, home: Path) -> None:
+def test_settings_of_the_folder_are_ignored_with_a_message(folder: Path, home: Path) -> None:
     (folder / "GEMINI.md").unlink()
     done = subprocess.run(
         [sys.executable, "-P", "-c", MAIN, "ask", "Hello"],
@@ -109,20 +109,20 @@ def test_the_settings_of_the_folder_are_not_used_and_one_line_states_that(folder
     assert [path.name for path in home.glob("sprung-*")] == []
 
 
-def test_a_command_is_not_allowed_by_the_name_that_a_folder_gives_it(folder: Path, home: Path) -> None:
-    """An entry for git covers git, but not a program of the folder, nor git with settings of another folder."""
+def test_an_entry_for_git_does_not_allow_a_git_of_the_folder(folder: Path, home: Path) -> None:
+    """The entry allows git itself. It allows no program of the folder, and no git with settings of another folder."""
     commands = ("./git status", f"{folder}/git status", "git -C sub status", "PATH=. git status")
     calls: list[Answer] = [("run_shell_command", {"command": command}) for command in commands]
-    upstream, _ = asked(folder, home, *calls, options=("--allow", "run_shell_command(git)", "--sandbox", "off"))
+    upstream, _ = ask_in(folder, home, *calls, options=("--allow", "run_shell_command(git)", "--sandbox", "off"))
     results = [one["content"] for one in upstream.requests[-1]["messages"] if one["role"] == "tool"]
     assert len(results) == len(commands) and all("it needs a person's approval" in text for text in results)
     assert [path.name for path in home.glob("sprung-*")] == []
 
 
-def test_an_allowed_git_starts_no_monitor_of_the_folder(folder: Path, home: Path) -> None:
+def test_an_allowed_git_starts_no_file_monitor_of_the_folder(folder: Path, home: Path) -> None:
     (folder / "git").unlink()
     (folder / "bash").unlink()
     call = ("run_shell_command", {"command": "git status"})
-    upstream, _ = asked(folder, home, call, options=("--allow", "run_shell_command(git)", "--sandbox", "off"))
+    upstream, _ = ask_in(folder, home, call, options=("--allow", "run_shell_command(git)", "--sandbox", "off"))
     assert "Exit Code: 0" in json.dumps(upstream.requests[-1])
     assert [path.name for path in home.glob("sprung-*")] == []

@@ -1,4 +1,4 @@
-"""A session that is killed (SIGKILL) at every write of the store and in every tool: another process resumes it."""
+"""A session is killed (SIGKILL) at every write of the store and in every tool. Another process resumes the session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CALLS = [[("c1", "one"), ("c2", "two")], [("c3", "three")], []]
 
 
 def _answer(request: Any) -> Any:
-    """The answer goes by the history, so a request that is sent again gets the same answer."""
+    """The answer depends only on the history. So a repeated request gets the same answer."""
     step = sum([message["role"] == "assistant" for message in request["messages"]])
     calls = [
         {"id": name, "type": "function", "function": {"name": "write", "arguments": json.dumps({"line": line})}}
@@ -56,7 +56,7 @@ def port() -> Iterator[int]:
             thread.join()
 
 
-def test_killed_at_every_step_the_session_ends_whole_and_does_nothing_twice(port: int, tmp_path: Path) -> None:
+def test_a_killed_session_is_completed_and_repeats_no_effect(port: int, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.e2e.killed_sessions", str(port), str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The agent loop through the real gateway: every dialect to ask in, every dialect of upstream behind it."""
+"""The agent loop through a real gateway: every dialect of the agent with every dialect of the upstream."""
 
 from __future__ import annotations
 
@@ -14,33 +14,35 @@ from dragoman.runtime import Agent
 from dragoman.runtime.loop import Limits
 from dragoman.transport.upstream_config import Upstream
 from tests.e2e.gateway_process import served, upstreams
-from tests.e2e.scripted_upstream import MODELS, Scripted, story
+from tests.e2e.scripted_upstream import MODELS, ScriptedUpstream, story
 from tests.e2e.sdk_clients import CITY, PAIR, RESULT
 from tests.seals import sealing_upstreams as sealing
 from tests.unit.agent.helpers import Plain
 
 
-class Rig:
-    """A gateway between a scripted upstream and the loop."""
+class GatewayAndUpstream:
+    """A gateway in front of a scripted upstream."""
 
-    def __init__(self, base: str, upstream: Scripted) -> None:
+    def __init__(self, base: str, upstream: ScriptedUpstream) -> None:
         self.base, self.upstream = base, upstream
 
 
 @pytest.fixture(scope="module")
-def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
-    with Scripted() as upstream:
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayAndUpstream]:
+    with ScriptedUpstream() as upstream:
         config = "[bounds]\nretry_wait = 0\n" + upstreams(upstream.port, **{name: name for name in names()})
         with served(config, tmp_path_factory.mktemp("gateway")) as base:
-            yield Rig(base, upstream)
+            yield GatewayAndUpstream(base, upstream)
 
 
 @pytest.mark.parametrize("upstream", names())
 @pytest.mark.parametrize("dialect", names())
-def test_a_conversation(rig: Rig, tmp_path: Path, dialect: str, upstream: str) -> None:
-    requests = rig.upstream.asked[upstream]
+def test_the_agent_completes_a_conversation_through_the_gateway(
+    gateway: GatewayAndUpstream, tmp_path: Path, dialect: str, upstream: str
+) -> None:
+    requests = gateway.upstream.requests[upstream]
     requests.clear()
-    base = f"{rig.base}/api/v1" if dialect == "openrouter" else rig.base
+    base = f"{gateway.base}/api/v1" if dialect == "openrouter" else gateway.base
     agent = Agent(
         f"gateway/{upstream}/{MODELS[upstream]}",
         folder=tmp_path,
@@ -59,4 +61,4 @@ def test_a_conversation(rig: Rig, tmp_path: Path, dialect: str, upstream: str) -
     assert last.count(RESULT) == len(results)
     if upstream in sealing.UPSTREAMS:
         wanted = {seal for number in (0, 1) for _, _, seal in sealing.expected(story(upstream), number) if seal}
-        assert all(seal in last for seal in wanted), "a seal did not come back to who made it"
+        assert all(seal in last for seal in wanted), "a seal did not return to its upstream"

@@ -1,4 +1,7 @@
-"""Our MCP client against real servers in other processes: both transports, both eras; and no process is left over."""
+"""Our MCP client with real servers in other processes: two transports, older and newer protocol.
+
+Several tests also check that no process is left.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ OFFICE = [sys.executable, "-m", "tests.e2e.mcp_servers.server_with_many_tools"]
 
 @contextmanager
 def office(way: str) -> Iterator[ServerConfig]:
-    """How to reach the office in one of four ways."""
+    """The configuration of the test server, in one of four ways to connect."""
     flags = ["--handshake"] if way.endswith("-handshake") else []
     if way.startswith("stdio"):
         yield process(*flags)
@@ -43,7 +46,7 @@ def process(*flags: str, **more: Any) -> ServerConfig:
 def session(
     config: ServerConfig, work: Callable[[Servers, Toolbox], Awaitable[Any]], workspace: Path | None = None
 ) -> Any:
-    """What comes of work with the office's tools."""
+    """Connect to the server and run `work` with its tools. Returns the result of `work`."""
 
     async def whole() -> Any:
         toolbox = Toolbox()
@@ -57,7 +60,7 @@ def session(
     return asyncio.run(whole())
 
 
-async def called(toolbox: Toolbox, name: str, arguments: str = "{}", report: Callable[[str], None] = print) -> Done:
+async def call_tool(toolbox: Toolbox, name: str, arguments: str = "{}", report: Callable[[str], None] = print) -> Done:
     around = ToolEnvironment((), report=report)
     return await toolbox.run(ToolCall("call_1", name, arguments), around, Policy(mode="all"))
 
@@ -76,34 +79,34 @@ def test_tools_are_found_and_called(way: str, tmp_path: Path) -> None:
         assert (status.version == MODERN) == (not way.endswith("handshake"))
         assert [tool.name for tool in status.tools][:4] == ["echo", "media", "links", "add"]
         skipped = {one.name: one.why for one in status.skipped}
-        assert len(status.tools) + len(skipped) == 17  # four pages
+        assert len(status.tools) + len(skipped) == 17  # The list has four pages.
         assert "no type at /properties/x" in skipped["untyped"]
-        # The newer protocol forbids the header, the older one knows of none.
+        # The newer protocol forbids this header. The older protocol ignores headers.
         assert skipped.keys() - {"untyped"} == (set() if way.endswith("handshake") else {"headers"})
 
-        assert text(await called(toolbox, "echo", '{"text": "über"}')) == "über"
-        assert text(await called(toolbox, "odd_name_")) == "odd name!"
-        assert text(await called(toolbox, "add")) == '{"sum":3}'
-        media = (await called(toolbox, "media")).result
+        assert text(await call_tool(toolbox, "echo", '{"text": "über"}')) == "über"
+        assert text(await call_tool(toolbox, "odd_name_")) == "odd name!"
+        assert text(await call_tool(toolbox, "add")) == '{"sum":3}'
+        media = (await call_tool(toolbox, "media")).result
         assert [part for part in media.parts if isinstance(part, Media)] == [
             Media("image", "image/png", PNG),
             Media("audio", "audio/wav", WAV),
             Media("document", "application/pdf", PDF),
         ]
-        links = [part.text for part in (await called(toolbox, "links")).result.parts if isinstance(part, Text)]
+        links = [part.text for part in (await call_tool(toolbox, "links")).result.parts if isinstance(part, Text)]
         assert links[1:] == ["Resource Link: The B at file:///b.txt", "a note"]
 
-        heard: list[str] = []
-        await servers["office"].call("counts", {}, heard.append)
-        assert heard == ["step 0", "step 1", "step 2"]
-        assert text(await called(toolbox, "counts", report=heard.append)) == "counted"
-        assert heard[3] == "step 0"
+        reports: list[str] = []
+        await servers["office"].call("counts", {}, reports.append)
+        assert reports == ["step 0", "step 1", "step 2"]
+        assert text(await call_tool(toolbox, "counts", report=reports.append)) == "counted"
+        assert reports[3] == "step 0"
 
-        broken = await called(toolbox, "fails")
+        broken = await call_tool(toolbox, "fails")
         assert broken.result.is_error and text(broken) == "it broke"
-        refused = await called(toolbox, "refuses")
+        refused = await call_tool(toolbox, "refuses")
         assert refused.result.is_error and "not like this" in text(refused)
-        wrong = await called(toolbox, "echo", '{"text": 1}')
+        wrong = await call_tool(toolbox, "echo", '{"text": 1}')
         assert wrong.result.is_error and "do not fit the schema" in text(wrong)
 
     before = children()
@@ -113,73 +116,71 @@ def test_tools_are_found_and_called(way: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_tools_that_come_and_go_do_so_in_the_toolbox(way: str) -> None:
+def test_the_toolbox_follows_changes_of_the_servers_tools(way: str) -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
         assert "late" not in toolbox and "echo" in toolbox
         changed = asyncio.Event()
-        behind = servers["office"].changed
+        on_change_before = servers["office"].changed
 
-        def told() -> None:
-            behind()
+        def on_change() -> None:
+            on_change_before()
             changed.set()
 
-        servers["office"].changed = told
-        for _ in range(20):  # who listens over HTTP is heard from a moment later
-            assert text(await called(toolbox, "grows")) == "grown"
+        servers["office"].changed = on_change
+        for _ in range(20):  # Over HTTP the notification may come a moment later.
+            assert text(await call_tool(toolbox, "grows")) == "grown"
             try:
                 await asyncio.wait_for(changed.wait(), 3)
                 break
             except TimeoutError:
                 continue
         assert "late" in toolbox and "echo" not in toolbox
-        assert text(await called(toolbox, "late")) == "late"
+        assert text(await call_tool(toolbox, "late")) == "late"
 
     with office(way) as config:
         session(config, work)
 
 
 @pytest.mark.parametrize("way", ["stdio", "stdio-handshake"])
-def test_a_server_is_told_the_workspace_and_no_secrets(
-    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_gets_the_workspace_and_no_secrets(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "secret")
 
     async def work(servers: Servers, toolbox: Toolbox) -> None:
-        assert text(await called(toolbox, "roots")) == tmp_path.resolve().as_uri()
-        seen = text(await called(toolbox, "says")).split()
+        assert text(await call_tool(toolbox, "roots")) == tmp_path.resolve().as_uri()
+        seen = text(await call_tool(toolbox, "says")).split()
         assert "SOME_API_KEY" not in seen and "PATH" in seen
 
     with office(way) as config:
         session(config, work, tmp_path)
 
 
-def test_a_server_that_wants_to_ask_the_user_is_declined_where_nobody_can_be_asked() -> None:
+def test_a_question_to_the_user_is_declined_without_a_user() -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
-        assert text(await called(toolbox, "asks")) == "decline"
+        assert text(await call_tool(toolbox, "asks")) == "decline"
 
     session(process(), work)
 
 
-def test_a_server_that_is_back_has_the_tools_it_has_then() -> None:
+def test_a_restarted_server_has_its_current_tools() -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
-        await called(toolbox, "grows")
+        await call_tool(toolbox, "grows")
         while "late" not in toolbox:
             await asyncio.sleep(0.01)
-        await called(toolbox, "dies")
+        await call_tool(toolbox, "dies")
         assert "echo" not in toolbox
-        await called(toolbox, "cuts")
+        await call_tool(toolbox, "cuts")
         assert "echo" in toolbox and "late" not in toolbox
 
     session(process("--handshake"), work)
 
 
 @pytest.mark.parametrize("way", ["stdio", "stdio-handshake"])
-def test_a_server_that_dies_is_an_error_and_then_back(way: str) -> None:
+def test_a_server_that_dies_causes_an_error_and_is_restarted(way: str) -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
-        done = await called(toolbox, "dies")
+        done = await call_tool(toolbox, "dies")
         assert done.outcome.failure is not None and done.outcome.failure.kind == "mcp_lost"
         assert done.result.is_error and "ended during the call" in text(done) and "the office burns" in text(done)
-        assert text(await called(toolbox, "echo", '{"text": "again"}')) == "again"
+        assert text(await call_tool(toolbox, "echo", '{"text": "again"}')) == "again"
 
     before = children()
     with office(way) as config:
@@ -187,13 +188,13 @@ def test_a_server_that_dies_is_an_error_and_then_back(way: str) -> None:
     assert children() <= before
 
 
-def test_a_server_that_died_unnoticed_is_started_anew_for_the_next_call() -> None:
+def test_a_server_that_died_between_calls_is_restarted() -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
         (pid,) = children() - before
         os.kill(pid, signal.SIGKILL)
         while servers["office"].connected:
             await asyncio.sleep(0.01)
-        assert text(await called(toolbox, "echo", '{"text": "again"}')) == "again"
+        assert text(await call_tool(toolbox, "echo", '{"text": "again"}')) == "again"
 
     before = children()
     session(process(), work)
@@ -201,29 +202,29 @@ def test_a_server_that_died_unnoticed_is_started_anew_for_the_next_call() -> Non
 
 
 @pytest.mark.parametrize("handshake", [False, True], ids=["modern", "handshake"])
-def test_a_server_on_http_that_went_away_and_came_back(handshake: bool) -> None:
+def test_a_server_on_http_works_again_after_a_restart(handshake: bool) -> None:
     flags = ["--handshake"] if handshake else []
 
     async def work(servers: Servers, toolbox: Toolbox) -> None:
-        assert text(await called(toolbox, "echo", '{"text": "one"}')) == "one"
+        assert text(await call_tool(toolbox, "echo", '{"text": "one"}')) == "one"
         first.kill()
         await asyncio.to_thread(first.wait, 20)
-        done = await called(toolbox, "echo", '{"text": "two"}')
+        done = await call_tool(toolbox, "echo", '{"text": "two"}')
         assert done.result.is_error
         with started(*OFFICE, "--http", "--port", port, *flags):
-            assert text(await called(toolbox, "echo", '{"text": "three"}')) == "three"
+            assert text(await call_tool(toolbox, "echo", '{"text": "three"}')) == "three"
 
     with started(*OFFICE, "--http", *flags) as (first, address):
         port = address.rpartition(":")[2].partition("/")[0]
         session(ServerConfig(url=address), work)
 
 
-def test_a_server_that_forgot_our_session_is_greeted_anew() -> None:
+def test_the_client_reconnects_if_a_server_lost_the_session() -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
         first.kill()
         await asyncio.to_thread(first.wait, 20)
         with started(*OFFICE, "--http", "--handshake", "--port", port):
-            done = await asyncio.gather(*[called(toolbox, "echo", f'{{"text": "{n}"}}') for n in range(3)])
+            done = await asyncio.gather(*[call_tool(toolbox, "echo", f'{{"text": "{n}"}}') for n in range(3)])
             assert [text(one) for one in done] == ["0", "1", "2"]
 
     with started(*OFFICE, "--http", "--handshake") as (first, address):
@@ -232,13 +233,13 @@ def test_a_server_that_forgot_our_session_is_greeted_anew() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_call_that_takes_too_long_is_an_error_and_the_server_goes_on(way: str) -> None:
+def test_a_call_that_takes_too_long_is_an_error_and_is_cancelled(way: str) -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
         servers["office"].config = quick
-        done = await called(toolbox, "sleeps", '{"seconds": 60}')
+        done = await call_tool(toolbox, "sleeps", '{"seconds": 60}')
         assert done.outcome.failure is not None and done.outcome.failure.kind == "mcp_timeout"
         servers["office"].config = config
-        while text(await called(toolbox, "cuts")) == "0":  # the server is told, so that it need not sleep on
+        while text(await call_tool(toolbox, "cuts")) == "0":  # The client cancels the call at the server.
             await asyncio.sleep(0.05)
 
     with office(way) as config:
@@ -246,10 +247,10 @@ def test_a_call_that_takes_too_long_is_an_error_and_the_server_goes_on(way: str)
         session(config, work)
 
 
-def test_a_cancelled_call_leaves_the_others_alone() -> None:
+def test_a_cancelled_call_does_not_affect_other_calls() -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
-        slow = asyncio.create_task(called(toolbox, "sleeps", '{"seconds": 60}'))
-        other = asyncio.create_task(called(toolbox, "sleeps", '{"seconds": 0.5}'))
+        slow = asyncio.create_task(call_tool(toolbox, "sleeps", '{"seconds": 60}'))
+        other = asyncio.create_task(call_tool(toolbox, "sleeps", '{"seconds": 0.5}'))
         await asyncio.sleep(0.1)
         slow.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -261,15 +262,15 @@ def test_a_cancelled_call_leaves_the_others_alone() -> None:
     assert children() <= before
 
 
-def test_a_server_that_talks_nonsense_first_is_understood_all_the_same() -> None:
+def test_output_before_the_first_message_is_ignored() -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
-        assert text(await called(toolbox, "echo", '{"text": "sense"}')) == "sense"
+        assert text(await call_tool(toolbox, "echo", '{"text": "sense"}')) == "sense"
 
     script = f"echo Starting...; exec {' '.join(OFFICE)}"
     session(ServerConfig(command="bash", args=("-c", script), cwd=str(ROOT)), work)
 
 
-def test_after_the_session_nothing_is_started_any_more() -> None:
+def test_no_server_starts_after_the_session() -> None:
     async def work() -> None:
         toolbox = Toolbox()
         async with Servers({"office": process()}) as servers:
@@ -284,7 +285,7 @@ def test_after_the_session_nothing_is_started_any_more() -> None:
     assert children() <= before
 
 
-def test_servers_that_cannot_be_reached_say_why_and_disturb_no_other() -> None:
+def test_unreachable_servers_report_the_reason_and_affect_no_other_server() -> None:
     async def work() -> None:
         configs = {
             "none": ServerConfig(command="/nonexistent/program"),

@@ -1,4 +1,4 @@
-"""`dragoman mcp login`: OAuth at an MCP server, against a scripted authorisation server on loopback."""
+"""`dragoman mcp login`: OAuth for an MCP server, with a scripted authorisation server on loopback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import pexpect
 import pytest
 
-from tests.e2e.authorisation_server import AuthorisationServer, authorisation_server, signed_in
+from tests.e2e.authorisation_server import AuthorisationServer, authorisation_server, sign_in_with_browser
 from tests.e2e.mcp_servers.server_with_resources_and_prompts import guarded
 
 MAIN = "from dragoman.cli.main import main; main()"
@@ -25,7 +25,7 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/authorize\?[^\s\x1b]+")
 
 
 class User:
-    """A person with a home, who uses one server."""
+    """A user with a home and one MCP server."""
 
     def __init__(self, home: Path, url: str, authorisation: AuthorisationServer) -> None:
         self.home, self.url, self.authorisation = home, url, authorisation
@@ -51,7 +51,7 @@ class User:
         )
 
     def login(self) -> str:
-        """Sign in by a browser on this machine. Gives the output of the command."""
+        """Sign in with a browser on this machine. Returns the output of the command."""
         process = subprocess.Popen(
             self.command("login", "library", "--no-browser"),
             env=self.environment,
@@ -60,29 +60,29 @@ class User:
             text=True,
         )
         assert process.stderr is not None
-        said = ""
+        output = ""
         with process:
             for line in process.stderr:
-                said += line
-                found = ADDRESS.search(line)
-                if found:
-                    signed_in(found[0])
-        return said
+                output += line
+                match = ADDRESS.search(line)
+                if match:
+                    sign_in_with_browser(match[0])
+        return output
 
     @property
     def logins(self) -> Path:
         return self.home / ".local" / "share" / "dragoman" / "logins.json"
 
     def expire(self) -> None:
-        """Time passes, and the access tokens expire."""
+        """Let all access tokens expire."""
         whole = json.loads(self.logins.read_bytes())
         whole[f"mcp {self.url}"]["expires"] = 1.0
         self.logins.write_text(json.dumps(whole))
         self.authorisation.valid.clear()
 
     def stored(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.logins.read_bytes())[f"mcp {self.url}"]
-        return found
+        address: dict[str, Any] = json.loads(self.logins.read_bytes())[f"mcp {self.url}"]
+        return address
 
 
 @pytest.fixture
@@ -91,16 +91,16 @@ def user(tmp_path: Path) -> Iterator[User]:
         yield User(tmp_path, url, authorisation)
 
 
-def test_a_login_in_a_browser_on_this_machine(user: User) -> None:
+def test_a_user_signs_in_with_a_browser_on_this_machine(user: User) -> None:
     before = user.runs("list")
     assert before.returncode == 1 and "sign in with: dragoman mcp login library" in before.stdout
-    said = user.login()
-    assert "signed in at library: 4 tools" in said
+    output = user.login()
+    assert "signed in at library: 4 tools" in output
     assert stat.S_IMODE(user.logins.stat().st_mode) == 0o600
-    assert "access-" not in said and "refresh-" not in said
+    assert "access-" not in output and "refresh-" not in output
     assert user.runs("list").stdout.startswith("library: 4 tools")
-    (asked,) = user.authorisation.asked
-    assert asked["grant_type"] == "authorization_code" and len(asked["code_verifier"]) >= 43
+    (request,) = user.authorisation.token_requests
+    assert request["grant_type"] == "authorization_code" and len(request["code_verifier"]) >= 43
     assert user.runs("logout", "library").returncode == 0
     assert not user.logins.exists() and user.runs("list").returncode == 1
     assert "there is no login" in user.runs("logout", "library").stderr
@@ -110,12 +110,12 @@ def test_an_expired_token_is_refreshed_by_a_later_process(user: User) -> None:
     user.login()
     user.expire()
     assert user.runs("list").returncode == 0
-    assert [one["grant_type"] for one in user.authorisation.asked] == ["authorization_code", "refresh_token"]
+    assert [one["grant_type"] for one in user.authorisation.token_requests] == ["authorization_code", "refresh_token"]
     assert user.stored()["tokens"]["access_token"] in user.authorisation.valid
-    assert user.runs("list").returncode == 0 and len(user.authorisation.asked) == 2, "the new token is stored"
+    assert user.runs("list").returncode == 0 and len(user.authorisation.token_requests) == 2, "the new token is stored"
 
 
-def test_a_login_that_has_ended_names_the_way_to_a_new_one(user: User) -> None:
+def test_an_ended_login_names_the_command_for_a_new_login(user: User) -> None:
     user.login()
     user.expire()
     user.authorisation.refresh.clear()
@@ -124,7 +124,7 @@ def test_a_login_that_has_ended_names_the_way_to_a_new_one(user: User) -> None:
     assert "signed in at library" in user.login()
 
 
-def test_the_person_pastes_the_address_from_a_browser_on_another_machine(user: User) -> None:
+def test_a_user_can_paste_the_address_from_another_machine(user: User) -> None:
     child = pexpect.spawn(
         sys.executable,
         user.command("login", "library", "--no-browser")[1:],
@@ -149,14 +149,14 @@ def test_a_refusal_ends_the_login(user: User) -> None:
     user.login()
     before = user.logins.read_bytes()
     user.authorisation.refuses = "access_denied"
-    said = user.login()
-    assert "the authorisation server refused: access_denied" in said
+    output = user.login()
+    assert "the authorisation server refused: access_denied" in output
     assert user.logins.read_bytes() == before, "the earlier login stays"
 
 
 @pytest.mark.parametrize("methods", [["none", "client_secret_post"], ["client_secret_basic"], None])
-def test_a_client_of_the_configuration_is_not_registered(user: User, methods: list[str] | None) -> None:
-    """Its secret is sent in a way that the server takes, also when a token is refreshed."""
+def test_a_configured_client_is_not_registered(user: User, methods: list[str] | None) -> None:
+    """The client sends its secret by a method that the server supports, also when it refreshes a token."""
     user.authorisation.methods = methods
     user.write(oauth={"clientId": "mine", "clientSecret": "${SECRET}"})
     user.environment["SECRET"] = "hidden"
@@ -164,28 +164,28 @@ def test_a_client_of_the_configuration_is_not_registered(user: User, methods: li
     assert user.authorisation.clients == {} and "hidden" not in user.logins.read_text()
     user.expire()
     assert user.runs("list").returncode == 0
-    first, refreshed = user.authorisation.asked
-    for asked in (first, refreshed):
+    first, refreshed = user.authorisation.token_requests
+    for request in (first, refreshed):
         if methods is not None and "client_secret_post" in methods:
-            assert (asked["client_id"], asked["client_secret"]) == ("mine", "hidden")
+            assert (request["client_id"], request["client_secret"]) == ("mine", "hidden")
         else:
-            assert asked["authorization"] == f"Basic {base64.b64encode(b'mine:hidden').decode()}"
-            assert "client_secret" not in asked
+            assert request["authorization"] == f"Basic {base64.b64encode(b'mine:hidden').decode()}"
+            assert "client_secret" not in request
 
 
-def test_the_token_of_a_server_goes_to_no_other_address(user: User) -> None:
+def test_a_token_is_sent_to_no_other_address(user: User) -> None:
     user.login()
     with authorisation_server() as other, guarded(other) as url:
         user.url = url
         user.write()
         other.valid.clear()
         assert user.runs("list").returncode == 1
-        assert other.asked == []
+        assert other.token_requests == []
 
 
 def test_a_header_of_the_configuration_wins(user: User) -> None:
     user.authorisation.valid.add("own")
     user.write(headers={"Authorization": "Bearer own"})
     assert user.runs("list").returncode == 0
-    said = user.login()
-    assert "did not ask for a login" in said
+    output = user.login()
+    assert "did not ask for a login" in output

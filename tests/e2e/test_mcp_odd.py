@@ -1,4 +1,4 @@
-"""MCP servers that misbehave: what becomes of their tools and calls, and that their processes end with the session."""
+"""Faulty MCP servers: the state of their tools and calls, and the end of their processes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from dragoman.runtime.tool_interface import ToolEnvironment, ToolError
 from tests.e2e.mcp_servers.processes import ROOT, children
 
 
-def odd(how: str) -> ServerConfig:
-    return ServerConfig(command=sys.executable, args=("-m", "tests.e2e.mcp_servers.faulty_server", how), cwd=str(ROOT))
+def config_of(fault: str) -> ServerConfig:
+    return ServerConfig(
+        command=sys.executable, args=("-m", "tests.e2e.mcp_servers.faulty_server", fault), cwd=str(ROOT)
+    )
 
 
-def looked(how: str) -> Status:
+def status_of(fault: str) -> Status:
     async def work() -> Status:
-        async with Servers({"odd": odd(how)}) as servers:
+        async with Servers({"odd": config_of(fault)}) as servers:
             return servers.status()[0]
 
     before = children()
@@ -28,11 +30,11 @@ def looked(how: str) -> Status:
     return status
 
 
-def failed(how: str, times: int = 1) -> tuple[ToolError, int]:
-    """What a call of its tool comes to, the last of some, and how many processes it took."""
+def failed_call(fault: str, times: int = 1) -> tuple[ToolError, int]:
+    """Call the tool several times. Returns the error of the last call, and the number of started processes."""
 
     async def work() -> tuple[ToolError, int]:
-        async with Servers({"odd": odd(how)}) as servers:
+        async with Servers({"odd": config_of(fault)}) as servers:
             pids = children() - before
             for _ in range(times):
                 with pytest.raises(ToolError) as caught:
@@ -46,43 +48,43 @@ def failed(how: str, times: int = 1) -> tuple[ToolError, int]:
     return found
 
 
-def test_a_server_without_tools() -> None:
-    status = looked("toolless")
+def test_a_server_without_tools_is_connected() -> None:
+    status = status_of("toolless")
     assert status.connected and status.tools == () and status.version == "2025-06-18"
 
 
-def test_a_program_that_is_no_server() -> None:
-    status = looked("chatty")
+def test_a_program_that_is_no_server_is_reported() -> None:
+    status = status_of("chatty")
     assert not status.connected and status.failure.endswith(
         "(its output is not MCP: 'I am no tool server.' | KeyError: 7)"
     )
 
 
-def test_a_list_without_an_end() -> None:
-    status = looked("endless")
+def test_an_endless_list_of_tools_is_a_failure() -> None:
+    status = status_of("endless")
     assert not status.connected and "more than 100 pages" in status.failure
 
 
-def test_a_list_that_breaks_the_protocol() -> None:
-    status = looked("broken-list")
+def test_a_list_that_breaks_the_protocol_is_a_failure() -> None:
+    status = status_of("broken-list")
     assert not status.connected and "validation error" in status.failure
 
 
-def test_a_process_that_does_not_want_to_end() -> None:
-    assert looked("stubborn").connected
+def test_a_process_that_ignores_sigterm_is_killed() -> None:
+    assert status_of("stubborn").connected
 
 
-def test_an_answer_that_breaks_the_protocol() -> None:
-    error, _ = failed("broken")
+def test_an_answer_that_breaks_the_protocol_is_an_error() -> None:
+    error, _ = failed_call("broken")
     assert error.kind == "mcp_invalid" and "no valid answer" in error.message
 
 
-def test_an_answer_that_breaks_the_tools_own_schema() -> None:
-    error, _ = failed("wrong")
+def test_an_answer_that_breaks_the_schema_of_the_tool_is_an_error() -> None:
+    error, _ = failed_call("wrong")
     assert error.kind == "mcp_invalid" and "'n' is a required property" in error.message
 
 
-def test_an_error_with_the_code_of_a_lost_connection_is_no_lost_connection() -> None:
-    error, processes = failed("own-code", times=2)
+def test_an_error_with_the_code_of_a_lost_connection_keeps_the_connection() -> None:
+    error, processes = failed_call("own-code", times=2)
     assert error.kind == "mcp_error" and "the database is away" in error.message
     assert processes == 1

@@ -1,4 +1,7 @@
-"""Requests of MCP servers to the person and to the model, their resources and prompts: real servers, both eras."""
+"""Requests of MCP servers to the person and to the model, and their resources and prompts.
+
+The servers are real. They use the older and the newer protocol.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ Work = Callable[[Servers, Toolbox], Awaitable[Any]]
 
 
 def session(flags: tuple[str, ...], work: Work, requests: ServerRequests | None = None, tokens: int = 0) -> Any:
-    """What comes of work with the library's tools."""
+    """Connect to the server and run `work` with its tools. Returns the result of `work`."""
     config = ServerConfig(
         command=sys.executable,
         args=("-m", "tests.e2e.mcp_servers.server_with_resources_and_prompts", *flags),
@@ -50,7 +53,7 @@ def session(flags: tuple[str, ...], work: Work, requests: ServerRequests | None 
 
 
 async def called(toolbox: Toolbox, name: str, **more: Any) -> tuple[Any, bool]:
-    """What the tool got as an answer (or the error's text), and whether the call failed."""
+    """Call a tool. Returns the answer that the tool got or the text of its error, and whether the call failed."""
     done = await toolbox.run(ToolCall("call_1", name, "{}"), ToolEnvironment((), **more), Policy(mode="all"))
     (part,) = done.result.parts
     assert isinstance(part, Text)
@@ -58,7 +61,7 @@ async def called(toolbox: Toolbox, name: str, **more: Any) -> tuple[Any, bool]:
 
 
 @pytest.mark.parametrize("flags", ERAS)
-def test_a_question_is_declined_where_nobody_can_be_asked(flags: tuple[str, ...]) -> None:
+def test_a_question_is_declined_without_a_person(flags: tuple[str, ...]) -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
         assert await called(toolbox, "form") == ({"action": "decline"}, False)
         assert await called(toolbox, "page") == ({"action": "decline"}, False)
@@ -78,10 +81,10 @@ def test_the_person_answers_a_form(flags: tuple[str, ...]) -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
         given = {"action": "accept", "content": {"name": "Ada", "age": 36}}
         assert await called(toolbox, "form") == (given, False)
-        assert await called(toolbox, "form") == ({"action": "decline"}, False), "an age is not negative"
+        assert await called(toolbox, "form") == ({"action": "decline"}, False), "the form refuses a negative age"
         assert await called(toolbox, "form") == ({"action": "decline"}, False)
         assert await called(toolbox, "page") == ({"action": "accept"}, False)
-        assert await called(toolbox, "script") == ({"action": "decline"}, False), "no address of a page"
+        assert await called(toolbox, "script") == ({"action": "decline"}, False), "the address is not one of a web page"
 
     session(flags, work, ServerRequests(elicit=elicit))
     fields = (
@@ -95,7 +98,7 @@ def test_the_person_answers_a_form(flags: tuple[str, ...]) -> None:
 
 
 class Model:
-    """A model that answers a server, and counts."""
+    """A model that answers requests of a server and counts its tokens."""
 
     def __init__(self, tokens: int = 30, *answers: bool) -> None:
         self.requests: list[Request] = []
@@ -116,17 +119,17 @@ class Model:
 
 
 @pytest.mark.parametrize("flags", ERAS)
-def test_a_server_uses_the_model_after_approval_and_within_its_tokens(flags: tuple[str, ...]) -> None:
+def test_a_server_uses_the_model_after_approval_and_within_its_limit(flags: tuple[str, ...]) -> None:
     model = Model(30, True, False, True)
 
     async def work(servers: Servers, toolbox: Toolbox) -> None:
-        found, failed = await model.called(toolbox)
-        assert not failed and found["content"]["text"] == "abc" and found["model"] == "m-1"
-        found, failed = await model.called(toolbox)
-        assert failed and "the user refused the request" in found
+        answer, failed = await model.called(toolbox)
+        assert not failed and answer["content"]["text"] == "abc" and answer["model"] == "m-1"
+        answer, failed = await model.called(toolbox)
+        assert failed and "the user refused the request" in answer
         assert (await model.called(toolbox))[1] is False
-        found, failed = await model.called(toolbox)
-        assert failed and "used up" in found, "after 60 of 50 tokens"
+        answer, failed = await model.called(toolbox)
+        assert failed and "used up" in answer, "60 tokens are used, 50 are allowed"
 
     session(flags, work, ServerRequests(permit=model.permit), tokens=50)
     assert [request.settings.max_tokens for request in model.requests] == [50, 20]
@@ -137,19 +140,19 @@ def test_a_server_uses_the_model_after_approval_and_within_its_tokens(flags: tup
 
 
 @pytest.mark.parametrize("flags", ERAS)
-def test_without_tokens_in_the_configuration_no_server_uses_the_model(flags: tuple[str, ...]) -> None:
+def test_without_configured_tokens_no_server_uses_the_model(flags: tuple[str, ...]) -> None:
     model = Model()
 
     async def work(servers: Servers, toolbox: Toolbox) -> None:
-        found, failed = await model.called(toolbox)
-        assert failed and "not supported" in found
+        answer, failed = await model.called(toolbox)
+        assert failed and "not supported" in answer
 
     session(flags, work, ServerRequests(permit=model.permit))
     assert model.requests == [] and model.asked == []
 
 
 @pytest.mark.parametrize("flags", ERAS)
-def test_resources_and_prompts(flags: tuple[str, ...]) -> None:
+def test_resources_and_prompts_are_listed_and_read(flags: tuple[str, ...]) -> None:
     async def work(servers: Servers, toolbox: Toolbox) -> None:
         library = servers["library"]
         assert [str(one.uri) for one in await library.resources()] == ["book://one", "book://cover"]

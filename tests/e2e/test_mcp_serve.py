@@ -1,4 +1,4 @@
-"""Our MCP server, as the official client and our own see it: what is offered and refused, and nothing left over."""
+"""Our MCP server with the official client and with our own: offered tools, refused calls, no remaining processes."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ READING = {"glob", "list_directory", "read_file", "read_many_files", "search_fil
 
 @contextmanager
 def serving(way: str, folder: Path, *flags: str) -> Iterator[Callable[[], Client]]:
-    """Clients of the official SDK, for a server of ours that may touch a folder."""
+    """A function that makes clients of the official SDK, for a server of ours with access to one folder."""
     mode: Any = "legacy" if way.endswith("-handshake") else "auto"
     command = [*SERVE, "--root", str(folder), *flags]
     if way.startswith("stdio"):
         yield lambda: Client(StdioServerParameters(command=command[0], args=command[1:], cwd=ROOT), mode=mode)
         return
-    with started(*command, "--http") as (_, said):
-        assert said.startswith("dragoman serves tools at http://127.0.0.1:")
-        yield lambda: Client(said.rpartition(" ")[2], mode=mode)
+    with started(*command, "--http") as (_, first_line):
+        assert first_line.startswith("dragoman serves tools at http://127.0.0.1:")
+        yield lambda: Client(first_line.rpartition(" ")[2], mode=mode)
 
 
-def asked(make: Callable[[], Client], work: Callable[[Client], Awaitable[None]]) -> None:
+def run_with_client(make: Callable[[], Client], work: Callable[[Client], Awaitable[None]]) -> None:
     async def whole() -> None:
         async with asyncio.timeout(120), make() as client:
             await work(client)
@@ -45,12 +45,12 @@ def asked(make: Callable[[], Client], work: Callable[[Client], Awaitable[None]])
 
 def block(result: Any) -> str:
     (only,) = result.content
-    found: str = only.text
-    return found
+    result: str = only.text
+    return result
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_another_client_reads_with_our_tools(way: str, tmp_path: Path) -> None:
+def test_the_official_client_reads_files_with_our_tools(way: str, tmp_path: Path) -> None:
     inside, outside = tmp_path / "in", tmp_path / "out.txt"
     inside.mkdir()
     (inside / "a.txt").write_text("hello\n")
@@ -63,8 +63,8 @@ def test_another_client_reads_with_our_tools(way: str, tmp_path: Path) -> None:
         assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in listed)
         assert str(inside) in (client.instructions or "")
 
-        found = await client.call_tool("read_file", {"absolute_path": str(inside / "a.txt")})
-        assert block(found) == "hello\n" and not found.is_error
+        result = await client.call_tool("read_file", {"absolute_path": str(inside / "a.txt")})
+        assert block(result) == "hello\n" and not result.is_error
         image = await client.call_tool("read_file", {"absolute_path": str(inside / "a.png")})
         assert [one.type for one in image.content] == ["text", "image"]
         beyond = await client.call_tool("read_file", {"absolute_path": str(outside)})
@@ -77,30 +77,30 @@ def test_another_client_reads_with_our_tools(way: str, tmp_path: Path) -> None:
 
     before = children()
     with serving(way, inside) as make:
-        asked(make, work)
+        run_with_client(make, work)
     assert children() <= before
 
 
-def test_more_than_reading_is_offered_where_it_is_allowed(tmp_path: Path) -> None:
+def test_tools_that_write_are_offered_if_they_are_allowed(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
         listed = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
         assert listed.keys() == {"write_file", "run_shell_command"}
         for hints in listed.values():
             assert hints is not None and hints.read_only_hint is False and hints.destructive_hint is True
         await client.call_tool("write_file", {"file_path": str(tmp_path / "new.txt"), "content": "made"})
-        heard: list[str | None] = []
+        messages: list[str | None] = []
 
-        async def told(progress: float, total: float | None, message: str | None) -> None:
-            heard.append(message)
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            messages.append(message)
 
         command = {"command": "cat new.txt; echo ${SOME_API_KEY:-none}; sleep 2.5; echo end"}
-        done = await client.call_tool("run_shell_command", command, progress_callback=told)
+        done = await client.call_tool("run_shell_command", command, progress_callback=on_progress)
         assert "made" in block(done) and "none" in block(done)
-        assert heard and "made" in (heard[0] or "")
+        assert messages and "made" in (messages[0] or "")
 
     flags = ["--allow", "edits", "--allow", "commands", "--tool", "write_file", "--tool", "run_shell_command"]
     with serving("stdio", tmp_path, *flags) as make:
-        asked(make, work)
+        run_with_client(make, work)
     assert (tmp_path / "new.txt").read_text() == "made"
 
 
@@ -119,7 +119,7 @@ def test_no_command_outlives_its_call(way: str, how: str, tmp_path: Path) -> Non
             await asyncio.sleep(0.05)
 
     with serving(way, tmp_path, "--allow", "commands") as make:
-        asked(make, work)
+        run_with_client(make, work)
     assert sleepers(mark) == []
 
 
@@ -140,12 +140,12 @@ def test_no_command_outlives_the_server(way: str, how: signal.Signals, tmp_path:
 
     before = children()
     with serving(way, tmp_path, "--allow", "commands") as make:
-        asked(make, work)
+        run_with_client(make, work)
     assert sleepers(mark) == []
     assert children() <= before
 
 
-def test_with_a_key_only_who_knows_it_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_with_a_key_serves_only_clients_with_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THE_KEY", "k1")
 
     async def work() -> None:
@@ -156,12 +156,12 @@ def test_with_a_key_only_who_knows_it_is_served(tmp_path: Path, monkeypatch: pyt
             assert {tool.name for tool in first.tools} == READING
             assert not second.connected and "401" in second.failure
 
-    with started(*SERVE, "--http", "--key-env", "THE_KEY", "--root", str(tmp_path)) as (_, said):
-        address = said.rpartition(" ")[2]
+    with started(*SERVE, "--http", "--key-env", "THE_KEY", "--root", str(tmp_path)) as (_, first_line):
+        address = first_line.rpartition(" ")[2]
         asyncio.run(work())
 
 
-def test_our_own_client_has_our_own_tools(tmp_path: Path) -> None:
+def test_our_client_can_use_our_server(tmp_path: Path) -> None:
     config = ServerConfig(command=SERVE[0], args=(*SERVE[1:], "--root", str(tmp_path)), cwd=str(ROOT))
 
     async def work() -> None:
@@ -181,5 +181,5 @@ def test_a_command_in_the_background_ends_with_the_session(tmp_path: Path) -> No
         assert sleepers(mark)
 
     with serving("stdio", tmp_path, "--allow", "commands") as make:
-        asked(make, work)
+        run_with_client(make, work)
     assert sleepers(mark) == []

@@ -1,5 +1,8 @@
-"""The MCP conformance suite, where it is installed (docs/how-to/mcp.md): our server by each frozen set of requirements,
-our client by the scenarios that concern tools, questions to the user, and logins."""
+"""The MCP conformance suite, if it is installed (docs/how-to/mcp.md).
+
+Our server is tested with each frozen set of requirements. Our client is tested with the scenarios for tools, questions
+to the user, and logins.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ CLIENT = [
         )
     ],
 ]
-"""Left out: `auth/basic-cimd` wants a client id that is a web address, and dragoman has no page for one."""
+"""`auth/basic-cimd` is left out. It needs a client id that is a web address, and dragoman has no such page."""
 
 pytestmark = pytest.mark.skipif(not SUITE.exists(), reason=f"the MCP conformance suite is not installed in {FOLDER}")
 
@@ -66,7 +69,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-def test_our_server(revision: str, tmp_path: Path) -> None:
+def test_our_server_passes_the_suite(revision: str, tmp_path: Path) -> None:
     with started(*PROGRAM) as (_, address):
         done = run(
             *("server", "--url", address, "--requirements", revision),
@@ -76,7 +79,7 @@ def test_our_server(revision: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "scenario"), CLIENT)
-def test_our_client(version: str, scenario: str, tmp_path: Path) -> None:
+def test_our_client_passes_the_suite(version: str, scenario: str, tmp_path: Path) -> None:
     done = run(
         *("client", "--command", " ".join(PROGRAM), "--scenario", scenario),
         *("--spec-version", version, "--output-dir", str(tmp_path)),

@@ -1,4 +1,4 @@
-"""The gateway as a process: one-off, workers, a new configuration, a peaceful end and a quick one."""
+"""The gateway as a process: command-line options, workers, a new configuration, a graceful and an immediate end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bench.streams import frames
 
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 
-from ..unit.gateway.helpers import Behind, Received, asking, chunks, read_answer, request, run, whole
+from ..unit.gateway.helpers import Received, ScriptedUpstream, chunks, read_answer, request, request_body, run, whole
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see processes")
 
@@ -30,7 +30,7 @@ class Process:
     def __init__(self, process: asyncio.subprocess.Process, port: int) -> None:
         self.process = process
         self.port = port
-        self.said = ""
+        self.output = ""
 
     async def ask(self, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Received:
         reader, writer = await self.open(path, body, headers)
@@ -47,22 +47,22 @@ class Process:
         return reader, writer
 
     def children(self) -> list[int]:
-        own = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return [int(child) for child in own.read_text().split()] if own.exists() else []
+        file = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(child) for child in file.read_text().split()] if file.exists() else []
 
-    def tell(self, number: int) -> None:
+    def send_signal(self, number: int) -> None:
         self.process.send_signal(number)
 
     async def ended(self) -> int:
         return await asyncio.wait_for(self.process.wait(), 20)
 
-    async def heard(self, words: str) -> None:
-        """Wait until it has said so on its standard error."""
+    async def wait_for_output(self, words: str) -> None:
+        """Wait until the standard error contains these words."""
         assert self.process.stderr is not None
-        while words not in self.said:
+        while words not in self.output:
             line = await asyncio.wait_for(self.process.stderr.readline(), 20)
-            assert line, self.said
-            self.said += line.decode()
+            assert line, self.output
+            self.output += line.decode()
 
 
 @asynccontextmanager
@@ -89,7 +89,7 @@ async def serving(*options: str, environment: Mapping[str, str] | None = None) -
 
 
 @asynccontextmanager
-async def upstream(behind: Behind) -> AsyncIterator[str]:
+async def upstream(behind: ScriptedUpstream) -> AsyncIterator[str]:
     server = Server(behind.handle)
     port = await server.start("127.0.0.1", 0)
     try:
@@ -99,9 +99,9 @@ async def upstream(behind: Behind) -> AsyncIterator[str]:
 
 
 def slow(release: asyncio.Event) -> Callable[[IncomingRequest, Reply], Any]:
-    """A stream that stops in its midst until it is told to go on."""
+    """A stream that stops in the middle until `release` is set."""
 
-    async def step(asked: IncomingRequest, reply: Reply) -> None:
+    async def step(statuses: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for i, frame in enumerate(STORY):
             reply.write(frame)
@@ -112,109 +112,111 @@ def slow(release: asyncio.Event) -> Callable[[IncomingRequest, Reply], Any]:
     return step
 
 
-def configured(tmp_path: Path, base: str, more: str = "") -> str:
+def write_config(tmp_path: Path, base: str, more: str = "") -> str:
     file = tmp_path / "dragoman.toml"
     text = f'environment = false\n[upstreams.up]\ndialect = "openai-chat"\nbase_url = "{base}"\nauth = "none"\n{more}'
     file.write_text(text)
     return str(file)
 
 
-async def until(true: Callable[[], bool]) -> None:
+async def wait_until(true: Callable[[], bool]) -> None:
     for _ in range(400):
         if true():
             return
         await asyncio.sleep(0.05)
-    raise AssertionError("it did not happen")
+    raise AssertionError("the condition did not become true")
 
 
-def test_one_upstream_from_the_command_line() -> None:
-    behind = Behind(whole("openai-chat"))
+def test_the_command_line_can_define_one_upstream() -> None:
+    behind = ScriptedUpstream(whole("openai-chat"))
 
-    async def doing() -> list[int]:
+    async def use_gateway() -> list[int]:
         async with upstream(behind) as base:
             options = ("--upstream", f"{base}/v1", "--dialect", "openai-chat")
             async with serving(*options, "--upstream-key-env", "MY_KEY", environment={"MY_KEY": "k1"}) as process:
-                first = await process.ask("/v1/messages", asking("anthropic", model="any/name"), {"x-api-key": "mine"})
-                process.tell(signal.SIGINT)
+                first = await process.ask(
+                    "/v1/messages", request_body("anthropic", model="any/name"), {"x-api-key": "mine"}
+                )
+                process.send_signal(signal.SIGINT)
                 code = await process.ended()
             async with serving(*options) as process:
-                second = await process.ask("/v1/messages", asking("anthropic"), {"x-api-key": "mine"})
+                second = await process.ask("/v1/messages", request_body("anthropic"), {"x-api-key": "mine"})
             return [first.status, second.status, code]
 
-    assert run(doing()) == [200, 200, 0]
+    assert run(use_gateway()) == [200, 200, 0]
     assert [seen.path for seen in behind.seen] == ["/v1/chat/completions"] * 2
     assert [seen.headers["authorization"] for seen in behind.seen] == ["Bearer k1", "Bearer mine"]
     assert b'"any/name"' in behind.seen[0].body
 
 
-def test_a_worker_that_dies_is_replaced_and_all_end_together() -> None:
-    async def doing() -> tuple[list[int], int]:
+def test_a_dead_worker_is_replaced_and_all_workers_end_together() -> None:
+    async def use_gateway() -> tuple[list[int], int]:
         async with serving("--workers", "2") as process:
             workers = process.children()
             assert len(workers) == 2
             os.kill(workers[0], signal.SIGKILL)
-            await until(lambda: len(process.children()) == 2 and workers[0] not in process.children())
-            await process.heard("another takes its place")
+            await wait_until(lambda: len(process.children()) == 2 and workers[0] not in process.children())
+            await process.wait_for_output("another takes its place")
             workers = process.children()
             await asyncio.sleep(2)
             assert process.children() == workers
-            received = [(await process.ask("/v1/messages", asking("anthropic"))).status for _ in range(10)]
+            received = [(await process.ask("/v1/messages", request_body("anthropic"))).status for _ in range(10)]
             after = process.children()
-            process.tell(signal.SIGTERM)
+            process.send_signal(signal.SIGTERM)
             code = await process.ended()
             assert not any(Path(f"/proc/{worker}").exists() for worker in after)
             return received, code
 
-    assert run(doing()) == ([200] * 10, 0)
+    assert run(use_gateway()) == ([200] * 10, 0)
 
 
-def test_every_worker_tells_of_all_exchanges() -> None:
-    async def doing() -> tuple[set[str], list[set[str]], set[int]]:
+def test_every_worker_lists_all_exchanges() -> None:
+    async def use_gateway() -> tuple[set[str], list[set[str]], set[int]]:
         async with serving("--workers", "2") as process:
-            received = [await process.ask("/v1/messages", asking("anthropic")) for _ in range(8)]
+            received = [await process.ask("/v1/messages", request_body("anthropic")) for _ in range(8)]
             names = {one.headers["dragoman-exchange"] for one in received}
             listed = [(await process.ask("/dragoman/exchanges")).json()["exchanges"] for _ in range(6)]
             found = {(await process.ask(f"/dragoman/exchanges/{name}")).status for name in names for _ in range(4)}
             unknown = await process.ask("/dragoman/exchanges/ex_none")
             return names, [{one["id"] for one in some} for some in listed], found | {unknown.status}
 
-    names, listed, found = run(doing())
+    names, listed, found = run(use_gateway())
     assert len(names) == 8
     assert listed == [names] * 6
     assert found == {200, 404}
 
 
 def test_every_worker_streams_all_exchanges_and_a_stream_does_not_delay_the_end() -> None:
-    async def doing() -> tuple[set[str], set[str], int]:
+    async def use_gateway() -> tuple[set[str], set[str], int]:
         async with serving("--workers", "2") as process, asyncio.timeout(30):
             reader, writer = await process.open("/dragoman/live")
             await reader.readuntil(b"event: hello")
             names = set()
             for _ in range(8):
-                received = await process.ask("/v1/messages", asking("anthropic"))
+                received = await process.ask("/v1/messages", request_body("anthropic"))
                 names.add(received.headers["dragoman-exchange"])
             seen = set[str]()
             while not names <= seen:
                 line = await reader.readuntil(b"\n")
                 seen |= set(re.findall(r'"id":"(ex_[0-9a-f]{32})"', line.decode("utf-8", "replace")))
-            process.tell(signal.SIGTERM)
+            process.send_signal(signal.SIGTERM)
             await reader.readuntil(b"0\r\n\r\n")
             writer.close()
             return names, seen, await process.ended()
 
-    names, seen, code = run(doing())
+    names, seen, code = run(use_gateway())
     assert (seen, code) == (names, 0)
 
 
-def test_workers_end_when_their_supervisor_is_gone() -> None:
-    async def doing() -> None:
+def test_workers_end_if_their_supervisor_dies() -> None:
+    async def use_gateway() -> None:
         async with serving("--workers", "2") as process:
             workers = process.children()
-            process.tell(signal.SIGKILL)
+            process.send_signal(signal.SIGKILL)
             await process.ended()
-            await until(lambda: not any(_alive(worker) for worker in workers))
+            await wait_until(lambda: not any(_alive(worker) for worker in workers))
 
-    run(doing())
+    run(use_gateway())
 
 
 def _alive(process: int) -> bool:
@@ -225,18 +227,20 @@ def _alive(process: int) -> bool:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_told_to_stop_it_says_so_first_and_lets_streams_finish(tmp_path: Path, workers: str) -> None:
-    async def doing() -> tuple[bytes, int, int, bool]:
+def test_a_gateway_that_stops_is_not_ready_and_finishes_its_streams(tmp_path: Path, workers: str) -> None:
+    async def use_gateway() -> tuple[bytes, int, int, bool]:
         release = asyncio.Event()
-        async with upstream(Behind(slow(release))) as base:
-            file = configured(tmp_path, base, "[listen]\ngrace = 1.5\ndrain = 20.0\n")
+        async with upstream(ScriptedUpstream(slow(release))) as base:
+            file = write_config(tmp_path, base, "[listen]\ngrace = 1.5\ndrain = 20.0\n")
             async with serving("--config", file, "--workers", workers) as process:
-                reader, writer = await process.open("/v1/messages", asking("anthropic", stream=True, model="up/m"))
+                reader, writer = await process.open(
+                    "/v1/messages", request_body("anthropic", stream=True, model="up/m")
+                )
                 await reader.readuntil(b"\r\n\r\n")
-                process.tell(signal.SIGTERM)
+                process.send_signal(signal.SIGTERM)
                 await asyncio.sleep(0.3)
                 red = (await process.ask("/readyz")).status
-                served = (await process.ask("/v1/messages", asking("anthropic", model="rehearsal/rules"))).status
+                served = (await process.ask("/v1/messages", request_body("anthropic", model="rehearsal/rules"))).status
                 await asyncio.sleep(2)
                 with pytest.raises(OSError):
                     await process.ask("/readyz")
@@ -246,67 +250,71 @@ def test_told_to_stop_it_says_so_first_and_lets_streams_finish(tmp_path: Path, w
                 assert served == 200
                 return body, red, await process.ended(), True
 
-    body, red, code, _ = run(doing())
+    body, red, code, _ = run(use_gateway())
     assert b"message_stop" in body
     assert (red, code) == (503, 0)
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_second_signal_ends_at_once(tmp_path: Path, workers: str) -> None:
-    async def doing() -> int:
-        async with upstream(Behind(slow(asyncio.Event()))) as base:
-            file = configured(tmp_path, base, "[listen]\ngrace = 0\ndrain = 60.0\n")
+def test_a_second_signal_ends_the_gateway_at_once(tmp_path: Path, workers: str) -> None:
+    async def use_gateway() -> int:
+        async with upstream(ScriptedUpstream(slow(asyncio.Event()))) as base:
+            file = write_config(tmp_path, base, "[listen]\ngrace = 0\ndrain = 60.0\n")
             async with serving("--config", file, "--workers", workers) as process:
-                reader, writer = await process.open("/v1/messages", asking("anthropic", stream=True, model="up/m"))
+                reader, writer = await process.open(
+                    "/v1/messages", request_body("anthropic", stream=True, model="up/m")
+                )
                 await reader.readuntil(b"\r\n\r\n")
-                process.tell(signal.SIGTERM)
+                process.send_signal(signal.SIGTERM)
                 await asyncio.sleep(0.3)
                 assert process.process.returncode is None
-                process.tell(signal.SIGTERM)
+                process.send_signal(signal.SIGTERM)
                 code = await process.ended()
                 writer.close()
                 return code
 
-    assert run(doing()) == 1
+    assert run(use_gateway()) == 1
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_new_configuration_is_taken_by_all_and_drops_no_stream(tmp_path: Path, workers: str) -> None:
-    async def doing() -> tuple[list[int], list[int], list[int], bytes]:
+def test_all_workers_use_a_new_configuration_and_drop_no_stream(tmp_path: Path, workers: str) -> None:
+    async def use_gateway() -> tuple[list[int], list[int], list[int], bytes]:
         release = asyncio.Event()
-        async with upstream(Behind(slow(release), whole("openai-chat"))) as base:
-            file = configured(tmp_path, base)
+        async with upstream(ScriptedUpstream(slow(release), whole("openai-chat"))) as base:
+            file = write_config(tmp_path, base)
             async with serving("--config", file, "--workers", workers) as process:
 
-                async def asked() -> list[int]:
-                    body = asking("anthropic", model="nick")
+                async def statuses() -> list[int]:
+                    body = request_body("anthropic", model="nick")
                     return [(await process.ask("/v1/messages", body)).status for _ in range(8)]
 
-                reader, writer = await process.open("/v1/messages", asking("anthropic", stream=True, model="up/m"))
+                reader, writer = await process.open(
+                    "/v1/messages", request_body("anthropic", stream=True, model="up/m")
+                )
                 await reader.readuntil(b"\r\n\r\n")
-                before = await asked()
-                configured(tmp_path, base, '[[routes]]\nmatch = "nick"\nto = "up/real"\n')
-                process.tell(signal.SIGHUP)
-                await process.heard("the new configuration is in use")
+                before = await statuses()
+                write_config(tmp_path, base, '[[routes]]\nmatch = "nick"\nto = "up/real"\n')
+                process.send_signal(signal.SIGHUP)
+                await process.wait_for_output("the new configuration is in use")
                 await asyncio.sleep(0.3)
-                after = await asked()
-                configured(tmp_path, base, '[[routes]]\nmatch = "nick"\nto = "op/real"\n')
-                process.tell(signal.SIGHUP)
-                await process.heard("did you mean up?")
-                wrong = await asked()
+                after = await statuses()
+                write_config(tmp_path, base, '[[routes]]\nmatch = "nick"\nto = "op/real"\n')
+                process.send_signal(signal.SIGHUP)
+                await process.wait_for_output("did you mean up?")
+                wrong = await statuses()
                 release.set()
                 body = b"".join([piece async for piece in chunks(reader)])
                 writer.close()
                 return before, after, wrong, body
 
-    before, after, wrong, body = run(doing())
+    before, after, wrong, body = run(use_gateway())
     assert (before, after, wrong) == ([404] * 8, [200] * 8, [200] * 8)
     assert b"message_stop" in body
 
 
-def test_a_port_that_is_taken_is_said() -> None:
-    async def doing() -> tuple[int | None, str]:
-        async with upstream(Behind(whole("openai-chat"))) as base:
+def test_a_port_in_use_is_reported() -> None:
+    async def use_gateway() -> tuple[int | None, str]:
+        async with upstream(ScriptedUpstream(whole("openai-chat"))) as base:
             port = base.rpartition(":")[2]
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "dragoman", "serve", "--port", port, "--workers", "2"),
@@ -314,9 +322,9 @@ def test_a_port_that_is_taken_is_said() -> None:
                 stderr=asyncio.subprocess.PIPE,
                 cwd="/",
             )
-            _, said = await asyncio.wait_for(process.communicate(), 30)
-            return process.returncode, said.decode()
+            _, output = await asyncio.wait_for(process.communicate(), 30)
+            return process.returncode, output.decode()
 
-    code, said = run(doing())
+    code, output = run(use_gateway())
     assert code == 1
-    assert "the port is in use. Stop the other program, or choose another port: --port 0 takes a free one." in said
+    assert "the port is in use. Stop the other program, or choose another port: --port 0 takes a free one." in output

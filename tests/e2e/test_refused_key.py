@@ -1,4 +1,4 @@
-"""Official SDKs behind a gateway whose upstream refuses its key: one attempt, no login, and a message that says it."""
+"""Official SDKs on a gateway with a wrong key for its upstream: one attempt, no login, and a clear message."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def local(base: str) -> None:
     try:
         client.chat(model="m", messages=ASKED)
     finally:
-        client._client.close()  # it has no way of its own
+        client._client.close()  # The client has no public method to close.
 
 
 @pytest.mark.parametrize(
@@ -64,16 +64,16 @@ def test_a_refused_key_is_shown_at_once(use: Callable[[str], None], error: type[
         requests.append(request)
         reply.send(401, [("content-type", "application/json")], b'{"error": {"message": "Incorrect API key provided"}}')
 
-    async def doing() -> Exception:
-        asked = 0
+    async def use_gateway() -> Exception:
+        attempts = 0
 
         async def counted(request: IncomingRequest, reply: Reply) -> None:
-            nonlocal asked
-            asked += 1
+            nonlocal attempts
+            attempts += 1
             await gateway.handle(request, reply)
 
-        behind, front = Server(handle), Server(counted)
-        place = f"http://127.0.0.1:{await behind.start('127.0.0.1', 0)}"
+        upstream, front = Server(handle), Server(counted)
+        place = f"http://127.0.0.1:{await upstream.start('127.0.0.1', 0)}"
         there = Upstream("openai-chat", place, "THERE_KEY", models=("*",))
         gateway = Gateway(checked(Config(upstreams={"there": there}), "test"), {"THERE_KEY": "wrong-key"})
         base = f"http://127.0.0.1:{await front.start('127.0.0.1', 0)}"
@@ -82,13 +82,13 @@ def test_a_refused_key_is_shown_at_once(use: Callable[[str], None], error: type[
                 await asyncio.wait_for(asyncio.to_thread(use, base), 60)
         finally:
             await front.stop(1)
-            await behind.stop(1)
+            await upstream.stop(1)
             gateway.close()
-        assert asked == 1
+        assert attempts == 1
         return raised.value
 
-    told = asyncio.run(doing())
-    assert "Upstream 'there' refused the key in THERE_KEY (status 401: Incorrect API key provided)" in str(told)
-    assert not isinstance(told, openai.AuthenticationError | anthropic.AuthenticationError)
-    assert getattr(told, "status_code", getattr(told, "code", None)) == status
+    shown_error = asyncio.run(use_gateway())
+    assert "Upstream 'there' refused the key in THERE_KEY (status 401: Incorrect API key provided)" in str(shown_error)
+    assert not isinstance(shown_error, openai.AuthenticationError | anthropic.AuthenticationError)
+    assert getattr(shown_error, "status_code", getattr(shown_error, "code", None)) == status
     assert len(requests) == 1

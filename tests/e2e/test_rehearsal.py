@@ -1,7 +1,7 @@
-"""The rehearsal, as an outside suite for each protocol would ask it: through a gateway that is a process of its own.
+"""The rehearsal, tested through a gateway in a separate process with requests for every documented option.
 
-Every answer and every stream is judged by the SDKs' types and the published schemas (`tests/oracles`), and the same is
-true of both; every mistake is refused with the right status and in the dialect's own shape.
+The SDKs' types and the published schemas (`tests/oracles`) check every answer and every stream. The same facts must be
+true of both. Every wrong request must be refused with the right status, in the format of the dialect.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MISTAKES = [pytest.param(name, one, id=f"{name}-{one.name}") for name, ones in W
 
 
 class Received(NamedTuple):
-    """What the gateway answered."""
+    """The answer of the gateway."""
 
     status: int
     headers: dict[str, str]
@@ -57,7 +57,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def post(base: str, dialect: str, body: Any, *, stream: bool = False, model: str = "rehearsal/rules") -> Received:
-    """One request, as clients of the dialect send it."""
+    """Send one request as clients of the dialect send it."""
     endpoint = get(dialect).endpoint
     path = (endpoint.stream_path if stream else endpoint.path).replace("{model}", model.replace("/", "%2F"))
     if isinstance(body, dict) and dialect == "code-assist":
@@ -111,13 +111,13 @@ def test_a_mistake_is_refused(base: str, dialect: str, mistake: Mistake, stream:
 @pytest.mark.parametrize(
     "path",
     [
-        "/v1beta/rehearsal/rules:generateContent",  # the AI SDK, which takes a slash for a whole address
+        "/v1beta/rehearsal/rules:generateContent",  # The AI SDK uses a model name with a slash as a complete path.
         "/v1beta/models/rehearsal/rules:generateContent",
         "/v1beta/models/rehearsal%2Frules:generateContent",
         "/v1/publishers/google/models/rehearsal/rules:generateContent",
     ],
 )
-def test_a_model_with_a_slash_in_an_address(base: str, path: str) -> None:
+def test_a_model_name_in_the_path_may_contain_a_slash(base: str, path: str) -> None:
     connection = http.client.HTTPConnection(base, timeout=30)
     try:
         connection.request("POST", path, json.dumps({"contents": [gemini.user("Say banana")]}).encode())

@@ -1,4 +1,4 @@
-"""Official SDKs through the gateway, a real server on loopback, to a scripted upstream of each dialect."""
+"""Official SDKs through a gateway on loopback, with a scripted upstream of each dialect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ASKED = [{"role": "user", "content": "hi"}]
 
 
 class Upstream:
-    """Answers with the benchmark's story, and remembers what it was asked."""
+    """An upstream that answers with the benchmark's text and keeps the requests."""
 
     def __init__(self, dialect: str, *, status: int = 200, body: bytes = b"", cut: bool = False) -> None:
         self.dialect = dialect
@@ -51,12 +51,12 @@ class Upstream:
             reply.send(200, [], payloads.response(self.dialect))
 
 
-def through(upstream: Upstream, use: Callable[[str], Any]) -> Any:
-    """Run `use` in a thread, as a client of a gateway in front of `upstream`."""
+def run_through_gateway(upstream: Upstream, use: Callable[[str], Any]) -> Any:
+    """Run `use` in a thread, with the address of a gateway in front of `upstream`."""
 
     async def inner() -> Any:
-        behind = Server(upstream.handle)
-        port = await behind.start("127.0.0.1", 0)
+        server = Server(upstream.handle)
+        port = await server.start("127.0.0.1", 0)
         gateway = Gateway(checked(one_upstream(f"http://127.0.0.1:{port}", upstream.dialect), "test"), {})
         front = Server(gateway.handle)
         base = f"http://127.0.0.1:{await front.start('127.0.0.1', 0)}"
@@ -64,7 +64,7 @@ def through(upstream: Upstream, use: Callable[[str], Any]) -> Any:
             return await asyncio.wait_for(asyncio.to_thread(use, base), 60)
         finally:
             await front.stop(1)
-            await behind.stop(1)
+            await server.stop(1)
             gateway.close()
 
     return asyncio.run(inner())
@@ -133,9 +133,9 @@ CLIENTS: dict[str, tuple[Callable[[str], Any], str]] = {
 
 @pytest.mark.parametrize("upstream", UPSTREAMS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_an_sdk_gets_its_calls_whole_and_streamed(client: str, upstream: str) -> None:
+def test_an_sdk_gets_calls_in_a_body_and_in_a_stream(client: str, upstream: str) -> None:
     use, end = CLIENTS[client]
-    calls, ends = through(Upstream(upstream), use)
+    calls, ends = run_through_gateway(Upstream(upstream), use)
     assert calls[0] == calls[1][:1] + calls[0][1:]
     assert len(calls[0]) == 2
     assert calls[1]
@@ -146,15 +146,15 @@ def test_an_sdk_gets_its_calls_whole_and_streamed(client: str, upstream: str) ->
 def test_a_cut_stream_is_an_error_for_the_client(upstream: str) -> None:
     def use(base: str) -> str:
         with anthropic.Anthropic(base_url=base, api_key="k", max_retries=0) as client:
-            asked = client.messages.stream(model="m", max_tokens=9, messages=ASKED)  # type: ignore[arg-type]
-            with pytest.raises(anthropic.APIError) as caught, asked as stream:
+            opened = client.messages.stream(model="m", max_tokens=9, messages=ASKED)  # type: ignore[arg-type]
+            with pytest.raises(anthropic.APIError) as caught, opened as stream:
                 stream.get_final_message()
         return str(caught.value)
 
-    assert through(Upstream(upstream, cut=True), use)
+    assert run_through_gateway(Upstream(upstream, cut=True), use)
 
 
-def test_a_fault_comes_in_the_client_s_words_after_the_retries() -> None:
+def test_after_the_retries_the_client_gets_the_fault_in_its_dialect() -> None:
     body = b'{"error": {"message": "slow down", "type": "rate_limit_error", "code": null, "param": null}}'
     upstream = Upstream("openai-chat", status=429, body=body)
 
@@ -164,13 +164,13 @@ def test_a_fault_comes_in_the_client_s_words_after_the_retries() -> None:
             client.messages.create(model="m", max_tokens=9, messages=ASKED)  # type: ignore[arg-type]
         return caught.value.status_code, caught.value.body
 
-    status, told = through(upstream, use)
+    status, answer = run_through_gateway(upstream, use)
     message = "slow down (upstream 'upstream', status 429)"
-    assert (status, told["error"]["type"], told["error"]["message"]) == (429, "rate_limit_error", message)
+    assert (status, answer["error"]["type"], answer["error"]["message"]) == (429, "rate_limit_error", message)
     assert len(upstream.seen) == 3
 
 
-def test_a_bad_request_is_told_with_its_place_and_nothing_is_sent() -> None:
+def test_a_bad_request_is_refused_with_its_path_and_not_sent() -> None:
     upstream = Upstream("anthropic")
 
     def use(base: str) -> tuple[int, Any]:
@@ -181,27 +181,27 @@ def test_a_bad_request_is_told_with_its_place_and_nothing_is_sent() -> None:
         with caught.value as error:
             return error.code, json.loads(error.read())
 
-    status, told = through(upstream, use)
+    status, answer = run_through_gateway(upstream, use)
     assert status == 400
-    assert "/messages/0/content" in told["error"]["message"]
+    assert "/messages/0/content" in answer["error"]["message"]
     assert upstream.seen == []
 
 
-def test_exchanges_can_be_looked_at_and_hold_no_secret() -> None:
+def test_exchanges_can_be_read_and_contain_no_secret() -> None:
     def use(base: str) -> str:
         with anthropic.Anthropic(base_url=base, api_key="sk-ant-very-secret-key", max_retries=0) as client:
             raw = client.messages.with_raw_response.create(model="m", max_tokens=9, messages=ASKED)  # type: ignore[arg-type]
         name = raw.headers["dragoman-exchange"]
-        told = []
+        answer = []
         for path in ("/dragoman/exchanges", f"/dragoman/exchanges/{name}"):
             with urllib.request.urlopen(base + path) as page:
-                told.append(page.read().decode())
-        assert name in told[0]
-        return "".join(told)
+                answer.append(page.read().decode())
+        assert name in answer[0]
+        return "".join(answer)
 
-    told = through(Upstream("openai-chat"), use)
-    assert '"upstream_dialect":"openai-chat"' in told
-    assert "very-secret" not in told
+    answer = run_through_gateway(Upstream("openai-chat"), use)
+    assert '"upstream_dialect":"openai-chat"' in answer
+    assert "very-secret" not in answer
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -220,7 +220,7 @@ def test_without_any_upstream_the_rehearsal_answers_every_sdk(client: str) -> No
     assert ends[0] == ends[1]
 
 
-def test_tokens_are_counted_in_each_dialect_and_called_an_estimate() -> None:
+def test_token_counts_are_available_in_each_dialect_and_marked_as_estimates() -> None:
     def use(base: str) -> list[int]:
         with anthropic.Anthropic(base_url=base, api_key="k", max_retries=0) as client:
             first = client.messages.count_tokens(model="m", messages=ASKED)  # type: ignore[arg-type]
@@ -229,4 +229,4 @@ def test_tokens_are_counted_in_each_dialect_and_called_an_estimate() -> None:
         google.close()
         return [first.input_tokens, second.total_tokens or 0]
 
-    assert all(count > 0 for count in through(Upstream("openai-chat"), use))
+    assert all(count > 0 for count in run_through_gateway(Upstream("openai-chat"), use))

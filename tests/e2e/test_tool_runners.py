@@ -1,7 +1,7 @@
-"""The agent loop and the SDKs' own tool runners on the same scripted task: the same calls, results and last answer.
+"""The agent loop and the tool runners of the SDKs make the same calls, results and last answer for the same task.
 
-Anthropic, OpenAI (Responses) and Google have runners in their SDKs. Ollama and Chat Completions have none: there the
-peer is the loop of their documentation, with the SDK's client.
+Anthropic, OpenAI (Responses) and Google have runners in their SDKs. Ollama and Chat Completions have none. For them the
+tests use the loop of their documentation, with the SDK's client.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import pytest
 from dragoman.runtime import Agent, tool
 from dragoman.runtime.loop import Limits
 from dragoman.transport.upstream_config import Upstream
-from tests.e2e.scripted_upstream import MODELS, Scripted
+from tests.e2e.scripted_upstream import MODELS, ScriptedUpstream
 from tests.e2e.sdk_clients import TOOLS, _anthropic, _google, _ollama, _openai
 
 Json = Any
 PROMPT = "Is Paris warmer than Rome?"
 NAMES = {**MODELS, "anthropic": "claude-opus-5"}
-"""The SDK warns about models that will end soon."""
+"""The SDK warns about models that will be removed soon."""
 DEGREES = {"Paris": "18 degrees", "Rome": "16 degrees"}
 
 
@@ -54,8 +54,8 @@ class Task:
 
 
 @pytest.fixture(scope="module")
-def upstream() -> Iterator[Scripted]:
-    with Scripted() as server:
+def upstream() -> Iterator[ScriptedUpstream]:
+    with ScriptedUpstream() as server:
         yield server
 
 
@@ -64,8 +64,10 @@ def _tool_runner(base: str, model: str, task: Task) -> str:
 
     tools = [beta_tool(task.weather), beta_tool(task.compare)]
     messages = [{"role": "user", "content": PROMPT}]
-    given = {"max_tokens": 1000, "model": model, "tools": tools, "messages": messages}
-    runner = _anthropic(base).beta.messages.tool_runner(**given, thread=False)  # send the whole history each time
+    parameters = {"max_tokens": 1000, "model": model, "tools": tools, "messages": messages}
+    runner = _anthropic(base).beta.messages.tool_runner(
+        **parameters, thread=False
+    )  # The runner sends the whole history with each request.
     return "".join([block.text for block in runner.until_done().content if block.type == "text"])
 
 
@@ -137,7 +139,7 @@ def _agent(base: str, dialect: str, folder: Path, task: Task) -> str:
 
 
 def _results(dialect: str, request: Json) -> list[tuple[str, str]]:
-    """The results in a request: the call's id (where the dialect has none: the tool's name), and the text."""
+    """The results in a request: the id of the call and the text. Without an id: the name of the tool and the text."""
     if dialect == "anthropic":
         blocks = [
             block for turn in request["messages"] if isinstance(turn["content"], list) for block in turn["content"]
@@ -159,23 +161,25 @@ def _text(content: Json) -> str:
 
 
 @pytest.mark.parametrize("dialect", RUNNERS)
-def test_the_loop_and_the_sdks_runner_do_the_same(upstream: Scripted, tmp_path: Path, dialect: str) -> None:
-    base, requests = f"http://127.0.0.1:{upstream.port}", upstream.asked[dialect]
+def test_the_loop_and_the_sdks_runner_send_the_same_requests(
+    upstream: ScriptedUpstream, tmp_path: Path, dialect: str
+) -> None:
+    base, requests = f"http://127.0.0.1:{upstream.port}", upstream.requests[dialect]
     requests.clear()
-    theirs, ours = Task(), Task()
-    said = RUNNERS[dialect](base, NAMES[dialect], theirs)
+    their_task, our_task = Task(), Task()
+    their_answer = RUNNERS[dialect](base, NAMES[dialect], their_task)
     their_requests = [*requests]
     requests.clear()
-    assert _agent(base, dialect, tmp_path, ours) == said == "Paris is warmer."
-    assert ours.calls == theirs.calls and len(ours.calls) >= 3
+    assert _agent(base, dialect, tmp_path, our_task) == their_answer == "Paris is warmer."
+    assert our_task.calls == their_task.calls and len(our_task.calls) >= 3
     assert len(requests) == len(their_requests) == 3
-    for mine, other in zip(requests, their_requests, strict=True):
-        assert _results(dialect, mine) == _results(dialect, other)
-    assert len(_results(dialect, requests[-1])) == len(ours.calls)
+    for our_request, their_request in zip(requests, their_requests, strict=True):
+        assert _results(dialect, our_request) == _results(dialect, their_request)
+    assert len(_results(dialect, requests[-1])) == len(our_task.calls)
 
 
 def _failures(dialect: str, request: Json) -> list[bool]:
-    """For each result in a request, whether the dialect's own mark says that the call failed."""
+    """Whether each result in a request has the dialect's mark of a failed call."""
     if dialect == "anthropic":
         turns = [turn["content"] for turn in request["messages"] if isinstance(turn["content"], list)]
         found = [block for blocks in turns for block in blocks if block["type"] == "tool_result"]
@@ -185,38 +189,40 @@ def _failures(dialect: str, request: Json) -> list[bool]:
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "gemini"])
-def test_a_tool_that_fails_does_the_same_in_both(upstream: Scripted, tmp_path: Path, dialect: str) -> None:
-    """The run goes on, the model reads why, and the result has the dialect's mark of a failure."""
-    base, requests = f"http://127.0.0.1:{upstream.port}", upstream.asked[dialect]
+def test_a_failed_tool_has_the_same_effect_in_both(upstream: ScriptedUpstream, tmp_path: Path, dialect: str) -> None:
+    """The run continues. The model gets the reason, and the result has the dialect's mark of a failure."""
+    base, requests = f"http://127.0.0.1:{upstream.port}", upstream.requests[dialect]
     requests.clear()
-    theirs, ours = Task("Rome"), Task("Rome")
-    said = RUNNERS[dialect](base, NAMES[dialect], theirs)
+    their_task, our_task = Task("Rome"), Task("Rome")
+    their_answer = RUNNERS[dialect](base, NAMES[dialect], their_task)
     their_requests = [*requests]
     requests.clear()
-    assert _agent(base, dialect, tmp_path, ours) == said == "Paris is warmer."
-    assert ours.calls == theirs.calls and len(requests) == len(their_requests) == 3
-    for mine, other in zip(requests, their_requests, strict=True):
-        own, peer = _results(dialect, mine), _results(dialect, other)
-        assert [name for name, _ in own] == [name for name, _ in peer]
-        failed = [FAILURE in text for _, text in own]
-        assert [FAILURE in text for _, text in peer] == failed
-        assert [text for _, text in own if FAILURE not in text] == [text for _, text in peer if FAILURE not in text]
-        assert _failures(dialect, mine) == _failures(dialect, other) == failed
+    assert _agent(base, dialect, tmp_path, our_task) == their_answer == "Paris is warmer."
+    assert our_task.calls == their_task.calls and len(requests) == len(their_requests) == 3
+    for our_request, their_request in zip(requests, their_requests, strict=True):
+        our_results, their_results = _results(dialect, our_request), _results(dialect, their_request)
+        assert [name for name, _ in our_results] == [name for name, _ in their_results]
+        failed = [FAILURE in text for _, text in our_results]
+        assert [FAILURE in text for _, text in their_results] == failed
+        assert [text for _, text in our_results if FAILURE not in text] == [
+            text for _, text in their_results if FAILURE not in text
+        ]
+        assert _failures(dialect, our_request) == _failures(dialect, their_request) == failed
     assert [FAILURE in text for _, text in _results(dialect, requests[-1])].count(True) == 1
 
 
-def test_the_runner_of_openai_stops_at_a_tool_that_fails_and_the_loop_goes_on(
-    upstream: Scripted, tmp_path: Path
+def test_openais_runner_stops_at_a_failed_tool_and_the_loop_continues(
+    upstream: ScriptedUpstream, tmp_path: Path
 ) -> None:
-    """A difference that we want: a model that reads the failure can try something else."""
+    """This difference is intended: a model that reads the failure can try another call."""
     from openai.lib.responses_tool_runner import ToolRunnerError
 
     dialect = "openai-responses"
-    base, requests = f"http://127.0.0.1:{upstream.port}", upstream.asked[dialect]
-    theirs, ours = Task("Rome"), Task("Rome")
+    base, requests = f"http://127.0.0.1:{upstream.port}", upstream.requests[dialect]
+    their_task, our_task = Task("Rome"), Task("Rome")
     with pytest.raises(ToolRunnerError):
-        RUNNERS[dialect](base, NAMES[dialect], theirs)
+        RUNNERS[dialect](base, NAMES[dialect], their_task)
     requests.clear()
-    assert _agent(base, dialect, tmp_path, ours) == "Paris is warmer."
-    assert theirs.calls == ours.calls[: len(theirs.calls)] and len(requests) == 3
+    assert _agent(base, dialect, tmp_path, our_task) == "Paris is warmer."
+    assert their_task.calls == our_task.calls[: len(their_task.calls)] and len(requests) == 3
     assert [FAILURE in text for _, text in _results(dialect, requests[-1])].count(True) == 1

@@ -1,7 +1,7 @@
-"""What outside suites ask of a server, dialect by dialect: every documented option, and every mistake it must refuse.
+"""Owns requests for every documented option of each dialect, and wrong requests that a server must refuse.
 
-Written from the public documentation of each protocol. A question has the facts that must be true of its answer, in the
-words of the conformance kit (`conformance/README.md`); a mistake has the status of its fault.
+They are written from the public documentation of each protocol. A `Question` lists facts that must be true of its
+answer, in the format of the conformance kit (`conformance/README.md`). A `Mistake` has the status of its fault.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ADA = "name: Ada, age: 36"
 
 
 class Question(NamedTuple):
-    """A request, and what must be true of its answer, whole or streamed."""
+    """A request, and the facts that must be true of its answer, whole or streamed."""
 
     name: str
     body: Doc

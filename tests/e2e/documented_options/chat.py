@@ -1,4 +1,4 @@
-"""Chat Completions, as OpenAI and OpenRouter document them."""
+"""Requests of Chat Completions, from the documentation of OpenAI and OpenRouter."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ END = "/choices/0/finish_reason"
 
 
 def tool(name: str = "get_weather", **more: Any) -> Doc:
-    told = {"name": name, "description": "Get the current weather", "parameters": WEATHER, **more}
-    return {"type": "function", "function": told}
+    function = {"name": name, "description": "Get the current weather", "parameters": WEATHER, **more}
+    return {"type": "function", "function": function}
 
 
 def user(content: Any) -> Doc:
@@ -120,7 +120,7 @@ ROUTER_ONLY = [
     ask("reasoning", "Hello", there("/choices/0/message/reasoning"), reasoning={"effort": "high"}),
     ask("reasoning-hidden", "Hello", {"path": "/choices/0/message/reasoning", "equals": None, "optional": True},
         reasoning={"max_tokens": 1000, "exclude": True}),
-    ask("who-answered", "Hello", equals("/provider", "rehearsal"), streams=False),  # Pydantic AI demands it
+    ask("who-answered", "Hello", equals("/provider", "rehearsal"), streams=False),  # Pydantic AI needs this field.
     ask("router", "Hello", equals(END, "stop"), models=["rehearsal/rules"], provider={"sort": "price"},
         transforms=["middle-out"], usage={"include": True}, top_k=3, min_p=0.1, repetition_penalty=1.1),
 ]  # fmt: skip

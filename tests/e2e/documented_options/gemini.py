@@ -1,4 +1,4 @@
-"""generateContent, as Google documents it for the Developer API; Code Assist wraps the same."""
+"""Requests of generateContent, from Google's documentation of the Developer API. Code Assist wraps them."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def ask(name: str, contents: Any, *facts: Doc, config: Doc | None = None, **more
 
 
 def mode(word: str, *names: str) -> Doc:
-    told: Doc = {"mode": word, **({"allowedFunctionNames": list(names)} if names else {})}
-    return {"functionCallingConfig": told}
+    config: Doc = {"mode": word, **({"allowedFunctionNames": list(names)} if names else {})}
+    return {"functionCallingConfig": config}
 
 
 CALL = {"functionCall": {"name": "get_weather", "args": {"location": "Paris"}}}

@@ -1,4 +1,4 @@
-"""Messages, as Anthropic documents them."""
+"""Requests of Messages, from Anthropic's documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/api/chat, as Ollama documents it."""
+"""Requests of /api/chat, from Ollama's documentation."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ QUESTIONS = [
         has(TEXT, "Alice")),
     ask("tool", ONE_CITY, PARIS, count(f"{CALLS}/*", 1), tools=[TOOL]),
     ask("tool-not-needed", "Hello", absent(f"{CALLS}/*"), tools=[TOOL]),
-    ask("choice-passed-over", ONE_CITY, PARIS, tools=[TOOL], tool_choice="auto"),  # the AI SDK's provider says so
+    ask("choice-passed-over", ONE_CITY, PARIS, tools=[TOOL], tool_choice="auto"),  # The AI SDK's provider sends this.
     ask("parallel", TWO_CITIES, count(f"{CALLS}/*", 2), tools=[TOOL]),
     ask("results", [user(ONE_CITY), {"role": "assistant", "content": "", "tool_calls": [CALL]}, RESULT],
         has(TEXT, "18 degrees"), tools=[TOOL]),

@@ -1,4 +1,4 @@
-"""Responses, as OpenAI and the Open Responses specification document them."""
+"""Requests of Responses, from the documentation of OpenAI and the Open Responses specification."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""MCP servers for tests, written with the official SDK; each runs in a process of its own."""
+"""MCP servers for tests, written with the official SDK. Each runs in a separate process."""

@@ -1,7 +1,7 @@
-"""What the MCP conformance suite wants to meet: the tools it calls, served by our server, and a client that uses ours.
+"""A server and a client for the MCP conformance suite. The server has the tools that the suite calls.
 
-`python -m tests.e2e.mcp_servers.conformance_suite` serves and prints the address; with an address it is a client.
-docs/how-to/mcp.md says how the suite is run, and with what result.
+Without an argument, `python -m tests.e2e.mcp_servers.conformance_suite` serves the tools and prints the address.
+With an address it runs our client. docs/how-to/mcp.md explains how to run the suite, and its result.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dragoman.runtime.mcp.servers import RemoteTool, Servers
 from dragoman.runtime.tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 from dragoman.store.mcp_logins import Logins
 from dragoman.transport.oauth_redirect import LoopbackRedirect
-from tests.e2e.authorisation_server import signed_in
+from tests.e2e.authorisation_server import sign_in_with_browser
 from tests.e2e.mcp_servers.server_with_many_tools import PDF, PNG, WAV
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
@@ -54,8 +54,8 @@ SCHEMA_2020 = {
 }
 
 
-class Given:
-    """A tool that gives what it is made with."""
+class FixedTool:
+    """A tool with a fixed result."""
 
     kind: Kind = "read"
 
@@ -77,7 +77,7 @@ class Given:
         return self._outcome
 
 
-class Slow(Given):
+class SlowFixedTool(FixedTool):
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         for done in (0, 50, 100):
             around.report(f"Completed step {done} of 100")
@@ -87,24 +87,26 @@ class Slow(Given):
 
 IMAGE = Media("image", "image/png", PNG)
 TOOLS = [
-    Given("test_simple_text", Outcome("This is a simple text response for testing.")),
-    Given("test_image_content", Outcome((IMAGE,))),
-    Given("test_audio_content", Outcome((Media("audio", "audio/wav", WAV),))),
-    Given("test_embedded_resource", Outcome((Media("document", "application/pdf", PDF),))),
-    Given("test_multiple_content_types", Outcome((Text("a"), IMAGE, Media("document", "application/pdf", PDF)))),
-    Given("test_error_handling", None),
-    Given("json_schema_2020_12_tool", Outcome("ok"), SCHEMA_2020),
-    Given("test_x_mcp_header", Outcome("ok"), {"type": "object", "properties": {"region": REGION}}),
-    Slow("test_tool_with_progress", Outcome("ok")),
+    FixedTool("test_simple_text", Outcome("This is a simple text response for testing.")),
+    FixedTool("test_image_content", Outcome((IMAGE,))),
+    FixedTool("test_audio_content", Outcome((Media("audio", "audio/wav", WAV),))),
+    FixedTool("test_embedded_resource", Outcome((Media("document", "application/pdf", PDF),))),
+    FixedTool("test_multiple_content_types", Outcome((Text("a"), IMAGE, Media("document", "application/pdf", PDF)))),
+    FixedTool("test_error_handling", None),
+    FixedTool("json_schema_2020_12_tool", Outcome("ok"), SCHEMA_2020),
+    FixedTool("test_x_mcp_header", Outcome("ok"), {"type": "object", "properties": {"region": REGION}}),
+    SlowFixedTool("test_tool_with_progress", Outcome("ok")),
 ]
 
 
 async def sign_in(config: ServerConfig, home: str) -> None:
-    """Sign in as `dragoman mcp login` does, with a browser that opens the page and agrees. The tokens are stored. The
-    calls are made here, too: a call may need a login with more scopes."""
+    """Sign in as `dragoman mcp login` does. The browser opens the page and agrees, and the tokens are stored.
+
+    The function also calls every tool, because a call may need a login with more scopes.
+    """
 
     async def show(url: str) -> None:
-        browsers.append(asyncio.create_task(asyncio.to_thread(signed_in, url)))
+        browsers.append(asyncio.create_task(asyncio.to_thread(sign_in_with_browser, url)))
 
     browsers: list[asyncio.Task[str]] = []
     async with LoopbackRedirect(config.oauth.redirect_port) as redirect:
@@ -119,7 +121,7 @@ async def sign_in(config: ServerConfig, home: str) -> None:
 
 
 async def defaults(question: Question) -> Mapping[str, Any]:
-    """A person who takes every default, and else answers in one word."""
+    """The answers of a person: the default of each field, or a simple value where a field has no default."""
     plain = {"integer": 5, "number": 5, "boolean": True, "text": "word"}
     return {
         field.name: plain.get(field.kind, field.choices[:1]) if field.default is None else field.default
@@ -128,7 +130,7 @@ async def defaults(question: Question) -> Mapping[str, Any]:
 
 
 async def visit(address: str) -> None:
-    """Connect, look at the tools, make the calls that the scenario names, or one of each tool."""
+    """Connect and list the tools. Make the calls of the scenario, or call each tool once."""
     known = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
     oauth = OAuthConfig(client_id=known.get("client_id", ""), client_secret=known.get("client_secret", ""))
     config = ServerConfig(url=address, schema_gate="off", timeout=20_000, oauth=oauth)
@@ -141,9 +143,9 @@ async def visit(address: str) -> None:
         tools = {tool.offered.name: tool for tool in status.tools}
         print(status.version, status.failure, list(tools), status.skipped, file=sys.stderr)
         calls = [(call["name"], call["arguments"]) for call in known.get("toolCalls") or ()]
-        for name, given in calls or [(name, _arguments(tool, status.tools)) for name, tool in tools.items()]:
+        for name, arguments in calls or [(name, _arguments(tool, status.tools)) for name, tool in tools.items()]:
             try:
-                print((await tools[name].run(given, ToolEnvironment(()))).display, file=sys.stderr)
+                print((await tools[name].run(arguments, ToolEnvironment(()))).display, file=sys.stderr)
             except ToolError as error:
                 print(error.message, file=sys.stderr)
         sys.exit(not status.connected)

@@ -1,4 +1,4 @@
-"""Processes of tests: started, told to stop, counted."""
+"""Owns helpers that start processes for tests, stop them and list them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 WAYS = ["stdio", "stdio-handshake", "http", "http-handshake"]
-"""To reach a server: both transports, both eras of the protocol."""
+"""The ways to connect to a server: two transports, each with the older and the newer protocol."""
 
 
 @contextmanager
 def started(*command: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process and the first line it says; ended in the end."""
+    """A process and the first line of its output. The process ends with the context."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
     try:
@@ -31,26 +31,26 @@ def started(*command: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def children() -> set[int]:
-    """Our processes' ids, of the first generation."""
+    """The ids of the direct children of this process."""
     found = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
         except OSError:
-            continue  # ended meanwhile
+            continue  # The process has ended.
         if int(fields[1]) == os.getpid():
             found.add(int(stat.parent.name))
     return found
 
 
 def sleepers(mark: str) -> list[str]:
-    """Processes whose command holds the mark."""
+    """The commands that contain the mark."""
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             command = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
-            continue  # ended meanwhile
+            continue  # The process has ended.
         if mark in command and "dragoman.cli" not in command:
             found.append(command)
     return found

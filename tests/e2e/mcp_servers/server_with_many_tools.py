@@ -1,7 +1,7 @@
-"""A tool server with one of everything: texts, media, links, failures, slow and deadly tools, tools that come later.
+"""A server with many kinds of tools: with texts, media, links and failures, slow tools, and tools that end the server.
 
 Run as `python -m tests.e2e.mcp_servers.server_with_many_tools`. `--http` serves streamable HTTP on a free port of
-loopback; `--handshake` makes it a server of the protocol before 2026.
+loopback. `--handshake` selects the protocol before 2026.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ BUS = InMemorySubscriptionBus()
 
 
 async def listed(context: Any, params: wire.PaginatedRequestParams | None) -> wire.ListToolsResult:
-    """Five to a page."""
+    """The list of tools, five on each page."""
     start = int(params.cursor) if params is not None and params.cursor else 0
     names = list(TOOLS)
     more = str(start + 5) if start + 5 < len(names) else None
@@ -135,8 +135,8 @@ def _texts(*texts: str) -> wire.CallToolResult:
     return wire.CallToolResult(content=[wire.TextContent(text=text) for text in texts])
 
 
-async def older(ctx: Any, call_next: Any) -> Any:
-    """Knows nothing of the newer protocol."""
+async def handshake_only(ctx: Any, call_next: Any) -> Any:
+    """Refuse the first request of the newer protocol."""
     if ctx.method == "server/discover":
         raise MCPError(wire.METHOD_NOT_FOUND, "Method not found")
     return await call_next(ctx)
@@ -146,7 +146,7 @@ def office(handshake: bool) -> Server[Any]:
     listen = ListenHandler(BUS)
     server = Server("office", on_list_tools=listed, on_call_tool=called, on_subscriptions_listen=listen)
     if handshake:
-        server.middleware.append(older)
+        server.middleware.append(handshake_only)
     return server
 
 

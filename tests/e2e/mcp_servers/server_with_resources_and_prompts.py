@@ -1,7 +1,7 @@
-"""A server that asks the person and the model, and has resources and prompts.
+"""A server that sends requests to the person and to the model, and that has resources and prompts.
 
-Run as `python -m tests.e2e.mcp_servers.server_with_resources_and_prompts`. `--handshake` makes it a server of the
-protocol before 2026.
+Run as `python -m tests.e2e.mcp_servers.server_with_resources_and_prompts`. `--handshake` selects the protocol before
+2026.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from tests.e2e.authorisation_server import AuthorisationServer
-from tests.e2e.mcp_servers.server_with_many_tools import MODERN, NOTHING, PDF, older, on_stdio
+from tests.e2e.mcp_servers.server_with_many_tools import MODERN, NOTHING, PDF, handshake_only, on_stdio
 
 NAME = {
     "type": "object",
@@ -33,7 +33,7 @@ NAME = {
     },
     "required": ["name"],
 }
-ASKED: dict[str, Any] = {
+REQUESTS: dict[str, Any] = {
     "form": wire.ElicitRequest(params=wire.ElicitRequestFormParams(message="Who are you?", requested_schema=NAME)),
     "page": wire.ElicitRequest(
         params=wire.ElicitRequestURLParams(message="Pay.", url="https://pay.example/1", elicitation_id="1")
@@ -53,11 +53,11 @@ RESULTS = {"sample": wire.CreateMessageResult}
 
 
 async def listed(context: Any, params: Any) -> wire.ListToolsResult:
-    return wire.ListToolsResult(tools=[wire.Tool(name=name, input_schema=NOTHING) for name in ASKED])
+    return wire.ListToolsResult(tools=[wire.Tool(name=name, input_schema=NOTHING) for name in REQUESTS])
 
 
 async def called(context: Any, params: Any) -> wire.CallToolResult | wire.InputRequiredResult:
-    request = ASKED[params.name]
+    request = REQUESTS[params.name]
     if context.protocol_version < MODERN:
         answer = await context.session.send_request(request, RESULTS.get(params.name, wire.ElicitResult))
     elif params.input_responses:
@@ -69,13 +69,13 @@ async def called(context: Any, params: Any) -> wire.CallToolResult | wire.InputR
 
 
 async def resources(context: Any, params: Any) -> wire.ListResourcesResult:
-    """One to a page."""
-    found = [
+    """The list of resources, one on each page."""
+    metadata = [
         wire.Resource(uri="book://one", name="one", title="The first book", mime_type="text/plain"),
         wire.Resource(uri="book://cover", name="cover", mime_type="application/pdf"),
     ]
     second = params is not None and params.cursor == "2"
-    return wire.ListResourcesResult(resources=[found[second]], next_cursor=None if second else "2")
+    return wire.ListResourcesResult(resources=[metadata[second]], next_cursor=None if second else "2")
 
 
 async def resource(context: Any, params: Any) -> wire.ReadResourceResult:
@@ -110,13 +110,13 @@ def library(handshake: bool = False) -> Server[Any]:
         on_get_prompt=prompt,
     )
     if handshake:
-        server.middleware.append(older)
+        server.middleware.append(handshake_only)
     return server
 
 
 @contextmanager
 def guarded(authorisation: AuthorisationServer) -> Iterator[str]:
-    """The address of the library behind a login."""
+    """The address of a server that needs a login."""
     with create_server(("127.0.0.1", 0)) as listening:
         origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
         inner = library().streamable_http_app()
@@ -127,8 +127,8 @@ def guarded(authorisation: AuthorisationServer) -> Iterator[str]:
                 return
             request = Request(scope)
             if request.url.path.startswith("/.well-known/oauth-protected-resource"):
-                found = {"resource": f"{origin}/mcp", "authorization_servers": [authorisation.address]}
-                await JSONResponse(found)(scope, receive, send)
+                metadata = {"resource": f"{origin}/mcp", "authorization_servers": [authorisation.address]}
+                await JSONResponse(metadata)(scope, receive, send)
             elif request.headers.get("authorization", "").removeprefix("Bearer ") in authorisation.valid:
                 await inner(scope, receive, send)
             else:

@@ -17,7 +17,7 @@ from dragoman.runtime.loop import Limits
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.tool_interface import Outcome
 from dragoman.transport.upstream_config import Upstream
-from tests.e2e.scripted_upstream import MODELS, ROUTER_SEAL, Scripted, story
+from tests.e2e.scripted_upstream import MODELS, ROUTER_SEAL, ScriptedUpstream, story
 from tests.e2e.sdk_clients import CITY, PAIR, PICTURE, RESULT
 from tests.seals import sealing_upstreams as sealing
 from tests.unit.agent.helpers import Plain
@@ -26,8 +26,8 @@ Json = Any
 
 
 @pytest.fixture(scope="module")
-def upstream() -> Iterator[Scripted]:
-    with Scripted() as server:
+def upstream() -> Iterator[ScriptedUpstream]:
+    with ScriptedUpstream() as server:
         yield server
 
 
@@ -37,7 +37,9 @@ def _tools() -> list[Plain]:
     return [weather, Plain("compare", lambda _: RESULT, schema=PAIR)]
 
 
-def _agent(upstream: Scripted, folder: Path, dialect: str, end: str = "", session: Session | None = None) -> Agent:
+def _agent(
+    upstream: ScriptedUpstream, folder: Path, dialect: str, end: str = "", session: Session | None = None
+) -> Agent:
     base = f"http://127.0.0.1:{upstream.port}"
     upstreams = {name: Upstream(name, base, auth="none") for name in names()}
     return Agent(
@@ -66,8 +68,8 @@ def _expected(dialect: str, number: int) -> list[sealing.Piece]:
 
 
 @pytest.mark.parametrize("dialect", names())
-def test_a_conversation(upstream: Scripted, tmp_path: Path, dialect: str) -> None:
-    requests = upstream.asked[dialect]
+def test_a_conversation(upstream: ScriptedUpstream, tmp_path: Path, dialect: str) -> None:
+    requests = upstream.requests[dialect]
     requests.clear()
     agent = _agent(upstream, tmp_path, dialect)
     reply = agent.ask("Is Paris warmer than Rome?")
@@ -89,18 +91,18 @@ def test_a_conversation(upstream: Scripted, tmp_path: Path, dialect: str) -> Non
 
 
 @pytest.mark.parametrize("second", names())
-def test_another_upstream_goes_on(upstream: Scripted, tmp_path: Path, second: str) -> None:
+def test_another_upstream_goes_on(upstream: ScriptedUpstream, tmp_path: Path, second: str) -> None:
     """The conversation is carried over; the first one's seals are not, and that is said."""
     first = "anthropic" if second != "anthropic" else "gemini"
     for name in (first, second):
-        upstream.asked[name].clear()
+        upstream.requests[name].clear()
     agent = _agent(upstream, tmp_path, first)
     agent.ask("Is Paris warmer than Rome?")
     saved = Session.from_json(agent.session.to_json())
     other = _agent(upstream, tmp_path, second, session=saved)
     reply = other.ask("And now?")
     assert reply.text == "Paris is warmer."
-    begun = upstream.asked[second][0]
+    begun = upstream.requests[second][0]
     told = json.dumps(begun)
     assert "Is Paris warmer than Rome?" in told and RESULT in told and "Paris is warmer." in told
     own = {seal for number in (0, 1) for _, _, seal in sealing.expected(story(first), number) if seal}
@@ -115,13 +117,13 @@ def test_another_upstream_goes_on(upstream: Scripted, tmp_path: Path, second: st
 
 
 @pytest.mark.parametrize("dialect", names())
-def test_a_fault(upstream: Scripted, tmp_path: Path, dialect: str) -> None:
+def test_a_fault(upstream: ScriptedUpstream, tmp_path: Path, dialect: str) -> None:
     agent = _agent(upstream, tmp_path, dialect, "-fault")
     reply = agent.ask("Is Paris warmer than Rome?")
     assert reply.reason == "fault"
     assert agent.session.step == "ask"
     agent.model = f"{dialect}/{MODELS[dialect]}"
-    upstream.asked[dialect].clear()
+    upstream.requests[dialect].clear()
     assert agent.ask("Again, please.").text == "Paris is warmer."
 
 
@@ -142,12 +144,14 @@ def test_no_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", [names(), names()[::-1]], ids=["forwards", "backwards"])
-def test_one_session_moves_through_all_dialects_and_back(upstream: Scripted, tmp_path: Path, order: list[str]) -> None:
+def test_one_session_moves_through_all_dialects_and_back(
+    upstream: ScriptedUpstream, tmp_path: Path, order: list[str]
+) -> None:
     """Each upstream gets the whole conversation in its own dialect, without a mistake. The first one gets its own seals
     back at the end."""
     session = None
     for number, dialect in enumerate([*order, order[0]]):
-        requests = upstream.asked[dialect]
+        requests = upstream.requests[dialect]
         requests.clear()
         agent = _agent(upstream, tmp_path, dialect, session=session)
         reply = agent.ask(f"Question {number}: is Paris warmer than Rome?")
@@ -165,7 +169,7 @@ def test_one_session_moves_through_all_dialects_and_back(upstream: Scripted, tmp
     calls = [part.id for part in parts if isinstance(part, ToolCall)]
     assert calls == [part.call_id for part in parts if isinstance(part, ToolResult)]
     assert [turn.role for turn in session.turns].count("user") == len(order) + 1
-    first = upstream.asked[order[0]][0]
+    first = upstream.requests[order[0]][0]
     if order[0] in sealing.UPSTREAMS:
         own = {seal for step in (0, 1) for _, _, seal in sealing.expected(story(order[0]), step) if seal}
         assert own and all(seal in json.dumps(first) for seal in own)
