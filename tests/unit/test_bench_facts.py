@@ -1,4 +1,4 @@
-"""The meter of facts: what it calls kept arrived, and what vanishes without a loss it calls silent."""
+"""The benchmark of facts: a fact that arrives is `kept`, and a fact that is lost without a report is `silent`."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def read(dialect: str, document: Any, kind: str = "request") -> Facts:
 def verdicts(
     source: Any, target: Any, losses: tuple[Loss, ...] = (), of: str = "openai-chat", to: str = "openai-chat"
 ) -> dict[str, str]:
-    """The verdict on each fact that was not kept, by its place."""
+    """The verdicts on the facts that were not kept, by the place of the fact."""
     body = json.dumps(target).encode()
     judged = judge(read(of, source), Target(read(to, target), body), losses)
     return {"/".join(one.fact.path): one.verdict for one in judged if one.verdict != "kept"}
@@ -160,7 +160,7 @@ def test_a_dropped_value_is_silent_without_a_loss_and_declared_with_one(place: t
     assert verdicts(CHAT, target, (Loss("field.dropped", "dropped", "warning", above),)) == {path: "declared"}
 
 
-def test_a_loss_of_another_place_or_of_another_thing_reports_nothing() -> None:
+def test_a_loss_at_another_path_or_of_another_kind_does_not_count() -> None:
     target = {**CHAT, "temperature": 1}
     other = Loss("field.dropped", "dropped", "warning", "/top_p")
     cache = Loss("cache.dropped", "dropped", "info", "/temperature")
@@ -170,13 +170,13 @@ def test_a_loss_of_another_place_or_of_another_thing_reports_nothing() -> None:
     assert verdicts(CHAT, target, (changed,)) == {"temperature": "approximated"}
 
 
-def test_a_field_that_no_table_knows_is_seen() -> None:
+def test_an_unknown_field_is_a_fact() -> None:
     source = {**CHAT, "x_new": {"deep": ["value"]}}
     assert verdicts(source, CHAT) == {"x_new/deep/0": "silent"}
     assert verdicts(source, source) == {}
 
 
-def test_each_call_counts() -> None:
+def test_each_call_is_a_separate_fact() -> None:
     call = CHAT["messages"][1]["tool_calls"][0]
     twice = {**CHAT, "messages": [{"role": "assistant", "tool_calls": [call, {**call, "id": "c2"}]}]}
     once = {**CHAT, "messages": [{"role": "assistant", "tool_calls": [call]}]}
@@ -248,7 +248,7 @@ STREAMS = {
 
 
 @pytest.mark.parametrize("dialect", STREAMS)
-def test_a_stream_has_the_facts_of_the_answer_it_amounts_to(dialect: str) -> None:
+def test_a_stream_has_the_facts_of_its_whole_answer(dialect: str) -> None:
     found = {(fact.kind, fact.value) for fact in read(dialect, STREAMS[dialect], "stream")}
     known = {("text", "Hello"), ("finish", "stop"), ("model", "m"), ("usage.input", "3"), ("usage.output", "2")}
     assert known <= found
@@ -265,7 +265,7 @@ def test_a_call_that_the_client_runs_ends_the_answer_with_calls() -> None:
     assert finish(environment={"type": "container_auto"}) == {"stop"}
 
 
-def test_the_grammar_of_a_free_text_tool_stands_in_two_forms() -> None:
+def test_the_grammar_of_a_free_text_tool_is_read_in_two_forms() -> None:
     grammar = {"syntax": "lark", "definition": "start: X"}
     chat = {"type": "custom", "custom": {"name": "f", "format": {"type": "grammar", "grammar": grammar}}}
     responses = {"type": "custom", "name": "f", "format": {"type": "grammar", **grammar}}
@@ -329,12 +329,12 @@ _MCP = {"type": "mcp", "server_label": "a", "server_url": "https://a.example", "
         ),
     ],
 )
-def test_other_words_for_the_same(of: str, source: Any, to: str, target: Any) -> None:
+def test_equal_values_with_different_spellings_are_kept(of: str, source: Any, to: str, target: Any) -> None:
     assert verdicts(source, target, of=of, to=to) == {}
     assert set(verdicts(source, {}, of=of, to=to).values()) == {"silent"}
 
 
-def test_of_two_equal_values_the_reported_one_is_the_lost_one() -> None:
+def test_the_reported_one_of_two_equal_values_is_the_lost_value() -> None:
     mark = {"type": "ephemeral"}
     blocks = [
         {"type": "text", "text": "a", "cache_control": mark},
@@ -352,7 +352,7 @@ def test_of_two_equal_values_the_reported_one_is_the_lost_one() -> None:
     assert list(verdicts(source, target, of="anthropic").values()) == ["silent"]
 
 
-def test_a_hosted_use_in_a_history_is_kept_as_text_and_in_an_answer_is_not() -> None:
+def test_a_hosted_use_as_text_is_kept_in_a_history_but_not_in_an_answer() -> None:
     use = {"type": "server_tool_use", "id": "a", "name": "web_search", "input": {"query": "harbour tides"}}
     source = read("anthropic", {"messages": [{"role": "assistant", "content": [use]}]})
     text = {"messages": [{"role": "assistant", "content": "[web_search: harbour tides]"}]}
@@ -379,9 +379,7 @@ def test_a_hosted_use_in_a_history_is_kept_as_text_and_in_an_answer_is_not() -> 
         (("media.name", "Waves"), "media.retyped", "", False),
     ],
 )
-def test_a_meaning_that_arrived_in_another_form_is_kept(
-    fact: tuple[str, str], code: str, detail: str, kept: bool
-) -> None:
+def test_a_fact_in_another_form_is_kept(fact: tuple[str, str], code: str, detail: str, kept: bool) -> None:
     tools = [{"type": "function", "function": {"name": name}} for name in ("f", "harbour__look")]
     text = {"messages": [{"role": "user", "content": "[Tides]"}], "tools": tools}
     target = Target(read("openai-chat", text), json.dumps(text).encode())
@@ -409,7 +407,7 @@ def test_a_meaning_that_arrived_in_another_form_is_kept(
         (("tool.hosted.option", "3"), ("tool.hosted.option.dropped", "max_uses"), "anthropic", False),
     ],
 )
-def test_a_fact_has_a_place_unless_the_list_says_otherwise(
+def test_a_fact_has_a_place_in_the_target_unless_the_list_excludes_it(
     fact: tuple[str, str], loss: tuple[str, str], target: str, unplaced: bool
 ) -> None:
     reported = Loss(loss[0], "dropped", "warning", "/a", loss[1])

@@ -1,4 +1,4 @@
-"""The gateway benchmark's own parts: the scripted upstream says what the payloads are, at once and in its time."""
+"""The parts of the gateway benchmark: the scripted upstream sends the payloads, at once or paced."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def separate_build_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness, "BUILD", tmp_path)
     monkeypatch.setattr(fleet, "BUILD", tmp_path)
 
@@ -32,23 +32,23 @@ def unchunked(body: bytes) -> bytes:
 def test_the_scripted_upstream_answers_in_every_dialect() -> None:
     with harness.upstream() as port:
         for dialect, pair in [(dialect, (dialect, dialect)) for dialect in harness.SCRIPTED]:
-            asking = fleet.direct(port)
-            status, told = harness.once(asking.post(port, pair))
-            assert (status, told.partition(b"\r\n\r\n")[2]) == (200, payloads.response(dialect))
-            status, told = harness.once(asking.post(port, pair, stream=True))
-            assert (status, unchunked(told.partition(b"\r\n\r\n")[2])) == (200, b"".join(frames(dialect)))
+            gateway_client = fleet.direct(port)
+            status, received = harness.once(gateway_client.post(port, pair))
+            assert (status, received.partition(b"\r\n\r\n")[2]) == (200, payloads.response(dialect))
+            status, received = harness.once(gateway_client.post(port, pair, stream=True))
+            assert (status, unchunked(received.partition(b"\r\n\r\n")[2])) == (200, b"".join(frames(dialect)))
 
 
-def test_a_paced_stream_comes_whole_and_in_pieces() -> None:
+def test_a_paced_stream_is_complete_and_arrives_in_pieces() -> None:
     with harness.upstream() as port:
         post = fleet.direct(port).post(port, ("anthropic", "anthropic"), stream=True)
         slow = harness.Post(port, post.path, harness.paced(post.body, 1), post.headers)
-        told = harness.listen(slow, 3, 0.0)
-    assert told["whole"] == 3
-    assert told["reads"] > 10
+        received = harness.listen(slow, 3, 0.0)
+    assert received["whole"] == 3
+    assert received["reads"] > 10
 
 
-def test_every_gateway_is_asked_for_a_model_that_its_requests_name() -> None:
+def test_every_request_to_a_gateway_contains_the_model_of_its_configuration() -> None:
     for start in (fleet.dragoman, fleet.rosetta, fleet.litellm, fleet.portkey):
         gateway = start(1, 2)
         for pair, model in gateway.models.items():

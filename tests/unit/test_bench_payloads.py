@@ -1,4 +1,4 @@
-"""The benchmark's payloads are what the benchmark says they are: a number about a wrong payload is worthless."""
+"""The payloads of the benchmark have the documented size and content. Otherwise its numbers have no meaning."""
 
 import json
 from typing import Any
@@ -31,7 +31,7 @@ def _tools(dialect: str, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _call_ids(value: Any) -> tuple[list[str], list[str]]:
-    """Ids of calls and of results, in order, wherever they stand in a request."""
+    """The ids of calls and the ids of results, in order, from all levels of a request."""
     calls: list[str] = []
     results: list[str] = []
 
@@ -70,14 +70,14 @@ def test_the_story_has_twelve_steps_and_ten_tools() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_request_has_the_advertised_size_and_shape(dialect: str) -> None:
+def test_request_has_the_documented_size_and_shape(dialect: str) -> None:
     raw = payloads.request(dialect)
     assert 5_500 <= len(raw) <= 7_000
     assert raw == payloads.request(dialect)
     body = json.loads(raw)
     assert len(_tools(dialect, body)) == 10
-    # Chat and Responses have one entry for each call, result or text; the other two keep roles alternating, so the
-    # last question joins the results before it.
+    # Chat and Responses have one entry for each call, result or text. In Anthropic and Gemini the roles alternate, so
+    # the last question and the results before it share one entry.
     expected = {"openai-chat": 15, "openai-responses": 20, "anthropic": 11, "gemini": 11, "code-assist": 11}
     expected["ollama"] = expected["openrouter"] = expected["openai-chat"]
     assert len(_turns(dialect, body)) == expected[dialect]
@@ -87,7 +87,7 @@ def test_request_has_the_advertised_size_and_shape(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_restamped_requests_differ_in_every_schema_and_in_nothing_else(dialect: str) -> None:
+def test_restamped_requests_differ_only_in_their_schemas(dialect: str) -> None:
     raw = payloads.request(dialect)
     first, second = payloads.restamp(raw, [1, 2])
     assert len(first) == len(second) == len(raw)
@@ -97,7 +97,7 @@ def test_restamped_requests_differ_in_every_schema_and_in_nothing_else(dialect: 
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_response_is_what_the_official_sdk_reads(dialect: str) -> None:
+def test_response_is_read_by_the_official_sdk(dialect: str) -> None:
     raw = payloads.response(dialect)
     assert raw == payloads.response(dialect)
     names = [call.name for call in story.ANSWER_CALLS]
@@ -111,8 +111,8 @@ def test_response_is_what_the_official_sdk_reads(dialect: str) -> None:
         content = Message.model_validate_json(raw).content
         assert [block.name for block in content if block.type == "tool_use"] == names
     elif dialect == "ollama":
-        asked = ChatResponse.model_validate_json(raw).message.tool_calls or []
-        assert [call.function.name for call in asked] == names
+        tool_calls = ChatResponse.model_validate_json(raw).message.tool_calls or []
+        assert [call.function.name for call in tool_calls] == names
     else:
         answer = json.loads(raw)
         found = GenerateContentResponse.model_validate(answer.get("response", answer)).function_calls or []
@@ -137,7 +137,7 @@ def test_stream_has_two_hundred_valid_frames(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_stream_tells_the_text_and_the_call(dialect: str) -> None:
+def test_stream_has_the_text_and_the_call(dialect: str) -> None:
     text, arguments = "", ""
     for event in map(json.loads, streams.datas(streams.frames(dialect))):
         if dialect in ("openai-chat", "openrouter"):
@@ -165,7 +165,7 @@ def test_stream_tells_the_text_and_the_call(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("size", [10_000, 100_000, 1_000_000])
-def test_history_has_the_size_asked_for_and_pairs_every_call(dialect: str, size: int) -> None:
+def test_history_has_the_requested_size_and_a_result_for_every_call(dialect: str, size: int) -> None:
     raw = payloads.history(dialect, size)
     assert abs(len(raw) - size) <= size * 0.05
     calls, results = _call_ids(_turns(dialect, json.loads(raw)))

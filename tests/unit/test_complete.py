@@ -1,4 +1,4 @@
-"""`complete` and `acomplete`: a request of any dialect goes to an upstream, and the answer comes in that dialect."""
+"""`complete` and `acomplete`: a request of any dialect is sent to an upstream; the answer has the same dialect."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ ASKED = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "co
 
 
 @pytest.mark.parametrize("dialect", names())
-def test_the_answer_comes_in_the_dialect_of_the_request(dialect: str) -> None:
+def test_the_answer_has_the_dialect_of_the_request(dialect: str) -> None:
     model = endpoints(dialect).example_model
     request = dragoman.translate_request(ASKED, source="anthropic", target=dialect, model=model).json()
     if dialect == "ollama":
-        request["stream"] = False  # the default there is a stream
+        request["stream"] = False  # Ollama streams by default
     with fake_upstream("Hello from afar.") as upstream:
         done = dragoman.complete(request, dialect=dialect, upstream="openai-chat/one", base_url=upstream.address)
     assert "Hello from afar." in json.dumps(done.json())
@@ -33,13 +33,13 @@ def test_the_answer_comes_in_the_dialect_of_the_request(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", names())
 def test_the_rehearsal_answers_without_a_key_and_without_a_network(dialect: str) -> None:
-    question = {"model": "any", "max_completion_tokens": 100, "messages": [{"role": "user", "content": "Say hi"}]}
-    asked = dragoman.translate_request(question, source="openai-chat", target=dialect).body
-    done = dragoman.complete(asked, dialect=dialect, upstream="rehearsal/rules", environment={})
+    chat_request = {"model": "any", "max_completion_tokens": 100, "messages": [{"role": "user", "content": "Say hi"}]}
+    body = dragoman.translate_request(chat_request, source="openai-chat", target=dialect).body
+    done = dragoman.complete(body, dialect=dialect, upstream="rehearsal/rules", environment={})
     back = dragoman.translate_response(done.body, source=dialect, target="openai-chat").json()
     assert "you said: “Say hi”" in back["choices"][0]["message"]["content"]
     with pytest.raises(FaultError) as caught:
-        dragoman.complete(asked, dialect=dialect, upstream="rehearsal/overloaded", environment={})
+        dragoman.complete(body, dialect=dialect, upstream="rehearsal/overloaded", environment={})
     assert caught.value.fault.kind == "overloaded" and b"overloaded" in caught.value.body
 
 
@@ -64,15 +64,15 @@ def test_the_key_of_the_environment_or_of_the_caller_is_sent() -> None:
     assert upstream.keys == ["Bearer k1", "Bearer k2", "Bearer k3"]
 
 
-def test_losses_of_both_ways_are_reported_and_a_tolerance_sends_nothing() -> None:
-    asked = {**ASKED, "unheard_of": 5}
+def test_losses_are_reported_and_a_tolerance_prevents_the_request() -> None:
+    body = {**ASKED, "unheard_of": 5}
     with fake_upstream() as upstream:
-        place = {"dialect": "anthropic", "upstream": "openai-chat/one", "base_url": upstream.address}
-        done = dragoman.complete(asked, **place)
+        options = {"dialect": "anthropic", "upstream": "openai-chat/one", "base_url": upstream.address}
+        done = dragoman.complete(body, **options)
         assert any(loss.path == "/unheard_of" for loss in done.losses)
         before = len(upstream.requests)
         with pytest.raises(LossError):
-            dragoman.complete(asked, **place, tolerance="info")
+            dragoman.complete(body, **options, tolerance="info")
         assert len(upstream.requests) == before
 
 
@@ -104,15 +104,15 @@ def test_mistakes_are_named(upstream: str, more: dict[str, str], words: str) -> 
         dragoman.complete(ASKED, dialect="anthropic", upstream=upstream, environment={}, **more)
 
 
-def test_a_stream_and_a_silent_upstream_are_refused() -> None:
-    place = {"dialect": "anthropic", "upstream": "openai-chat/one", "base_url": "http://127.0.0.1:9"}
+def test_a_stream_request_and_an_unreachable_upstream_are_errors() -> None:
+    options = {"dialect": "anthropic", "upstream": "openai-chat/one", "base_url": "http://127.0.0.1:9"}
     with pytest.raises(ConfigError, match="whole answers"):
-        dragoman.complete({**ASKED, "stream": True}, **place)
+        dragoman.complete({**ASKED, "stream": True}, **options)
     with pytest.raises(TransportError):
-        dragoman.complete(ASKED, **place)
+        dragoman.complete(ASKED, **options)
 
 
-def test_the_network_is_loaded_with_the_first_call_only() -> None:
+def test_network_modules_are_imported_by_the_first_call() -> None:
     program = "import sys, dragoman; dragoman.complete; print('asyncio' in sys.modules, 'httptools' in sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False False\n"

@@ -1,4 +1,4 @@
-"""Context: the log, and the fields that only the source knows."""
+"""Context: the log of losses, and the fields that only the source dialect has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dragoman.context import Context
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
 
-def test_a_loss_is_written_down_with_its_place() -> None:
+def test_a_loss_is_recorded_with_its_path() -> None:
     context = Context("anthropic", "gemini")
     context.lose("cache.dropped", ("system", 0), "ttl 1h")
     context.lose("field.dropped", severity="info")
@@ -19,7 +19,7 @@ def test_a_loss_is_written_down_with_its_place() -> None:
     )
 
 
-def test_places_are_named_as_the_source_spells_them() -> None:
+def test_paths_are_spelled_as_in_the_source() -> None:
     context = Context("gemini", "openai-chat")
     context.spelled = {("generationConfig",): "generation_config", ("generationConfig", "topK"): "top_k"}
     context.lose("sampling.dropped", ("generationConfig", "topK"))
@@ -40,6 +40,6 @@ def test_kept_fields_become_losses_when_they_are_settled() -> None:
     )
 
 
-def test_a_model_nothing_is_known_about_has_the_default_profile() -> None:
+def test_an_unknown_model_has_the_default_profile() -> None:
     assert Context("a", "b").profile is DEFAULT_PROFILE
     assert Context("a", "b", profile=Profile(thinks=False)).profile == Profile(thinks=False)

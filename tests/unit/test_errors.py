@@ -1,4 +1,4 @@
-"""Exceptions say what, where, what was expected, and what there is."""
+"""Exceptions name the mistake, its path, the expected value and the valid values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_messages(error: DragomanError, message: str) -> None:
     assert str(error) == message
 
 
-def test_errors_carry_what_they_are_about() -> None:
+def test_errors_have_their_details_as_attributes() -> None:
     wire = WireError("gemini", "/a", "x", "y")
     assert (wire.dialect, wire.path, wire.expected, wire.got) == ("gemini", "/a", "x", "y")
     loss = LossError("warning", (_loss(1),))

@@ -1,4 +1,4 @@
-"""What makes the library pleasant: objects of SDKs, loops over streams, losses and findings that explain themselves."""
+"""Conveniences of the library: SDK objects as input, loops over streams, explained losses and findings."""
 
 from __future__ import annotations
 
@@ -87,11 +87,13 @@ def test_objects_of_sdks_are_read_like_their_documents(dialect: str) -> None:
     assert dragoman.tool_results(made, [5], dialect=dialect) == dragoman.tool_results(document, [5], dialect=dialect)
 
 
-def test_objects_of_sdks_are_accepted_inside_of_a_mapping() -> None:
+def test_objects_of_sdks_are_accepted_inside_a_mapping() -> None:
     message = ChatCompletion.model_validate(CHAT).choices[0].message
-    asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}, message]}
+    request = {"model": "m", "messages": [{"role": "user", "content": "Hi"}, message]}
     plain = {"model": "m", "messages": [{"role": "user", "content": "Hi"}, CHAT["choices"][0]["message"]]}  # type: ignore[index]
-    ways = [dragoman.translate_request(one, source="openai-chat", target="anthropic").json() for one in (asked, plain)]
+    ways = [
+        dragoman.translate_request(one, source="openai-chat", target="anthropic").json() for one in (request, plain)
+    ]
     assert ways[0] == ways[1]
     with pytest.raises(DragomanError, match="got an object of the type object"):
         dragoman.translate_request({"model": object()}, source="openai-chat", target="anthropic")
@@ -107,7 +109,7 @@ def _stream() -> list[bytes]:
     return [*[b"data: " + msgspec.json.encode(one) + b"\n\n" for one in events], b"data: [DONE]\n\n"]
 
 
-def test_a_stream_is_translated_in_a_loop_of_either_kind() -> None:
+def test_a_stream_is_translated_in_a_sync_and_in_an_async_loop() -> None:
     def translator() -> dragoman.StreamTranslator:
         return dragoman.StreamTranslator(source="openai-chat", target="anthropic")
 
@@ -115,34 +117,34 @@ def test_a_stream_is_translated_in_a_loop_of_either_kind() -> None:
         for chunk in _stream():
             yield chunk
 
-    async def gathered() -> bytes:
+    async def collected() -> bytes:
         return b"".join([chunk async for chunk in translator().atranslate(chunks())])
 
     one = translator()
     by_hand = b"".join([one.feed(chunk) for chunk in _stream()]) + one.close()
     assert b"message_stop" in by_hand
     assert b"".join(translator().translate(_stream())) == by_hand
-    assert asyncio.run(gathered()) == by_hand
+    assert asyncio.run(collected()) == by_hand
     assert b"".join(translator().translate([bytearray(chunk) for chunk in _stream()])) == by_hand  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-chat"])
-def test_text_in_place_of_bytes_is_refused_by_name(target: str) -> None:
+def test_text_instead_of_bytes_is_refused_with_advice(target: str) -> None:
     translator = dragoman.StreamTranslator(source="openai-chat", target=target)
     with pytest.raises(ConfigError, match=r"chunk\.encode"):
         translator.feed("data: {}\n\n")  # type: ignore[arg-type]
 
 
-def test_broken_arguments_raise_our_error() -> None:
+def test_broken_arguments_raise_an_error_of_the_library() -> None:
     for call in (ToolCall("1", "f", '{"a":'), IncompleteCall("1", "f", "{}"), ToolCall("1", "f", "[" * 100_000)):
         with pytest.raises(dragoman.ArgumentsError) as raised:
             _ = call.input
         assert isinstance(raised.value, DragomanError) and isinstance(raised.value, ValueError)
 
 
-def test_a_loss_explains_itself() -> None:
-    asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "seed": 1}
-    (loss,) = dragoman.translate_request(asked, source="openai-chat", target="anthropic", model="c").losses[:1]
+def test_a_loss_has_a_meaning_and_advice() -> None:
+    request = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "seed": 1}
+    (loss,) = dragoman.translate_request(request, source="openai-chat", target="anthropic", model="c").losses[:1]
     assert loss.meaning == CODES[loss.code].meaning
     assert loss.advice.endswith(".")
 
@@ -160,9 +162,9 @@ def test_a_finding_prints_its_rule_place_message_and_fix() -> None:
     assert str(finding) == "error: ANT-001 at /messages/0: it is wrong. Fix: Mend it."
 
 
-def test_a_notebook_shows_losses_and_runs_nothing_of_the_document() -> None:
-    asked = {"model": "m", "messages": [{"role": "user", "content": "<script>alert(1)</script>"}], "seed": 1}
-    done = dragoman.translate_request(asked, source="openai-chat", target="anthropic", model="c")
+def test_a_notebook_shows_losses_and_escapes_the_document() -> None:
+    request = {"model": "m", "messages": [{"role": "user", "content": "<script>alert(1)</script>"}], "seed": 1}
+    done = dragoman.translate_request(request, source="openai-chat", target="anthropic", model="c")
     html = done._repr_html_()
     assert "<script>" not in html and "&lt;script&gt;" in html
     assert all(loss.code in html and loss.path in html for loss in done.losses)
@@ -172,7 +174,7 @@ def test_a_notebook_shows_losses_and_runs_nothing_of_the_document() -> None:
     assert "Nothing was lost." in clean._repr_html_()
 
 
-def test_the_type_of_dialect_names_offers_exactly_the_built_in_ones() -> None:
+def test_the_type_of_dialect_names_lists_exactly_the_built_in_dialects() -> None:
     literal, other = get_args(DialectName)
     assert set(get_args(literal)) == set(names())
     assert other is str

@@ -1,4 +1,4 @@
-"""Neighbouring turns of the model are one step where their calls are answered together, in every pair of dialects."""
+"""Adjacent turns of the model are one step if their calls are answered together, in every pair of dialects."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def _call(name: str) -> dict[str, Any]:
     return {"functionCall": {"name": name, "args": {"of": name}}}
 
 
-def _result(name: str, told: str) -> dict[str, Any]:
-    return {"functionResponse": {"name": name, "response": {"output": told}}}
+def _result(name: str, output: str) -> dict[str, Any]:
+    return {"functionResponse": {"name": name, "response": {"output": output}}}
 
 
 def _document(*contents: tuple[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    said = [{"role": role, "parts": parts} for role, parts in contents]
-    return {"contents": [{"role": "user", "parts": [{"text": "go"}]}, *said]}
+    turns = [{"role": role, "parts": parts} for role, parts in contents]
+    return {"contents": [{"role": "user", "parts": [{"text": "go"}]}, *turns]}
 
 
 STEPS = {
@@ -52,18 +52,18 @@ STEPS = {
 
 
 def _pairs(body: bytes, dialect: str) -> list[tuple[str, str]]:
-    """Each result with the name of the call before it that has its id."""
+    """The (name of the call, text of the result) pairs of a request, matched by id."""
     request = get(dialect).read_request(body, Context(dialect, "test"))
     parts = [part for turn in request.turns for part in turn.parts]
     calls = {part.id: part.name for part in parts if isinstance(part, ToolCall)}
-    told = [part for part in parts if isinstance(part, ToolResult)]
-    return sorted((calls[one.call_id], getattr(one.parts[0], "text", "")) for one in told)
+    results = [part for part in parts if isinstance(part, ToolResult)]
+    return sorted((calls[one.call_id], getattr(one.parts[0], "text", "")) for one in results)
 
 
 @pytest.mark.parametrize("case", STEPS)
 @pytest.mark.parametrize("target", [name for name in names() if name not in ("gemini", "code-assist")])
 def test_results_stay_with_their_calls(target: str, case: str) -> None:
-    for _ in range(2):  # the second time the history is known
+    for _ in range(2):  # the second time the history is in the cache
         out = translate_request(STEPS[case], source="gemini", target=target, model="m")
         expected = [("a", "RA"), ("a", "RB")] if case == "one name twice" else [("a", "RA"), ("b", "RB")]
         assert _pairs(out.body, target) == expected
@@ -73,7 +73,7 @@ def test_results_stay_with_their_calls(target: str, case: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter", "ollama"])
-def test_a_call_without_a_result_stays_before_what_was_said_later(target: str) -> None:
+def test_a_call_without_a_result_stays_before_later_texts(target: str) -> None:
     document = _document(("model", [_call("a")]), ("model", [{"text": "later"}]), ("user", [{"text": "and?"}]))
     out = translate_request(document, source="gemini", target=target, model="m")
     roles = [message["role"] for message in out.json()["messages"]]
@@ -83,10 +83,10 @@ def test_a_call_without_a_result_stays_before_what_was_said_later(target: str) -
 
 @pytest.mark.parametrize("known", [1, 2, 3])
 @pytest.mark.parametrize("times", [0, 1, 2, 3])
-def test_a_history_that_goes_on_with_a_neighbour(times: int, known: int) -> None:
-    """The beginning was seen before; the turn behind it belongs to the same step."""
+def test_a_cached_history_that_continues_with_an_adjacent_turn(times: int, known: int) -> None:
+    """The beginning of the history is in the cache. The next turn belongs to the same step."""
     fast.forget()
-    words = {"role": "user", "parts": [{"text": "Look for it, please. " * 20}]}  # short histories are not remembered
+    words = {"role": "user", "parts": [{"text": "Look for it, please. " * 20}]}  # short histories are not cached
     contents = [words, *STEPS["two turns"]["contents"][1:]]
     for _ in range(times):
         translate_request({"contents": contents[:known]}, source="gemini", target="openai-chat", model="m")
@@ -94,7 +94,7 @@ def test_a_history_that_goes_on_with_a_neighbour(times: int, known: int) -> None
     assert _pairs(out.body, "openai-chat") == [("a", "RA"), ("b", "RB")]
 
 
-def test_messages_of_one_role_in_anthropic() -> None:
+def test_adjacent_assistant_messages_of_anthropic_are_one_step() -> None:
     messages = [
         {"role": "user", "content": "go"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "a", "input": {}}]},
@@ -124,6 +124,6 @@ def test_the_message_of_results_keeps_its_own_fields() -> None:
 
 def test_a_resolution_on_a_part_that_is_no_medium_is_reported() -> None:
     part = {"text": "go", "mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"}}
-    asked = {"contents": [{"role": "user", "parts": [part]}]}
-    done = translate_request(asked, source="gemini", target="openai-chat", model="m")
+    request_body = {"contents": [{"role": "user", "parts": [part]}]}
+    done = translate_request(request_body, source="gemini", target="openai-chat", model="m")
     assert "/contents/0/parts/0/mediaResolution" in {loss.path for loss in done.losses}

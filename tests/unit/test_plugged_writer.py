@@ -1,4 +1,4 @@
-"""A plug-in may change a request before one of our writers writes it: nothing that is remembered hides that."""
+"""A plug-in can change a request before a built-in writer writes it. No cache may hide the change."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ TALK: list[dict[str, Any]] = [
 
 @pytest.fixture
 def plug(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[Request, Context], bytes]], None]]:
-    def plugged(write: Callable[[Request, Context], bytes]) -> None:
-        house = msgspec.structs.replace(openai_chat.DIALECT, name="house", write_request=write)
-        monkeypatch.setattr(dialects, "_plugged", lambda name: house)
+    def install(write: Callable[[Request, Context], bytes]) -> None:
+        dialect = msgspec.structs.replace(openai_chat.DIALECT, name="house", write_request=write)
+        monkeypatch.setattr(dialects, "_plugged", lambda name: dialect)
         dialects.get.cache_clear()
 
-    yield plugged
+    yield install
     dialects.get.cache_clear()
 
 
 def sent(messages: list[dict[str, Any]]) -> Translation:
     tools = [{"name": "f", "input_schema": {"type": "object", "properties": {}}}]
-    asked = {"model": "m", "max_tokens": 9, "tools": tools, "messages": messages}
-    return translate_request(asked, source="anthropic", target="house")
+    request_body = {"model": "m", "max_tokens": 9, "tools": tools, "messages": messages}
+    return translate_request(request_body, source="anthropic", target="house")
 
 
-def test_settings_that_hang_on_the_turns(plug: Callable[[Any], None]) -> None:
+def test_settings_that_depend_on_the_turns(plug: Callable[[Any], None]) -> None:
     def write(request: Request, context: Context) -> bytes:
         if any(turn.role == "tool" for turn in request.turns):
             settings = msgspec.structs.replace(request.settings, temperature=0.0)
@@ -53,7 +53,7 @@ def test_settings_that_hang_on_the_turns(plug: Callable[[Any], None]) -> None:
     assert [sent(TALK[:count]).json().get("temperature") for count in (1, 3, 3, 1)] == [None, 0.0, 0.0, None]
 
 
-def test_turns_that_are_put_between(plug: Callable[[Any], None]) -> None:
+def test_turns_that_the_plugin_inserts(plug: Callable[[Any], None]) -> None:
     def write(request: Request, context: Context) -> bytes:
         turns: list[Turn] = []
         for turn in request.turns:
@@ -68,7 +68,7 @@ def test_turns_that_are_put_between(plug: Callable[[Any], None]) -> None:
         assert [loss.code for loss in done.losses] == ["result.moved"]
 
 
-def test_translations_can_be_kept_anywhere() -> None:
+def test_translations_can_be_copied_pickled_and_weakly_referenced() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
     answer = {
         "id": "c", "object": "chat.completion", "created": 1, "model": "m",

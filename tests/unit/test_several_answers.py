@@ -1,4 +1,4 @@
-"""Several answers to one request: their own numbers tell them apart, whichever of them speaks or stands first."""
+"""Several answers to one request are distinguished by their numbers, in whatever order they are sent."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def _gemini(number: int, text: str, finish: str | None = None) -> bytes:
 
 
 def _frames(source: str) -> list[bytes]:
-    """The second answer speaks first, and ends first."""
+    """A stream in which the second answer begins first and ends first."""
     made = _gemini if source == "gemini" else _chat
-    said = [(1, "one a", None), (0, "zero a", None), (1, " one b", None), (0, " zero b", None)]
-    frames = [made(*one) for one in said] + [made(1, "", "length"), made(0, "", "stop")]
+    pieces = [(1, "one a", None), (0, "zero a", None), (1, " one b", None), (0, " zero b", None)]
+    frames = [made(*one) for one in pieces] + [made(1, "", "length"), made(0, "", "stop")]
     return frames if source == "gemini" else [*frames, b"data: [DONE]\n\n"]
 
 
@@ -54,17 +54,17 @@ def test_streams(source: str, target: str, together: bool) -> None:
     translator = StreamTranslator(source=source, target=target)
     out = b"".join([translator.feed(piece) for piece in ([b"".join(frames)] if together else frames)])
     out += translator.close()
-    told = _texts(out, target)
-    assert told[0] == ("zero a zero b", "stop")
+    found = _texts(out, target)
+    assert found[0] == ("zero a zero b", "stop")
     if target in SEVERAL:
-        assert told[1:] == [("one a one b", "length")]
+        assert found[1:] == [("one a one b", "length")]
         return
-    assert len(told) == 1
+    assert len(found) == 1
     dropped = [loss.path for loss in translator.losses if loss.code == "answer.dropped"]
     assert dropped == ["/candidates/1" if source == "gemini" else "/choices/1"]
 
 
-def test_an_answer_without_a_first_one_is_told_to_ollama() -> None:
+def test_without_a_first_answer_ollama_gets_the_next_answer() -> None:
     translator = StreamTranslator(source="openai-chat", target="ollama")
     frames = [_chat(2, "two"), _chat(1, "one"), _chat(2, "", "stop"), _chat(1, "", "length"), b"data: [DONE]\n\n"]
     out = b"".join([translator.feed(frame) for frame in frames]) + translator.close()

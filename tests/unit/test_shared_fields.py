@@ -1,4 +1,4 @@
-"""Fields that requests of several dialects have under one name: they cross, and no loss reports them."""
+"""Fields that several dialects share: they are translated, and no loss reports them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def crossed(source: str, target: str, fields: dict[str, Any], model: str = "gpt-
     return dragoman.translate_request({**BASE[source], **fields}, source=source, target=target, model=model)
 
 
-def told(translation: dragoman.Translation, name: str) -> list[str]:
+def severities_of(translation: dragoman.Translation, name: str) -> list[str]:
     return [loss.severity for loss in translation.losses if loss.path.startswith(f"/{name}")]
 
 
@@ -40,43 +40,43 @@ def test_chat_and_responses_share_fields(source: str, target: str, fields: dict[
     translation = crossed(source, target, fields)
     sent = translation.json()
     assert {name: sent.get(name) for name in fields} == fields
-    assert [told(translation, name) for name in fields] == [[] for _ in fields]
+    assert [severities_of(translation, name) for name in fields] == [[] for _ in fields]
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
-def test_an_answer_to_compare_the_cache_with_is_a_word_of_responses_alone(target: str) -> None:
+def test_the_comparison_response_of_the_cache_exists_only_in_responses(target: str) -> None:
     options = {**CACHE, "comparison_response_id": "resp_1"}
     translation = crossed("openai-responses", target, {"prompt_cache_options": options})
     assert translation.json()["prompt_cache_options"] == CACHE
-    assert told(translation, "prompt_cache_options/comparison_response_id") == ["info"]
+    assert severities_of(translation, "prompt_cache_options/comparison_response_id") == ["info"]
 
 
 @pytest.mark.parametrize("wish", [True, False])
-def test_a_chat_client_says_whether_responses_stores(wish: bool) -> None:
+def test_the_store_setting_of_a_chat_client_is_sent_to_responses(wish: bool) -> None:
     translation = crossed("openai-chat", "openai-responses", {"store": wish})
     assert translation.json()["store"] is wish
-    assert told(translation, "store") == []
+    assert severities_of(translation, "store") == []
 
 
 @pytest.mark.parametrize(
     ("source", "target"),
     [("openai-chat", "openai-responses"), ("openai-responses", "openai-chat"), ("openrouter", "openai-chat")],
 )
-def test_options_of_the_cache_go_only_to_models_that_take_them(source: str, target: str) -> None:
+def test_cache_options_are_sent_only_to_models_that_accept_them(source: str, target: str) -> None:
     translation = crossed(source, target, {"prompt_cache_options": CACHE}, model="gpt-4o")
     assert "prompt_cache_options" not in translation.json()
-    assert told(translation, "prompt_cache_options") == ["info"]
+    assert severities_of(translation, "prompt_cache_options") == ["info"]
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses"])
-def test_openrouter_takes_options_of_the_cache_with_its_only_mode(source: str) -> None:
+def test_openrouter_accepts_cache_options_only_with_the_mode_explicit(source: str) -> None:
     model = "openai/gpt-5.6"
     whole = crossed(source, "openrouter", {"prompt_cache_options": CACHE}, model)
     other = crossed(source, "openrouter", {"prompt_cache_options": {"mode": "implicit"}}, model)
     assert whole.json()["prompt_cache_options"] == CACHE
-    assert told(whole, "prompt_cache_options") == []
+    assert severities_of(whole, "prompt_cache_options") == []
     assert "prompt_cache_options" not in other.json()
-    assert told(other, "prompt_cache_options") == ["info"]
+    assert severities_of(other, "prompt_cache_options") == ["info"]
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_openrouter_takes_options_of_the_cache_with_its_only_mode(source: str) -
         ("gemini", "serviceTier", "standard"),
     ],
 )
-def test_the_standard_tier_of_messages_is_the_default_of_others(target: str, field: str, word: str) -> None:
+def test_the_standard_tier_of_anthropic_is_the_default_of_other_dialects(target: str, field: str, word: str) -> None:
     document = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
-    asked = {**document, "service_tier": "standard_only"}
-    there = dragoman.translate_request(asked, source="anthropic", target=target, model="m")
-    assert there.json()[field] == word
-    assert told(there, "service_tier") == []
-    back = dragoman.translate_request(there.body, source=target, target="anthropic", model="m")
+    request_body = {**document, "service_tier": "standard_only"}
+    translated = dragoman.translate_request(request_body, source="anthropic", target=target, model="m")
+    assert translated.json()[field] == word
+    assert severities_of(translated, "service_tier") == []
+    back = dragoman.translate_request(translated.body, source=target, target="anthropic", model="m")
     assert back.json()["service_tier"] == "standard_only"
 
 
@@ -128,7 +128,7 @@ USER = [{"role": "user", "content": "hi"}]
         ),
     ],
 )
-def test_fields_with_other_names_elsewhere(
+def test_fields_with_different_names_in_other_dialects(
     source: str, target: str, document: dict[str, Any], place: tuple[str, ...]
 ) -> None:
     translation = dragoman.translate_request(document, source=source, target=target, model="m")

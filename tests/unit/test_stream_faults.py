@@ -1,4 +1,4 @@
-"""A stream that breaks off for a known reason says that reason, once; one that was complete stays complete."""
+"""A stream that is cut for a known reason ends with one fault of that reason. A complete stream stays complete."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ LATE = Fault("timeout", "the upstream fell silent", 504)
 DIALECTS = tuple(payloads.names())
 
 
-def told(dialect: str, body: bytes) -> list[object]:
+def events_of(dialect: str, body: bytes) -> list[object]:
     reader = get(dialect).reader(Context(dialect, dialect))
     return [*reader.feed(body), *reader.close()]
 
 
 @pytest.mark.parametrize("target", DIALECTS)
-def test_the_reason_is_told(target: str) -> None:
+def test_the_reason_is_sent(target: str) -> None:
     source = "openai-chat" if target != "openai-chat" else "anthropic"
-    story = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(source)]
+    source_frames = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(source)]
     translator = dragoman.StreamTranslator(source=source, target=target)
-    out = b"".join([translator.feed(frame) for frame in story[:30]])
+    out = b"".join([translator.feed(frame) for frame in source_frames[:30]])
     assert translator.fault is None
     out += translator.close(LATE)
     assert translator.fault == LATE
-    events = told(target, out)
+    events = events_of(target, out)
     assert [type(event) for event in events].count(Fault) == 1
     last = events[-1]
     assert isinstance(last, Fault)
     assert last.message == LATE.message
 
 
-def test_an_answer_that_was_complete_stays_so() -> None:
-    story = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames("gemini")]
+def test_a_complete_answer_stays_complete() -> None:
+    source_frames = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames("gemini")]
     translator = dragoman.StreamTranslator(source="gemini", target="anthropic")
-    out = b"".join([translator.feed(frame) for frame in story]) + translator.close(LATE)
+    out = b"".join([translator.feed(frame) for frame in source_frames]) + translator.close(LATE)
     assert translator.fault is None
-    assert isinstance(told("anthropic", out)[-1], Finish)
+    assert isinstance(events_of("anthropic", out)[-1], Finish)

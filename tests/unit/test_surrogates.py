@@ -1,4 +1,4 @@
-"""Lone surrogates in documents: U+FFFD with a loss in every translation, the same bytes within one dialect."""
+"""Lone surrogates in documents: a translation writes U+FFFD and a loss; within one dialect the bytes are unchanged."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ ANSWER: dict[str, Any] = {
 
 
 def _request(dialect: str) -> bytes:
-    """The request of a dialect with half a character in every text of it."""
+    """A request of the dialect with half a character in each of its texts."""
     return translate_request(CHAT, source="openai-chat", target=dialect, model="m").body.replace(b"@@", HALF)
 
 
@@ -80,13 +80,13 @@ def _answer(dialect: str) -> bytes:
 
 
 def _is_sound(body: bytes) -> bool:
-    """Whether the text is UTF-8 once it is decoded."""
+    """Check that the decoded text can be written as UTF-8."""
     json.dumps(json.loads(body), ensure_ascii=False).encode()
     return True
 
 
 def _text(body: bytes) -> str:
-    """The text of a document, that of arguments in it with each U+FFFD spelled out."""
+    """The text of a document. Escapes of U+FFFD inside arguments are decoded too."""
     return json.dumps(json.loads(body), ensure_ascii=False).replace(r"\\ufffd", "\ufffd")
 
 
@@ -130,8 +130,8 @@ def test_answers(source: str, target: str) -> None:
 
 @pytest.mark.parametrize("target", DIALECTS)
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "openrouter"])
-def test_arguments_with_an_escape_of_their_own(source: str, target: str) -> None:
-    """Arguments are JSON text in a JSON string: the outer decoder sees no surrogate."""
+def test_arguments_with_an_escaped_half_character(source: str, target: str) -> None:
+    """Arguments are JSON text in a JSON string, so the outer decoder finds no surrogate."""
     chat = json.loads(json.dumps(CHAT).replace(" @@", ""))
     chat["messages"][2]["tool_calls"][0]["function"]["arguments"] = r'{"a": "x \ud83d", "b": "\ud83d\ude00 \\ud83d"}'
     document = translate_request(chat, source="openai-chat", target="openai-chat").body
@@ -141,7 +141,7 @@ def test_arguments_with_an_escape_of_their_own(source: str, target: str) -> None
         document = document.replace(b"@@", rb"x \\ud83d").replace(
             b'd83d\\"}', rb"d83d\", \"b\": \"\\ud83d\\ude00 \\\\ud83d\"}"
         )
-    for _ in range(2):  # the second time the history is known
+    for _ in range(2):  # the second time the history is in the cache
         out = translate_request(document, source=source, target=target)
         if source == target:
             assert out.body == document
@@ -163,7 +163,7 @@ def test_the_loss_counts_for_the_tolerance() -> None:
 
 
 @pytest.mark.parametrize("body", [{"a": "\ud83d", "b": [1.5, None]}, '{"a": "\ud83d", "b": [1.5, null]}'])
-def test_decoded_documents_may_hold_them(body: Any) -> None:
+def test_decoded_documents_may_contain_half_characters(body: Any) -> None:
     request = {"model": "m", "messages": [{"role": "user", "content": "\ud83d"}]}
     given = request if isinstance(body, dict) else json.dumps(request, ensure_ascii=False)
     out = translate_request(given, source="openai-chat", target="anthropic")
@@ -171,7 +171,7 @@ def test_decoded_documents_may_hold_them(body: Any) -> None:
     assert "character.replaced" in [loss.code for loss in out.losses]
 
 
-def test_within_a_dialect_the_model_alone_changes() -> None:
+def test_within_a_dialect_only_the_model_changes() -> None:
     document = _request("openai-chat")
     out = translate_request(document, source="openai-chat", target="openai-chat", model="other", repair="report")
     assert out.body == document.replace(b'"model":"m"', b'"model":"other"')
@@ -199,7 +199,7 @@ def test_a_document_that_is_changed_within_its_dialect_is_mended() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_what_only_reads_goes_on(dialect: str) -> None:
+def test_functions_that_only_read_accept_half_characters(dialect: str) -> None:
     request, answer = _request(dialect), _answer(dialect)
     assert repair(request, dialect=dialect).body == request
     assert detect(answer)[0]
@@ -214,15 +214,15 @@ def test_tools_and_faults(target: str) -> None:
     tools = json.dumps([TOOL]).replace("@@", "\\ud83d")
     out = translate_tools(tools, source="openai-chat", target=target)
     fault = json.dumps({"error": {"message": "bad @@", "type": "invalid_request_error"}}).replace("@@", "\\ud83d")
-    told = translate_fault(fault, status=400, source="openai-chat", target=target)
+    translated_fault = translate_fault(fault, status=400, source="openai-chat", target=target)
     if target == "openai-chat":
         assert out.body == tools.encode()
-        assert told.body == fault.encode()
+        assert translated_fault.body == fault.encode()
         return
     assert len([loss for loss in out.losses if loss.code == "character.replaced"]) == 2
     assert _is_sound(out.body)
-    assert "bad \ufffd" in json.dumps(json.loads(told.body), ensure_ascii=False)
-    assert "character.replaced" in [loss.code for loss in told.losses]
+    assert "bad \ufffd" in json.dumps(json.loads(translated_fault.body), ensure_ascii=False)
+    assert "character.replaced" in [loss.code for loss in translated_fault.losses]
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])

@@ -1,4 +1,4 @@
-"""detect: which dialect a payload is in, with the reasons."""
+"""`detect` finds the dialect of a payload, and the reasons."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_beginning_of_a_stream_is_known(dialect: str) -> None:
     assert dragoman.detect(STREAMS[dialect])[0] == dialect
 
 
-def test_reasons_are_said_in_words() -> None:
+def test_reasons_are_written_in_words() -> None:
     assert dragoman.detect({"messages": [{"role": "developer", "content": "d"}], "seed": 1}) == (
         "openai-chat",
         ("messages[]", "a message with role developer", "seed"),
@@ -134,13 +134,13 @@ USER = {"role": "user", "content": "hi"}
     ids=str,
 )
 def test_little_evidence_is_weighed(document: dict[str, Any], dialect: str, clear: bool) -> None:
-    """Messages alone are openai-chat's; the model's name, or a setting, may speak for another dialect."""
+    """`messages` alone means openai-chat. The name of the model, or a setting, can be evidence for another dialect."""
     found, reasons = dragoman.detect(document)
     assert found == dialect
     assert is_ambiguous(reasons) is not clear
 
 
-# Right answers over all recordings, with how many there are: (requests, answers, streams). Faults count as answers.
+# Detected and existing recordings, as pairs for requests, answers and streams. Faults count as answers.
 RECORDED = {
     "anthropic": ((353, 355), (264, 264), (130, 130)),
     "gemini": ((470, 470), (411, 411), (154, 154)),
@@ -165,7 +165,7 @@ def test_recordings_are_known(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", RECORDED)
 def test_most_bodies_of_the_corpus_are_known(dialect: str) -> None:
-    """Faults and bodies with two keys may be those of several dialects."""
+    """Faults, and bodies with only two keys, can belong to several dialects."""
     for name in KINDS:
         found = detected(exchanges.own(dialect), name)
         assert found.count(dialect) >= 0.8 * len(found) > 0, name
@@ -177,22 +177,22 @@ def detected(records: list[exchanges.Record], name: str) -> list[str]:
     return [dragoman.detect(body if isinstance(body, str) else json.dumps(body))[0] for body in bodies]
 
 
-def test_a_json_array_of_chunks_is_known_by_the_first() -> None:
+def test_a_json_array_of_chunks_is_known_by_the_first_chunk() -> None:
     assert dragoman.detect([RESPONSES["gemini"]] * 2)[0] == "gemini"
 
 
-def test_lines_of_json_are_known_by_the_first() -> None:
+def test_lines_of_json_are_known_by_the_first_line() -> None:
     assert dragoman.detect('\n{"contents":[{"parts":[{"text":"a"}]}]}\n{"x":1}\n')[0] == "gemini"
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"null", b"7", b"[]", b"{}", b"hello", b'{"a":1}', b"\xff", b": only a comment\n\n", b"[" * 99_999]
 )
-def test_nothing_fits(body: bytes) -> None:
+def test_a_body_without_evidence_has_no_dialect(body: bytes) -> None:
     assert dragoman.detect(body) == ("", ())
 
 
-def test_what_is_no_document_is_refused() -> None:
+def test_a_body_that_is_no_document_is_refused() -> None:
     with pytest.raises(WireError):
         dragoman.detect({"a": object()})
 
@@ -231,6 +231,6 @@ def test_evidence_takes_any_decoded_json(dialect: str, document: dict[str, Any])
         b'{"input":[{"content":[{"type":{}}]}]}',
     ],
 )
-def test_odd_values_in_known_places_are_no_evidence_and_no_trouble(body: bytes) -> None:
+def test_odd_values_in_known_places_are_no_evidence_and_raise_no_error(body: bytes) -> None:
     name, reasons = dragoman.detect(body)
     assert bool(name) == bool(reasons)

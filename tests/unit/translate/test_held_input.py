@@ -1,4 +1,4 @@
-"""The input of a hosted tool comes in pieces and is held until it is whole: its frames have the short way, too."""
+"""A hosted tool's input is streamed in pieces and held until it is complete. Its frames also take the short way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way back: what is decided once for all answers of a pair, and what of it is remembered."""
+"""Answers: decisions that are made once for all answers of a pair of dialects, and the bounds of their cache."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Vault(MemoryVault):
     pass
 
 
-def test_a_plan_has_the_vault_it_was_asked_for() -> None:
+def test_a_plan_has_the_vault_of_its_caller() -> None:
     first, second = _Vault(), _Vault()
     for vault in (first, second, first):
         plan = restore.seal_plan(GEMINI, ANTHROPIC, None, "auto", vault, None)
@@ -35,7 +35,7 @@ def test_a_plan_has_the_vault_it_was_asked_for() -> None:
     assert without.vault is None
 
 
-def test_no_plan_that_is_remembered_holds_a_vault_alive() -> None:
+def test_a_cached_plan_does_not_keep_a_vault_alive() -> None:
     vault = _Vault()
     gone = weakref.ref(vault)
     assert restore.seal_plan(GEMINI, ANTHROPIC, None, "vault", vault, None) is not None
@@ -44,7 +44,7 @@ def test_no_plan_that_is_remembered_holds_a_vault_alive() -> None:
     assert gone() is None
 
 
-def test_a_vault_that_is_not_there_is_refused_every_time() -> None:
+def test_a_missing_vault_is_refused_every_time() -> None:
     for _ in range(2):
         with pytest.raises(ConfigError):
             restore.seal_plan(GEMINI, ANTHROPIC, None, "vault", None, None)
@@ -57,26 +57,26 @@ def _completion(**more: Any) -> dict[str, Any]:
     return {"id": "c", "model": "m", "choices": [choice], "usage": usage, **more}
 
 
-def _lost(**more: Any) -> list[tuple[str, str]]:
+def _losses_of(**more: Any) -> list[tuple[str, str]]:
     made = dragoman.translate_response(_completion(**more), source="openai-chat", target="anthropic")
     return [(loss.severity, loss.path) for loss in made.losses]
 
 
-def test_answers_are_told_apart_by_the_fields_that_say_something() -> None:
+def test_the_losses_of_an_answer_follow_its_own_fields() -> None:
     for _ in range(2):
-        assert _lost() == []
-        assert _lost(service_tier="default", system_fingerprint=None) == []  # Messages has the tier `standard`
-        assert _lost(service_tier="flex") == [("info", "/service_tier")]
-        assert [path for _, path in _lost(system_fingerprint="fp", service_tier="x")] == [
+        assert _losses_of() == []
+        assert _losses_of(service_tier="default", system_fingerprint=None) == []  # Messages has the tier `standard`
+        assert _losses_of(service_tier="flex") == [("info", "/service_tier")]
+        assert [path for _, path in _losses_of(system_fingerprint="fp", service_tier="x")] == [
             "/service_tier",
             "/system_fingerprint",
         ]
-        assert _lost(prompt_filter_results=[], system_fingerprint="") == []
-        assert [path for _, path in _lost(prompt_filter_results=[{}])] == ["/prompt_filter_results"]
+        assert _losses_of(prompt_filter_results=[], system_fingerprint="") == []
+        assert [path for _, path in _losses_of(prompt_filter_results=[{}])] == ["/prompt_filter_results"]
 
 
-def test_what_is_remembered_of_fields_is_bounded() -> None:
-    """By number, and by size: an answer of more items than are usual goes the long way."""
+def test_the_cache_of_fields_is_bounded() -> None:
+    """The cache is bounded by number and by size: an answer with more items than usual takes the long way."""
     fast = get("openai-responses").fast
     assert fast is not None
     assert fast.read_plain is not None
@@ -98,8 +98,7 @@ def test_what_is_remembered_of_fields_is_bounded() -> None:
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini"])
 def test_a_number_that_is_none_in_an_echo_is_a_loss(target: str) -> None:
-    """Whether the echo says something could not be told by decoding it, which failed the answer when its losses were
-    asked for."""
+    """JSON decoders refuse `1e999`. Decoding the echo made the answer fail when its losses were read."""
     body = payloads.response("openai-responses").replace(b'"verbosity": "medium"', b'"verbosity": 1e999')
     made = dragoman.translate_response(body, source="openai-responses", target=target)
     assert "/text" in [loss.path for loss in made.losses]

@@ -1,4 +1,4 @@
-"""Streams within one dialect: whole frames as they are, the end of each dialect, one fault where the end is missing."""
+"""Streams within one dialect: whole frames are sent unchanged, and a stream without its end gets one fault."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOSTILE = (
 """Text of a model that has every word in it by which a stream ends."""
 
 
-def story(dialect: str) -> list[bytes]:
+def frames_of(dialect: str) -> list[bytes]:
     return [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(dialect)]
 
 
@@ -39,7 +39,7 @@ def sse(*values: Any) -> list[bytes]:
 def passed(
     dialect: str, raw: bytes, size: int = 10_000, fault: Fault | None = None
 ) -> tuple[bytes, bytes, PassThrough]:
-    """What goes out while the bytes come, what goes out when they are over, and who let it."""
+    """The bytes sent while the stream is fed, the bytes sent by `close`, and the used `PassThrough`."""
     passing = PassThrough(dialect)
     out = b"".join([passing.feed(raw[at : at + size]) for at in range(0, len(raw), size)])
     return out, passing.close(fault), passing
@@ -51,7 +51,7 @@ def faults(dialect: str, rest: bytes) -> list[Fault]:
     return [event for event in [*reader.feed(rest), *reader.close()] if isinstance(event, Fault)]
 
 
-def respaced(raw: bytes, line_end: bytes) -> bytes:
+def with_line_ends(raw: bytes, line_end: bytes) -> bytes:
     return raw.replace(b"\r\n", b"\n").replace(b"\n", line_end)
 
 
@@ -60,8 +60,8 @@ FRAMED = [(name, end) for name in DIALECTS for end in LINE_ENDS if end == "LF" o
 
 
 @pytest.mark.parametrize(("dialect", "line_end"), FRAMED)
-def test_a_cut_stream_gets_one_fault_exactly_when_its_end_is_missing(dialect: str, line_end: str) -> None:
-    pieces = [respaced(piece, LINE_ENDS[line_end]) for piece in story(dialect)]
+def test_a_stream_gets_one_fault_only_if_its_end_is_missing(dialect: str, line_end: str) -> None:
+    pieces = [with_line_ends(piece, LINE_ENDS[line_end]) for piece in frames_of(dialect)]
     for count in range(1, len(pieces) + 1):
         raw = b"".join(pieces[:count])
         out, rest, passing = passed(dialect, raw)
@@ -74,8 +74,8 @@ def test_a_cut_stream_gets_one_fault_exactly_when_its_end_is_missing(dialect: st
 
 
 @pytest.mark.parametrize(("dialect", "line_end"), FRAMED)
-def test_half_a_frame_never_passes_wherever_the_bytes_are_cut(dialect: str, line_end: str) -> None:
-    pieces = [respaced(piece, LINE_ENDS[line_end]) for piece in story(dialect)]
+def test_half_a_frame_is_never_sent_wherever_the_bytes_are_cut(dialect: str, line_end: str) -> None:
+    pieces = [with_line_ends(piece, LINE_ENDS[line_end]) for piece in frames_of(dialect)]
     raw = b"".join(pieces)
     ends, at = {0}, 0
     for piece in pieces:
@@ -88,7 +88,7 @@ def test_half_a_frame_never_passes_wherever_the_bytes_are_cut(dialect: str, line
         if passing.fault is None:
             assert ended(dialect, raw[:at]) and raw[:at].startswith(out + rest), at
         else:
-            # Of a blank line in two bytes the first may be here, and the second there.
+            # A cut can divide the two bytes of a blank line.
             assert len(out) in ends or len(out) + 1 in ends, at
             assert len(faults(dialect, rest)) == 1, at
 
@@ -163,7 +163,7 @@ ENDS["code-assist"] = [
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_words_inside_texts_and_arguments_are_no_end(dialect: str) -> None:
+def test_end_markers_inside_texts_and_arguments_are_no_end(dialect: str) -> None:
     for size in (1, 50, 10_000):
         raw = b"".join(TRICKS[dialect])
         out, rest, passing = passed(dialect, raw, size)
@@ -173,7 +173,7 @@ def test_words_inside_texts_and_arguments_are_no_end(dialect: str) -> None:
 
 
 @pytest.mark.parametrize(("dialect", "last"), [(dialect, last) for dialect in DIALECTS for last in ENDS[dialect]])
-def test_every_spelling_of_an_end_is_one(dialect: str, last: bytes) -> None:
+def test_every_spelling_of_an_end_is_recognised(dialect: str, last: bytes) -> None:
     for raw in (b"".join([*TRICKS[dialect], last]), b"".join([*TRICKS[dialect], last.rstrip()])):
         for size in (1, 50, 10_000):
             out, rest, passing = passed(dialect, raw, size)
@@ -182,8 +182,8 @@ def test_every_spelling_of_an_end_is_one(dialect: str, last: bytes) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_nothing_follows_the_end(dialect: str) -> None:
-    """The upstream breaks off behind the end of the answer: with too large a Content-Length, or in a frame too many."""
+def test_bytes_after_the_end_are_not_sent(dialect: str) -> None:
+    """The connection breaks after the end of the answer: Content-Length was too large, or an extra frame was cut."""
     raw = b"".join([*TRICKS[dialect], ENDS[dialect][0]])
     for more in (b"", b'data: {"cho', b'{"mess'):
         out, rest, passing = passed(dialect, raw + more, fault=LATE)
@@ -192,7 +192,7 @@ def test_nothing_follows_the_end(dialect: str) -> None:
         assert passing.note == LATE.message
 
 
-def test_an_end_that_is_whole_but_for_its_blank_line_counts_when_the_connection_breaks() -> None:
+def test_an_end_without_its_blank_line_is_accepted_if_the_connection_breaks() -> None:
     out, rest, passing = passed("openai-chat", b'data: {"choices":[]}\n\ndata: [DONE]\n', fault=LATE)
     assert out + rest == b'data: {"choices":[]}\n\ndata: [DONE]\n'
     assert passing.fault is None
@@ -211,14 +211,14 @@ def candidate(number: int, finish: str | None = None, text: str = "word") -> dic
 @pytest.mark.parametrize("order", ["beside", "after", "before"])
 @pytest.mark.parametrize("dialect", ["openai-chat", "openrouter", "gemini", "code-assist"])
 def test_every_answer_of_a_stream_has_to_end(dialect: str, order: str, compact: bool) -> None:
-    """However far apart the answers end: side by side, one after the other, the second one first."""
+    """The answers are interleaved, or the second follows the first, or the first follows the second."""
     make = choice if dialect in ("openai-chat", "openrouter") else candidate
     if order == "beside":
         values = [make(number % 2) for number in range(120)] + [make(0, "stop")] + [make(1)] * 90 + [make(1, "stop")]
     else:
         first, second = (0, 1) if order == "after" else (1, 0)
         values = [*[make(first)] * 90, make(first, "stop"), *[make(second)] * 90, make(second, "stop")]
-    if compact:  # text that looks like the other way of writing
+    if compact:  # a text that looks like a chunk with other spacing
         values.insert(0, make(0, text='"index": 1, "finish_reason": "stop"'))
     values += [{"usage": {}}] * 3
     if dialect == "code-assist":
@@ -261,7 +261,7 @@ def wrapped(dialect: str, value: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("dialect", ["gemini", "code-assist"])
 @pytest.mark.parametrize("size", [1, 30, 10_000])
-def test_an_array_passes_and_has_an_end_too(dialect: str, size: int) -> None:
+def test_an_array_is_passed_through_and_its_end_is_recognised(dialect: str, size: int) -> None:
     values = [wrapped(dialect, candidate(0, text=HOSTILE)) for _ in range(3)]
     raw = array(*values, wrapped(dialect, candidate(0, "STOP")))
     out, rest, passing = passed(dialect, raw, size)
@@ -273,7 +273,7 @@ def test_an_array_passes_and_has_an_end_too(dialect: str, size: int) -> None:
         assert (passing.fault is None) == (at > raw.rindex(b"}"))
 
 
-def test_an_array_becomes_events_for_a_client_that_wants_them() -> None:
+def test_an_array_becomes_events_if_the_client_requests_events() -> None:
     passing = PassThrough("gemini", as_events=True)
     out = passing.feed(array(candidate(0), candidate(0, "STOP"))) + passing.close()
     assert out.count(b"data: {") == 2
@@ -281,12 +281,12 @@ def test_an_array_becomes_events_for_a_client_that_wants_them() -> None:
     assert faults("gemini", out) == []
 
 
-# What is no stream.
+# Bodies that are no stream.
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("size", [1, 10_000])
-def test_a_page_or_an_error_in_place_of_a_stream_is_a_fault_and_does_not_pass(dialect: str, size: int) -> None:
+def test_a_page_or_an_error_instead_of_a_stream_is_a_fault_and_is_not_sent(dialect: str, size: int) -> None:
     for body in (b"<html>\n\n<p>sorry</p>\n\n", b'{\n\n"error": {"message": "sorry"}\n\n}', b"sorry\n\n", b""):
         out, rest, passing = passed(dialect, body, size)
         assert out == b""
@@ -304,13 +304,13 @@ def test_comments_before_an_error_do_not_hide_it(dialect: str) -> None:
     assert passing.fault.message == "busy"
 
 
-def test_comments_wait_only_so_long() -> None:
+def test_only_a_bounded_number_of_comments_is_held() -> None:
     passing = PassThrough("openrouter")
     out = b"".join([passing.feed(b": OPENROUTER PROCESSING\n\n") for _ in range(500)])
     assert out
 
 
-def test_a_frame_without_end_is_not_held_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frame_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_passthrough, "MAX_FRAME", 1000)
     for start in (b"data: ", b"<html>"):
         passing = PassThrough("openai-chat")
@@ -328,7 +328,7 @@ def test_a_half_character_does_not_hide_the_end() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 60, 100_000])
-def test_a_response_that_failed_is_a_fault_that_passes_as_it_is(size: int) -> None:
+def test_a_failed_response_is_a_fault_and_is_sent_unchanged(size: int) -> None:
     created = b'data: {"type":"response.created","response":{"id":"r","error":null}}\n\n'
     failed = (
         b'data: {"type":"response.failed","response":{"id":"r","error":{"code":"server_error","message":"no"}}}\n\n'
@@ -341,19 +341,19 @@ def test_a_response_that_failed_is_a_fault_that_passes_as_it_is(size: int) -> No
     assert passing.fault.message == "no"
 
 
-# A dialect that has no way of its own to find the end.
+# A dialect without a function that finds the end.
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_without_a_way_of_its_own_the_reader_of_the_dialect_finds_the_end(
+def test_without_an_end_function_the_reader_of_the_dialect_finds_the_end(
     dialect: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = get(dialect)
     bare = Dialect(**{name: getattr(known, name) for name in known.__struct_fields__} | {"stream_end": None})
     monkeypatch.setattr(stream_passthrough, "get", lambda name: bare)
-    raw = b"".join(story(dialect))
+    raw = b"".join(frames_of(dialect))
     assert passed(dialect, raw, 300)[2].fault is None
-    _, rest, passing = passed(dialect, b"".join(story(dialect)[:60]), 300)
+    _, rest, passing = passed(dialect, b"".join(frames_of(dialect)[:60]), 300)
     assert passing.fault is not None
     assert len(faults(dialect, rest)) == 1
     assert passed(dialect, b"".join([*TRICKS[dialect], ENDS[dialect][-1]]), 300)[0]

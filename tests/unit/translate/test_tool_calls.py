@@ -1,4 +1,4 @@
-"""tool_calls and tool_results: for a client that runs tools and speaks one dialect."""
+"""`tool_calls` and `tool_results`: for a client that runs tools and uses one dialect."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_blank_input_of_a_custom_call_stays_blank() -> None:
     assert call.arguments == ""
 
 
-def test_broken_arguments_are_given_as_they_are() -> None:
+def test_broken_arguments_are_returned_unchanged() -> None:
     message = {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": '{"a": '}}]}
     (call,) = tool_calls(message, dialect="openai-chat")
     assert call.arguments == '{"a": '
@@ -106,7 +106,7 @@ FREE = {"id": "b", "type": "custom", "custom": {"name": "p", "input": "+x"}}
         ("openai-chat", _chat("{}", "stop"), [True]),
         ("openai-chat", _chat('{"a": ', "tool_calls"), [False]),
         ("openai-chat", _chat('{"a": ', None), [False]),
-        ("openai-chat", _chat("not JSON", "tool_calls"), [True]),  # broken, not cut: `.input` raises all the same
+        ("openai-chat", _chat("not JSON", "tool_calls"), [True]),  # broken, not cut; `.input` raises too
         ("openai-chat", _chat("{}", "length"), [False]),
         ("openai-chat", _chat("", "length", [WHOLE]), [True, False]),
         ("openai-chat", {"choices": [{"message": {"tool_calls": [FREE]}, "finish_reason": "length"}]}, [False]),
@@ -126,7 +126,7 @@ FREE = {"id": "b", "type": "custom", "custom": {"name": "p", "input": "+x"}}
         ("ollama", {"model": "m", "message": SAID, "done": True, "done_reason": "length"}, [False]),
     ],
 )
-def test_a_call_that_the_answer_was_cut_in_is_marked(dialect: str, answer: Any, complete: list[bool]) -> None:
+def test_a_call_in_which_the_answer_was_cut_is_marked(dialect: str, answer: Any, complete: list[bool]) -> None:
     calls = tool_calls(answer, dialect=dialect)
     assert [call.complete for call in calls] == complete
     for call in calls:
@@ -202,7 +202,7 @@ def test_an_answer_without_calls_has_none() -> None:
     assert tool_calls({"role": "assistant", "content": "hi"}, dialect="openai-chat") == []
 
 
-def test_what_is_no_answer_is_refused() -> None:
+def test_a_document_that_is_no_answer_is_refused() -> None:
     with pytest.raises(WireError):
         tool_calls({"error": {"message": "no"}}, dialect="openai-chat")
 
@@ -224,7 +224,7 @@ def test_outputs_are_matched_by_id_or_by_place(outputs: Any) -> None:
     assert tool_results(CHAT, outputs, dialect="openai-chat") == [SPOKEN, _tool("c1", "one"), _tool("c2", "two")]
 
 
-def test_calls_alone_are_enough() -> None:
+def test_results_can_be_written_from_the_calls_alone() -> None:
     spoken = {"role": "assistant", "content": None, "tool_calls": SPOKEN["tool_calls"]}
     expected = [spoken, _tool("c1", "one"), _tool("c2", "two")]
     assert tool_results(CALLS, ["one", "two"], dialect="openai-chat") == expected
@@ -255,7 +255,7 @@ def test_outputs_are_text_results_or_any_json(output: Any, content: Any) -> None
     assert done[1:] == [_tool("c", content)]
 
 
-def test_media_go_where_the_dialect_has_a_place() -> None:
+def test_media_are_written_where_the_dialect_allows_them() -> None:
     result = ToolResult("c", (Text("see"), Media("image", "image/png", "aGk=")))
     done = tool_results([ToolCall("c", "f", "{}")], [result], dialect="openai-chat")
     note = {"type": "text", "text": "[tool call c returned image/png, attached below]"}
@@ -358,7 +358,7 @@ def test_outputs_are_media_texts_and_lists_of_them(dialect: str, model: str, out
 
 
 @pytest.mark.parametrize(("named", "inside"), [("gemini-2.5-flash", False), ("gemini-3-flash-preview", True)])
-def test_the_answer_names_the_model_where_the_caller_does_not(named: str, inside: bool) -> None:
+def test_without_a_model_from_the_caller_the_model_of_the_answer_is_used(named: str, inside: bool) -> None:
     answer = {**_google("STOP", PART), "modelVersion": named}
     parts = tool_results(answer, [IMAGE], dialect="gemini")[-1]["parts"]
     assert ("parts" in parts[0]["functionResponse"], len(parts)) == (inside, 1 if inside else 2)
@@ -374,13 +374,13 @@ def test_the_answer_names_the_model_where_the_caller_does_not(named: str, inside
         (object(), "output 'object': Encoding objects of type object is unsupported"),
     ],
 )
-def test_what_cannot_be_an_output_is_refused(output: Any, message: str) -> None:
+def test_an_output_of_an_unknown_kind_is_refused(output: Any, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         tool_results([ToolCall("c", "f", "{}")], [output], dialect="openai-chat")
     assert str(caught.value) == message
 
 
-def test_a_seal_on_a_call_goes_back() -> None:
+def test_a_seal_on_a_call_is_written_back() -> None:
     sealed = {"google": {"thought_signature": "c2VhbA=="}}
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}, "extra_content": sealed}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
@@ -408,13 +408,13 @@ def test_no_calls_need_no_outputs() -> None:
         ([], "unknown number of outputs '0'; valid: 2"),
     ],
 )
-def test_an_output_too_few_or_too_many_is_refused(outputs: Any, message: str) -> None:
+def test_missing_and_extra_outputs_are_refused(outputs: Any, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         tool_results(CALLS, outputs, dialect="openai-chat")
     assert str(caught.value) == message
 
 
-def test_what_is_no_call_is_refused() -> None:
+def test_a_value_that_is_no_call_is_refused() -> None:
     with pytest.raises(ConfigError, match="unknown kind of call 'str'; valid: ToolCall"):
         tool_results(["c1"], ["one"], dialect="openai-chat")
 

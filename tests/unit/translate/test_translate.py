@@ -1,4 +1,4 @@
-"""translate: read with one dialect, write with another, gather the losses, find the way back."""
+"""Translations: documents, requests, answers, faults, tools and streams, with their losses and restored names."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def test_mappings_inside_a_document_are_mappings_too() -> None:
         ({"a": object()}, "not test: expected a JSON value, got an object of the type object"),
     ],
 )
-def test_what_is_no_document_is_refused(body: Any, message: str) -> None:
+def test_a_body_that_is_no_document_is_refused(body: Any, message: str) -> None:
     with pytest.raises(WireError) as caught:
         as_bytes(body, "test")
     assert str(caught.value) == message
 
 
-def test_a_document_without_an_end_is_refused() -> None:
+def test_a_document_that_contains_itself_is_refused() -> None:
     endless: dict[str, Any] = {}
     endless["a"] = endless
     with pytest.raises(WireError, match="expected a JSON value"):
@@ -90,26 +90,26 @@ def test_loose_bytes_may_be_broken() -> None:
 # requests, same dialect
 
 
-def test_the_same_dialect_passes_the_bytes() -> None:
+def test_within_one_dialect_the_bytes_are_unchanged() -> None:
     body = b'{ "stream":true, "new_field":{"b":1,"a":2.50}, "messages":[], "model":"m" }'
     done = dragoman.translate_request(body, source="openai-chat", target="openai-chat")
     assert (done.body, done.losses) == (body, ())
     assert (done.asked, done.model, done.stream, done.request) == ("m", "m", True, None)
 
 
-def test_the_model_is_spliced_in_where_it_stood() -> None:
+def test_the_new_model_is_written_at_the_place_of_the_old_model() -> None:
     body = b'{"new_field": 1.50, "model":"m", "messages":[]}'
     done = dragoman.translate_request(body, source="openai-chat", target="openai-chat", model="n")
     assert done.body == b'{"new_field": 1.50, "model":"n", "messages":[]}'
     assert (done.asked, done.model) == ("m", "n")
 
 
-def test_the_same_model_leaves_the_bytes_alone() -> None:
+def test_the_same_model_leaves_the_bytes_unchanged() -> None:
     body = b'{"model":"m",  "messages":[]}'
     assert dragoman.translate_request(body, source="anthropic", target="anthropic", model="m").body is body
 
 
-def test_a_model_in_the_address_is_not_spliced() -> None:
+def test_a_model_in_the_url_is_not_written_into_the_body() -> None:
     body = b'{"contents":[ ]}'
     done = dragoman.translate_request(body, source="gemini", target="gemini", model="gemini-3-pro")
     assert (done.body, done.asked, done.model) == (body, "", "gemini-3-pro")
@@ -117,18 +117,18 @@ def test_a_model_in_the_address_is_not_spliced() -> None:
 
 @pytest.mark.parametrize("dialect", names())
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"[" * 99_999])
-def test_the_same_dialect_still_refuses_what_is_no_request(dialect: str, body: bytes) -> None:
+def test_within_one_dialect_a_body_that_is_no_request_is_refused(dialect: str, body: bytes) -> None:
     with pytest.raises(WireError):
         dragoman.translate_request(body, source=dialect, target=dialect)
 
 
-def test_a_head_of_another_shape_passes_when_the_dialect_has_no_such_field() -> None:
+def test_a_field_of_another_dialect_is_ignored_whatever_its_type() -> None:
     body = b'{"contents":[],"stream":"yes"}'
     done = dragoman.translate_request(body, source="gemini", target="gemini")
     assert (done.body, done.model, done.stream) == (body, "", None)
 
 
-def test_foreign_seals_are_found_even_within_one_dialect() -> None:
+def test_foreign_seals_are_dropped_even_within_one_dialect() -> None:
     thinking = {"type": "thinking", "thinking": "hm", "signature": packed_seals.pack(Seal("gemini", "c2VhbA=="))}
     spoken = {"role": "assistant", "content": [thinking, {"type": "text", "text": "a"}]}
     body = {**MESSAGES, "messages": [{"role": "user", "content": "q"}, spoken, {"role": "user", "content": "b"}]}
@@ -151,7 +151,7 @@ def test_foreign_seals_are_found_even_within_one_dialect() -> None:
 # requests, another dialect
 
 
-def test_a_request_crosses() -> None:
+def test_a_request_is_translated() -> None:
     done = dragoman.translate_request(
         {**CHAT, "logit_bias": {"1": 2}, "stream": True},
         source="openai-chat",
@@ -175,7 +175,7 @@ def test_a_request_crosses() -> None:
     assert repr(done) == f"<Translation openai-chat to anthropic: {len(done.body)} bytes, 2 losses>"
 
 
-def test_the_profile_is_that_of_the_model_that_is_asked() -> None:
+def test_the_profile_is_that_of_the_requested_model() -> None:
     body = {**MESSAGES, "system": "s", "temperature": 0.5}
     old = dragoman.translate_request(body, source="anthropic", target="openai-chat", model="gpt-4o")
     new = dragoman.translate_request(body, source="anthropic", target="openai-chat", model="o3")
@@ -212,7 +212,7 @@ def test_options_that_do_not_exist_are_refused(target: str) -> None:
 # answers
 
 
-def test_an_answer_passes_within_one_dialect() -> None:
+def test_within_one_dialect_an_answer_is_unchanged() -> None:
     body = b'{"choices": [], "new":1.50}'
     done = dragoman.translate_response(body, source="openai-chat", target="openai-chat", tolerance="info")
     assert (done.body, done.losses) == (body, ())
@@ -224,7 +224,7 @@ def test_an_answer_that_is_no_json_is_refused_within_one_dialect(body: bytes) ->
         dragoman.translate_response(body, source="openai-chat", target="openai-chat")
 
 
-def test_an_answer_crosses() -> None:
+def test_an_answer_is_translated() -> None:
     done = dragoman.translate_response(ANSWER, source="anthropic", target="openai-chat", created=5)
     assert done.json() == {
         "id": "chatcmpl--msg_1",
@@ -244,13 +244,13 @@ def test_an_answer_crosses() -> None:
     assert done.losses == ()
 
 
-def test_an_answer_can_lose_too_much() -> None:
+def test_losses_of_an_answer_beyond_the_tolerance_are_an_error() -> None:
     body = {**ANSWER, "stop_reason": "pause_turn", "unheard_of": 1}
     with pytest.raises(LossError):
         dragoman.translate_response(body, source="anthropic", target="openai-chat", tolerance="info")
 
 
-def _asked() -> dragoman.Translation:
+def _request_with_tools() -> dragoman.Translation:
     tools = [
         {"type": "function", "function": {"name": "a.b"}},
         {"type": "custom", "custom": {"name": "patch"}},
@@ -265,10 +265,10 @@ def _calls(answer: Mapping[str, Any], choice: int = 0) -> list[Any]:
     return [call.get("function") or call["custom"] for call in answer["choices"][choice]["message"]["tool_calls"]]
 
 
-def test_renamed_and_wrapped_tools_and_the_model_find_their_way_back() -> None:
-    asked = _asked()
-    assert asked.renamed == {RENAMED: ("", "a.b"), "p_q_803bf4d6df": ("", "p.q")}
-    assert asked.wrapped == {"patch", "p_q_803bf4d6df"}
+def test_renamed_and_wrapped_tools_and_the_model_are_restored() -> None:
+    request = _request_with_tools()
+    assert request.renamed == {RENAMED: ("", "a.b"), "p_q_803bf4d6df": ("", "p.q")}
+    assert request.wrapped == {"patch", "p_q_803bf4d6df"}
     content = [
         {"type": "tool_use", "id": "c1", "name": RENAMED, "input": {"x": 1}},
         {"type": "tool_use", "id": "c2", "name": "patch", "input": {"input": "+ line\n"}},
@@ -276,7 +276,7 @@ def test_renamed_and_wrapped_tools_and_the_model_find_their_way_back() -> None:
         {"type": "tool_use", "id": "c4", "name": "other", "input": {}},
     ]
     body = {**ANSWER, "content": content, "stop_reason": "tool_use"}
-    done = dragoman.translate_response(body, source="anthropic", target="openai-chat", answers=asked)
+    done = dragoman.translate_response(body, source="anthropic", target="openai-chat", answers=request)
     assert done.json()["model"] == "mine"
     assert _calls(done.json()) == [
         {"name": "a.b", "arguments": '{"x":1}'},
@@ -287,8 +287,8 @@ def test_renamed_and_wrapped_tools_and_the_model_find_their_way_back() -> None:
     assert done.losses == ()
 
 
-def test_every_answer_of_several_finds_its_way_back() -> None:
-    asked = dragoman.translate_request(
+def test_tool_names_are_restored_in_each_of_several_answers() -> None:
+    request = dragoman.translate_request(
         {
             "contents": [{"role": "user", "parts": [{"text": "q"}]}],
             "tools": [{"functionDeclarations": [{"name": "a.b"}]}],
@@ -303,7 +303,7 @@ def test_every_answer_of_several_finds_its_way_back() -> None:
         {"id": "r", "choices": [{"index": i, **choice} for i in range(2)]},
         source="openai-chat",
         target="gemini",
-        answers=asked,
+        answers=request,
     )
     names = [c["content"]["parts"][0]["functionCall"]["name"] for c in done.json()["candidates"]]
     assert names == ["a.b", "a.b"]
@@ -312,7 +312,7 @@ def test_every_answer_of_several_finds_its_way_back() -> None:
 # faults
 
 
-def test_a_fault_crosses_with_status_and_headers() -> None:
+def test_a_fault_is_translated_with_status_and_headers() -> None:
     done = dragoman.translate_fault(
         {"type": "error", "error": {"type": "overloaded_error", "message": "later"}},
         status=529,
@@ -325,14 +325,14 @@ def test_a_fault_crosses_with_status_and_headers() -> None:
     assert done.losses == (Loss("fault.approximated", "approximated", "info", "", "status 529 is sent as 503"),)
 
 
-def test_a_fault_passes_within_one_dialect() -> None:
+def test_within_one_dialect_a_fault_is_unchanged() -> None:
     done = dragoman.translate_fault(
         b"<html>\xff", status=502, headers={"Retry-After": "7"}, source="openai-chat", target="openai-chat"
     )
     assert (done.body, done.status, done.headers, done.losses) == (b"<html>\xff", 502, {"retry-after": "7"}, ())
 
 
-def test_fields_of_a_fault_that_only_its_source_knows_are_losses() -> None:
+def test_fields_of_a_fault_that_only_its_source_has_are_losses() -> None:
     done = dragoman.translate_fault(
         {"error": {"message": "no", "type": "odd", "misalignment": {"a": 1}}},
         status=400,
@@ -354,24 +354,24 @@ CLAUDE_TOOL = {"name": "f", "input_schema": {"type": "object", "properties": {}}
 @pytest.mark.parametrize(
     "tools", [[CHAT_TOOL], {"tools": [CHAT_TOOL]}, {"model": "m", "config": {"tools": [CHAT_TOOL]}}]
 )
-def test_declarations_cross_alone_or_in_an_object(tools: Any) -> None:
+def test_declarations_are_translated_alone_or_in_an_object(tools: Any) -> None:
     done = dragoman.translate_tools(tools, source="openai-chat", target="anthropic")
     assert (done.json(), done.losses) == ([CLAUDE_TOOL], ())
 
 
-def test_declarations_pass_within_one_dialect() -> None:
+def test_within_one_dialect_declarations_are_unchanged() -> None:
     body = b'[ {"type":"function","function":{"name":"f","new":1}} ]'
     done = dragoman.translate_tools(body, source="openai-chat", target="openai-chat", tolerance="info")
     assert (done.body, done.losses) == (body, ())
 
 
-def test_declarations_can_lose_too_much() -> None:
+def test_losses_of_declarations_beyond_the_tolerance_are_an_error() -> None:
     with pytest.raises(LossError):
         dragoman.translate_tools([{"type": "web_search"}], source="openai-chat", target="anthropic", tolerance="info")
 
 
 @pytest.mark.parametrize("body", [b"{", b"{}", b'{"config":7}', b'{"config":{}}', b'{"tools":7}', b'{"a":' * 99_999])
-def test_what_holds_no_declarations_is_refused(body: bytes) -> None:
+def test_a_body_without_declarations_is_refused(body: bytes) -> None:
     with pytest.raises(WireError):
         dragoman.translate_tools(body, source="openai-chat", target="anthropic")
 
@@ -409,14 +409,14 @@ def _tool_use(name: str, *pieces: str) -> tuple[dict[str, Any], list[dict[str, A
     return block, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
 
 
-def test_a_stream_passes_within_one_dialect() -> None:
+def test_within_one_dialect_a_stream_is_unchanged() -> None:
     stream = dragoman.StreamTranslator(source="openai-chat", target="openai-chat")
     assert stream.feed(b"data: \xff\n\ndata: [DO") + stream.feed(b"NE]\n") == b"data: \xff\n\n"
     assert stream.close() == b"data: [DONE]\n"
     assert stream.losses == ()
 
 
-def test_a_stream_crosses() -> None:
+def test_a_stream_is_translated() -> None:
     stream = dragoman.StreamTranslator(source="anthropic", target="openai-chat", created=5)
     body = _anthropic(({"type": "text", "text": ""}, [{"type": "text_delta", "text": "ok"}]), stop="end_turn")
     written = stream.feed(body[:100]) + stream.feed(body[100:]) + stream.close()
@@ -429,8 +429,8 @@ def test_a_stream_crosses() -> None:
     assert stream.losses == ()
 
 
-def test_renamed_and_wrapped_tools_find_their_way_back_in_a_stream() -> None:
-    stream = dragoman.StreamTranslator(source="anthropic", target="openai-chat", answers=_asked())
+def test_renamed_and_wrapped_tools_are_restored_in_a_stream() -> None:
+    stream = dragoman.StreamTranslator(source="anthropic", target="openai-chat", answers=_request_with_tools())
     body = _anthropic(
         _tool_use(RENAMED, '{"x"', ":1}"),
         _tool_use("patch", '{"inp', 'ut": "+ a', '\\n"}'),
@@ -464,19 +464,19 @@ def test_a_cut_stream_ends_in_a_fault() -> None:
     assert b"message_stop" not in ending
 
 
-def test_losses_of_a_stream_include_the_fields_only_its_source_knows() -> None:
+def test_losses_of_a_stream_include_fields_that_only_its_source_has() -> None:
     stream = dragoman.StreamTranslator(source="openai-chat", target="anthropic")
     stream.feed(_sse({"id": "c", "model": "m", "new": 1, "choices": [{"index": 0, "delta": {"content": "a"}}]}))
     assert stream.losses == (Loss("field.dropped", "dropped", "warning", "/new"),)
     assert stream.losses == stream.losses
 
 
-# kin: a dialect that understands another's fields
+# related dialects: one dialect has the fields of another
 
 
 @pytest.fixture
-def kin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dialect]:
-    """A dialect from outside that speaks Chat and knows its fields."""
+def related(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dialect]:
+    """A dialect of another package that is related to Chat and has Chat's fields."""
     dialect = msgspec.structs.replace(get("openai-chat"), name="test-kin", kin=("openai-chat",))
     monkeypatch.setattr(dialect_folder, "_plugged", lambda name: dialect if name == "test-kin" else None)
     yield dialect
@@ -484,21 +484,21 @@ def kin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dialect]:
     with_fast_shortcuts._short_way.cache_clear()
 
 
-def test_what_kin_understands_is_no_loss(kin: Dialect) -> None:
+def test_a_field_that_a_related_dialect_has_is_no_loss(related: Dialect) -> None:
     body = {**CHAT, "logit_bias": {"1": 2}}
-    assert dragoman.translate_request(body, source="openai-chat", target=kin.name).losses == ()
-    stream = dragoman.StreamTranslator(source="openai-chat", target=kin.name)
+    assert dragoman.translate_request(body, source="openai-chat", target=related.name).losses == ()
+    stream = dragoman.StreamTranslator(source="openai-chat", target=related.name)
     stream.feed(_sse({"id": "c", "model": "m", "new": 1, "choices": [{"index": 0, "delta": {"content": "a"}}]}))
     assert stream.losses == ()
     message = {"role": "assistant", "content": "Hi."}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     answer = {"id": "c", "model": "m", "choices": [choice], "usage": usage, "service_tier": "flex"}
-    done = dragoman.translate_response(answer, source="openai-chat", target=kin.name)
+    done = dragoman.translate_response(answer, source="openai-chat", target=related.name)
     assert (done.losses, done.json()["service_tier"]) == ((), "flex")
 
 
-def test_the_headers_of_a_translation_are_its_own() -> None:
+def test_changed_headers_do_not_change_a_later_translation() -> None:
     body = b'{"model":"m","messages":[{"role":"user","content":"hi"}]}'
     first = dragoman.translate_request(body, source="openai-chat", target="openai-chat")
     first.headers["x-mine"] = "1"
