@@ -1,1 +1,1 @@
-"""One feature over all pairs of dialects: free-text tools, hosted tools, settings that refuse each other."""
+"""Tests of one feature over all pairs of dialects, for example free-text tools, hosted tools, conflicting settings."""

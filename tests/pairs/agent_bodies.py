@@ -1,6 +1,7 @@
-"""Requests in the shapes that coding agents send in mid-session: written by hand, every field that they have.
+"""Owns handwritten requests with all fields that coding agents send in the middle of a session.
 
-Seen with Claude Code 2.1.197, Codex 0.166, Gemini CLI 0.61, opencode 1.18 and pi 0.73 (2026-11). The words are ours.
+The shapes are those of Claude Code 2.1.197, Codex 0.166, Gemini CLI 0.61, opencode 1.18 and pi 0.73 (2026-11). The
+texts are invented.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def _zod(required: list[str], **properties: Any) -> dict[str, Any]:
 
 
 def claude_code() -> dict[str, Any]:
-    """Claude Code: adaptive thinking, a system turn after the prompt, marks on the last result."""
+    """Claude Code: adaptive thinking, a system turn after the prompt, cache marks on the last result."""
     status = {"anyOf": [{"type": "string", "enum": ["pending", "completed"]}, {"type": "string", "const": "deleted"}]}
     metadata = {"type": "object", "propertyNames": {"type": "string"}, "additionalProperties": {}}
     limit = {"type": "integer", "exclusiveMinimum": 0, "maximum": 9007199254740991}
@@ -113,7 +114,7 @@ def _codex(**fields: Any) -> dict[str, Any]:
 
 
 def codex() -> dict[str, Any]:
-    """Codex with a model that has its tools in `tools`: free text, a search of its own, one of the upstream's."""
+    """Codex with a model that has its tools in `tools`: a free-text tool, a search by the client, a hosted search."""
     command = _schema(["cmd"], cmd=_TEXT, max_output_tokens={"type": "number"})
     image = _schema(["path"], detail={"type": "string", "enum": ["high", "original"]}, path=_TEXT)
     grammar = {"type": "grammar", "syntax": "lark", "definition": 'start: "*** Begin Patch" LF /(.+)/\nLF: /\\n/'}
@@ -165,7 +166,7 @@ def codex() -> dict[str, Any]:
 
 
 def codex_programs() -> dict[str, Any]:
-    """Codex with a newer model: an item that adds tools in namespaces, one call at a time, outputs as lists."""
+    """Codex with a newer model: an item that adds tools in namespaces, no parallel calls, outputs as lists."""
     program = {"type": "custom", "name": "exec", "description": "Runs JavaScript.", "format": {"type": "text"}}
     sleep = {"type": "function", "name": "sleep", "description": "Waits.", "strict": False}
     message = {"type": "string", "description": "What to say.", "encrypted": True}
@@ -223,7 +224,7 @@ def codex_programs() -> dict[str, Any]:
 
 
 def gemini_cli() -> dict[str, Any]:
-    """Gemini CLI: schemas as JSON Schema, ids of its own making, pictures inside the result."""
+    """Gemini CLI: schemas as JSON Schema, ids made by the client, images inside the result."""
     declared = [
         {"name": "read_file", "description": "Reads.", "parametersJsonSchema": _schema(["file_path"], file_path=_TEXT)},
         {
@@ -264,13 +265,13 @@ def gemini_cli() -> dict[str, Any]:
 
 
 def gemini_login() -> dict[str, Any]:
-    """The same in the envelope of Code Assist, where no schema has its own field."""
+    """Gemini CLI in the envelope of Code Assist, which has no separate field for a JSON Schema."""
     inner = gemini_cli() | {"session_id": "5a0e"}
     return {"model": "gemini-2.5-pro", "project": "p", "user_prompt_id": "5a0e########0", "request": inner}
 
 
 def opencode() -> dict[str, Any]:
-    """opencode by the Chat dialect: the picture comes in a turn of the user's behind the results."""
+    """opencode with the Chat dialect: the image is in a user turn after the results."""
     read = {"$schema": _DRAFT, **_schema(["filePath"], filePath=_TEXT, limit={"type": "integer", "minimum": 1})}
     calls = [
         {"id": "call_1", "type": "function", "function": {"name": "read", "arguments": '{"filePath":"/w/notes.txt"}'}},
@@ -296,7 +297,7 @@ def opencode() -> dict[str, Any]:
 
 
 def pi() -> dict[str, Any]:
-    """pi by the Messages dialect: a budget, and tools whose input is to be streamed as it is made."""
+    """pi with the Messages dialect: a budget, and tools with fine-grained streaming of their input."""
     read = {"name": "read", "description": "Reads.", "eager_input_streaming": True}
     mark = {"cache_control": {"type": "ephemeral"}}
     called = {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {"path": "notes.txt"}}

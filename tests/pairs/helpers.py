@@ -1,4 +1,4 @@
-"""Owns what the tests of this folder share: models, sessions in canon, answers as an upstream would send them."""
+"""Owns the shared helpers of this folder: models, canonical sessions, and answers in the form that upstreams send."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MODELS = {
 
 
 def written(request: Request, dialect: str) -> bytes:
-    """A canonical request as a client of this dialect would send it."""
+    """Write a canonical request in the form that a client of this dialect sends."""
     return get(dialect).write_request(request, Context(dialect, dialect))
 
 
@@ -38,7 +38,7 @@ def read(body: bytes, dialect: str) -> Request:
 
 
 def to(target: str, body: Any, source: str, **options: Any) -> dragoman.Translation:
-    """The translation for the target's usual model; judged and linted."""
+    """Translate for the default model of the target, and check the result against the official types and by lint."""
     model = options.pop("model", MODELS[target])
     done = dragoman.translate_request(body, source=source, target=target, model=model, **options)
     assert check_request(target, done.body, extensions=True) == [], done.body
@@ -51,18 +51,18 @@ def codes(done: dragoman.Translation) -> set[str]:
     return {loss.code for loss in done.losses}
 
 
-def lost(done: dragoman.Translation) -> set[tuple[str, str]]:
+def losses_of(done: dragoman.Translation) -> set[tuple[str, str]]:
     return {(loss.code, loss.path) for loss in done.losses}
 
 
 def answer(dialect: str, *parts: Any) -> bytes:
-    """A whole answer as an upstream of this dialect sends it."""
+    """Return a whole answer in the form that an upstream of this dialect sends."""
     response = Response(parts, Stop("tool_calls"), "resp_1", MODELS[dialect], 1)
     return get(dialect).write_response(response, Context(dialect, dialect))
 
 
 def streamed(dialect: str, call: ToolCall, pieces: Iterable[str]) -> bytes:
-    """One call as an upstream of this dialect streams it, its arguments in these pieces."""
+    """Return the stream of one call with its arguments in these pieces, as an upstream of this dialect sends it."""
     writer = get(dialect).writer(Context(dialect, dialect))
     bare = msgspec.structs.replace(call, arguments="")
     events: list[Event] = [Start("resp_1", MODELS[dialect], 1), PartStart(0, bare)]

@@ -1,4 +1,4 @@
-"""What coding agents send crosses to every dialect: lint-clean, every call with its result, and no needless warning."""
+"""Requests of coding agents in every dialect: lint-clean, each call with its result, no needless warning."""
 
 from __future__ import annotations
 
@@ -23,28 +23,30 @@ MODELS = {
 CASES = [(name, target) for name, (source, _) in BODIES.items() for target in MODELS if target != source]
 WARNED = {
     "effort.dropped",  # gpt-4.1 does not think
-    "parallel.unenforced",  # Gemini and Ollama cannot be told
-    "result.media.moved",  # no place for a picture in a result
-    "seal.dummy",  # calls without a seal, in a model's step that wants one
+    "parallel.unenforced",  # Gemini and Ollama have no such setting
+    "result.media.moved",  # no place for an image in a result
+    "seal.dummy",  # calls without a seal, where the model requires one
     "system.demoted",  # no system turn in mid-conversation
-    "tool.hosted.dropped",  # no web search of the upstream's own
+    "tool.hosted.dropped",  # the upstream has no web search
 }
 
 
-def crossed(name: str, target: str) -> dragoman.Translation:
+def translated_body(name: str, target: str) -> dragoman.Translation:
     source, body = BODIES[name]
     return dragoman.translate_request(body(), source=source, target=target, model=MODELS[target])
 
 
 @pytest.mark.parametrize(("name", "target"), CASES)
-def test_it_arrives_whole(name: str, target: str) -> None:
+def test_a_session_of_an_agent_is_translated_completely(name: str, target: str) -> None:
     source, body = BODIES[name]
-    told = crossed(name, target)
-    found = dragoman.lint(told.body, dialect=target, model=MODELS[target])
+    translated = translated_body(name, target)
+    found = dragoman.lint(translated.body, dialect=target, model=MODELS[target])
     assert [(one.rule, one.path, one.message) for one in found if one.severity == "error"] == []
-    assert {(one.code, one.path) for one in told.losses if one.severity != "info" and one.code not in WARNED} == set()
+    assert {
+        (one.code, one.path) for one in translated.losses if one.severity != "info" and one.code not in WARNED
+    } == set()
     sent = dialects.get(source).read_request(msgspec.json.encode(body()), Context(source, target))
-    got = dialects.get(target).read_request(told.body, Context(target, source))
+    got = dialects.get(target).read_request(translated.body, Context(target, source))
     calls = [part for turn in got.turns for part in turn.parts if isinstance(part, ToolCall)]
     results = [part for turn in got.turns for part in turn.parts if isinstance(part, ToolResult)]
     assert len(calls) == sum([isinstance(part, ToolCall) for turn in sent.turns for part in turn.parts])
@@ -54,25 +56,29 @@ def test_it_arrives_whole(name: str, target: str) -> None:
     assert sum([isinstance(one, Media) for one in shown]) == (name != "pi")
 
 
-def test_management_that_clears_something_is_a_loss() -> None:
+def test_context_management_that_clears_content_is_reported() -> None:
     body = BODIES["claude-code"][1]()
     body["context_management"] = {"edits": [{"type": "clear_thinking_20251015", "keep": {"type": "all_but", "n": 1}}]}
-    told = dragoman.translate_request(body, source="anthropic", target="openai-chat", model="gpt-4.1")
-    assert [one.code for one in told.losses if one.path == "/context_management"] == ["field.dropped"]
+    translated = dragoman.translate_request(body, source="anthropic", target="openai-chat", model="gpt-4.1")
+    assert [one.code for one in translated.losses if one.path == "/context_management"] == ["field.dropped"]
     kept = dragoman.translate_request(body, source="anthropic", target="anthropic", model="claude-opus-4-8")
     assert kept.json()["context_management"] == body["context_management"]
 
 
-def test_a_search_that_stays_at_home_is_a_loss() -> None:
+def test_a_search_without_web_access_is_reported() -> None:
     body = BODIES["codex"][1]()
     body["tools"][-1]["external_web_access"] = False
-    told = dragoman.translate_request(body, source="openai-responses", target="anthropic", model="claude-opus-4-8")
-    lost = [one for one in told.losses if one.code == "tool.hosted.option.dropped"]
-    assert [one.path for one in lost] == ["/tools/4/external_web_access"]
+    translated = dragoman.translate_request(
+        body, source="openai-responses", target="anthropic", model="claude-opus-4-8"
+    )
+    losses = [one for one in translated.losses if one.code == "tool.hosted.option.dropped"]
+    assert [one.path for one in losses] == ["/tools/4/external_web_access"]
 
 
-def test_thoughts_of_this_turn_alone_is_a_loss() -> None:
+def test_reasoning_context_of_the_current_turn_only_is_reported() -> None:
     body = BODIES["codex-programs"][1]()
     body["reasoning"]["context"] = "current_turn"
-    told = dragoman.translate_request(body, source="openai-responses", target="anthropic", model="claude-opus-4-8")
-    assert [one.severity for one in told.losses if one.path == "/reasoning/context"] == ["warning"]
+    translated = dragoman.translate_request(
+        body, source="openai-responses", target="anthropic", model="claude-opus-4-8"
+    )
+    assert [one.severity for one in translated.losses if one.path == "/reasoning/context"] == ["warning"]

@@ -1,4 +1,4 @@
-"""Calls whose arguments break off, over all pairs: reported, never completed, never run, in answers and in streams."""
+"""Calls with incomplete arguments, over all pairs: reported, never completed, never run, in answers and in streams."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ ARGUMENTS = {"break off": CUT, "are no JSON": "{'path': '/etc'}", "are a list": 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize(("source", "target"), TEXT)
-def test_an_answer_with_half_a_call_was_cut(source: str, target: str, stop: StopReason, order: str) -> None:
+def test_an_answer_with_an_incomplete_call_has_the_stop_reason_length(
+    source: str, target: str, stop: StopReason, order: str
+) -> None:
     done = dragoman.translate_response(_answer(source, stop, order), source=source, target=target)
     assert check_response(target, done.body, extensions=True) == []
     back = _read(target, done.body)
@@ -74,10 +76,12 @@ def test_an_answer_with_half_a_call_was_cut(source: str, target: str, stop: Stop
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize(("source", "target"), [pair for pair in TEXT if pair[0] in STREAMING])
-def test_a_stream_with_half_a_call_was_cut(source: str, target: str, stop: StopReason, order: str) -> None:
+def test_a_stream_with_an_incomplete_call_has_the_stop_reason_length(
+    source: str, target: str, stop: StopReason, order: str
+) -> None:
     stream, back = _streamed(source, target, _stream(source, stop, order))
     if order == "first" and source == "anthropic":
-        # Messages has no place for it: half a call may stand at the end, and only there.
+        # In Messages an incomplete call may only be at the end.
         assert isinstance(back, Fault)
         return
     assert isinstance(back, Response)
@@ -98,7 +102,9 @@ def _streamed(source: str, target: str, raw: bytes) -> tuple[dragoman.StreamTran
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize("source", [name for name in STREAMING if name != "anthropic"])
-def test_a_messages_stream_may_end_with_half_a_call_and_only_end(source: str, stop: StopReason, order: str) -> None:
+def test_a_messages_stream_may_have_an_incomplete_call_only_at_its_end(
+    source: str, stop: StopReason, order: str
+) -> None:
     stream, back = _streamed(source, "anthropic", _stream(source, stop, order))
     if order == "first":
         assert isinstance(back, Fault)
@@ -109,7 +115,7 @@ def test_a_messages_stream_may_end_with_half_a_call_and_only_end(source: str, st
 
 
 def _chat(arguments: str, finish: str, *, first: bool) -> dict[str, Any]:
-    """A Chat answer with a whole call, and one with these arguments."""
+    """Return a Chat answer with a complete call and a call with these arguments."""
     calls = [
         {"id": name, "type": "function", "function": {"name": "read", "arguments": text}}
         for name, text in (("call_a", WHOLE.arguments), ("call_b", arguments))
@@ -133,8 +139,10 @@ def _chat_stream(answer: dict[str, Any]) -> bytes:
 @pytest.mark.parametrize("finish", ["tool_calls", "stop", "length"])
 @pytest.mark.parametrize("why", ARGUMENTS)
 @pytest.mark.parametrize("target", ATOMIC)
-def test_where_a_call_is_an_object_a_broken_one_is_none(target: str, why: str, finish: str, first: bool) -> None:
-    """The others of the answer stay: they are whole. The ending says what happened, or a fault does."""
+def test_a_target_with_arguments_as_objects_gets_no_broken_call(
+    target: str, why: str, finish: str, first: bool
+) -> None:
+    """The complete calls of the answer stay. The finish reason or a fault reports the broken call."""
     answer = _chat(ARGUMENTS[why], finish, first=first)
     kind = ATOMIC[target]
     if kind == "fault" and finish != "length":
@@ -157,7 +165,7 @@ def test_where_a_call_is_an_object_a_broken_one_is_none(target: str, why: str, f
 @pytest.mark.parametrize("finish", ["tool_calls", "stop", "length"])
 @pytest.mark.parametrize("why", ARGUMENTS)
 @pytest.mark.parametrize("target", [name for name in ATOMIC if name != "anthropic"])
-def test_nor_is_it_in_a_stream(target: str, why: str, finish: str, first: bool) -> None:
+def test_a_stream_with_arguments_as_objects_has_no_broken_call(target: str, why: str, finish: str, first: bool) -> None:
     raw = _chat_stream(_chat(ARGUMENTS[why], finish, first=first))
     stream, back = _streamed("openai-chat", target, raw)
     assert "call.truncated" in _codes(stream.losses)
@@ -172,7 +180,7 @@ def test_nor_is_it_in_a_stream(target: str, why: str, finish: str, first: bool) 
 
 
 @pytest.mark.parametrize("finish", ["tool_calls", "length"])
-def test_words_in_place_of_arguments_never_reach_a_messages_stream(finish: str) -> None:
+def test_text_in_place_of_arguments_is_a_fault_in_a_messages_stream(finish: str) -> None:
     stream, back = _streamed("openai-chat", "anthropic", _chat_stream(_chat("run it", finish, first=False)))
     assert isinstance(back, Fault)
     assert stream.fault is not None
@@ -180,8 +188,8 @@ def test_words_in_place_of_arguments_never_reach_a_messages_stream(finish: str) 
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter", "openai-responses"])
-def test_arguments_that_are_whole_and_no_json_are_the_models_mistake(target: str) -> None:
-    """The client can tell the model, so the call is told as it came, and the answer is not cut."""
+def test_complete_arguments_that_are_not_json_are_passed_unchanged(target: str) -> None:
+    """The client can report the mistake to the model. So the call is passed unchanged, and the answer is not cut."""
     malformed = ToolCall("call_a", "read", "{'path': '/etc'}")
     body = get("anthropic").write_response(Response((), Stop("stop"), "m1", "m"), Context("anthropic", "anthropic"))
     answer = json.loads(body)
@@ -195,10 +203,10 @@ def test_arguments_that_are_whole_and_no_json_are_the_models_mistake(target: str
 
 
 @pytest.mark.parametrize("stop", STOPS)
-def test_half_a_patch_is_not_applied(stop: StopReason) -> None:
-    """A free-text call travels wrapped; what comes back of a wrapper that breaks off is half a text."""
+def test_an_incomplete_patch_is_marked_incomplete(stop: StopReason) -> None:
+    """A free-text call is sent wrapped in JSON. An incomplete wrapper gives an incomplete text."""
     tool = {"type": "custom", "name": "apply_patch", "description": "Patch.", "format": {"type": "text"}}
-    asked = dragoman.translate_request(
+    request = dragoman.translate_request(
         {"model": "m", "input": "Go.", "tools": [tool]}, source="openai-responses", target="openrouter"
     )
     half = ToolCall("call_a", "apply_patch", '{"input":"*** Begin')
@@ -208,7 +216,7 @@ def test_half_a_patch_is_not_applied(stop: StopReason) -> None:
     finish = Finish(Stop(stop))
     raw = b"".join([writer.send(event) for event in [*unfold(response)[:-1], finish]])
     raw = raw.replace(b'"finish_reason":"length"', b'"finish_reason":"%b"' % stop.encode())
-    stream = dragoman.StreamTranslator(source="openrouter", target="openai-responses", answers=asked)
+    stream = dragoman.StreamTranslator(source="openrouter", target="openai-responses", answers=request)
     out = stream.feed(raw) + stream.close()
     last = json.loads(out.decode().rstrip().rpartition("data: ")[2])["response"]
     assert last["status"] == "incomplete"
@@ -217,7 +225,7 @@ def test_half_a_patch_is_not_applied(stop: StopReason) -> None:
     ]
 
 
-def test_what_breaks_off() -> None:
+def test_incomplete_json_is_told_apart_from_invalid_json() -> None:
     text = '{"a": [1.5, -2, true, null, "x\\u00e9\\n"], "b": {"c": ""}}'
     for end in range(1, len(text)):
         assert json_text.breaks_off(text[:end]), text[:end]

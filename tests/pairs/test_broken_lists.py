@@ -1,4 +1,4 @@
-"""Lists in answers with a null among their members: the null is left out, and the other members arrive."""
+"""Lists in answers with a null as a member: the null is left out, and the other members are kept."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("target", DIALECTS)
 @pytest.mark.parametrize("source", ANSWERS)
-def test_a_null_in_a_list_takes_nothing_else_with_it(source: str, target: str) -> None:
+def test_a_null_in_a_list_does_not_drop_other_members(source: str, target: str) -> None:
     if source == target:
         return
     body = json.dumps(ANSWERS[source]).encode()

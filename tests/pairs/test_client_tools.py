@@ -1,5 +1,6 @@
-"""Tools that OpenAI defines and the client runs (local shell, shell, apply patch): functions to any other model, and
-items of their own for the client, in histories, answers and streams."""
+"""Tools that OpenAI defines and the client runs: local shell, shell, apply patch.
+
+Other models get them as functions. The client gets the items of Responses, in histories, answers and streams."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Tool, ToolCall, ToolResult
-from tests.pairs.helpers import DIALECTS, answer, calls_of, codes, folded, lost, read, read_answer, streamed, to
+from tests.pairs.helpers import DIALECTS, answer, calls_of, codes, folded, losses_of, read, read_answer, streamed, to
 
 SOURCE = "openai-responses"
 OTHERS = [name for name in DIALECTS if name != SOURCE]
@@ -39,7 +40,7 @@ PATCH_CALL = {
 }
 WROTE = [{"stdout": "a.txt", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
 
-# tool -> call, arguments of the function, output, its text, and whether it tells of a failure
+# tool -> call, arguments of the function, output, text of the output, and whether the output is a failure
 CASES: dict[str, tuple[Any, Any, Any, str, bool]] = {
     "local_shell": (
         LOCAL_CALL,
@@ -65,7 +66,7 @@ CASES: dict[str, tuple[Any, Any, Any, str, bool]] = {
 }
 
 
-def _asked(name: str, *items: Any) -> dict[str, Any]:
+def _request(name: str, *items: Any) -> dict[str, Any]:
     hello = {"type": "message", "role": "user", "content": "Hi"}
     return {"model": "gpt-5.5", "input": [hello, *items], "tools": [{"type": name}]}
 
@@ -74,7 +75,7 @@ def _asked(name: str, *items: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("name", CASES)
 def test_another_model_gets_a_function_with_its_calls_and_results(name: str, target: str) -> None:
     call, arguments, output, text, failed = CASES[name]
-    done = to(target, _asked(name, call, output), SOURCE)
+    done = to(target, _request(name, call, output), SOURCE)
     there = read(done.body, target)
     (offered,) = there.tools
     assert isinstance(offered, Tool) and offered.name == name
@@ -84,9 +85,9 @@ def test_another_model_gets_a_function_with_its_calls_and_results(name: str, tar
     assert (called.name, called.input) == (name, arguments)
     (result,) = [part for part in parts if isinstance(part, ToolResult)]
     assert result.call_id == called.id
-    said = "".join([getattr(part, "text", "") for part in result.parts])
-    assert said.removeprefix("Error: ") == text
-    assert result.is_error or said.startswith("Error") or not failed
+    result_text = "".join([getattr(part, "text", "") for part in result.parts])
+    assert result_text.removeprefix("Error: ") == text
+    assert result.is_error or result_text.startswith("Error") or not failed
     assert not [code for code in codes(done) if code in ("tool.hosted.dropped", "hosted.dropped", "result.orphaned")]
     assert [loss.severity for loss in done.losses if loss.code == "tool.hosted.as_function"] == ["info", "info"]
 
@@ -95,12 +96,12 @@ def test_another_model_gets_a_function_with_its_calls_and_results(name: str, tar
 @pytest.mark.parametrize("name", CASES)
 def test_a_call_of_the_function_is_an_item_for_the_client(name: str, target: str) -> None:
     call, arguments, *_ = CASES[name]
-    done = to(target, _asked(name), SOURCE)
+    done = to(target, _request(name), SOURCE)
     text = json.dumps(arguments)
     made = ToolCall("call_1", name, text)
     whole = dragoman.translate_response(answer(target, made), source=target, target=SOURCE, answers=done).json()
-    told = dragoman.StreamTranslator(source=target, target=SOURCE, answers=done)
-    out = told.feed(streamed(target, made, [text[:5], text[5:]])) + told.close()
+    translator = dragoman.StreamTranslator(source=target, target=SOURCE, answers=done)
+    out = translator.feed(streamed(target, made, [text[:5], text[5:]])) + translator.close()
     events = [json.loads(line[6:]) for line in out.decode().splitlines() if line.startswith("data: {")]
     (added,) = [event["item"] for event in events if event["type"] == "response.output_item.added"]
     (ended,) = [event["item"] for event in events if event["type"] == "response.output_item.done"]
@@ -122,28 +123,28 @@ def test_a_call_in_an_answer_is_a_call_for_any_client(name: str, target: str) ->
     assert "hosted.dropped" not in codes(back)
 
 
-def test_a_shell_in_a_container_is_the_upstreams_own() -> None:
+def test_a_shell_in_a_container_is_run_by_the_upstream() -> None:
     container = {"type": "container_reference", "container_id": "cntr_1"}
     call = {**SHELL_CALL, "environment": container}
     output = {"type": "shell_call_output", "call_id": "call_1", "output": WROTE}
-    body = {**_asked("shell", call, output), "tools": [{"type": "shell", "environment": {"type": "container_auto"}}]}
+    body = {**_request("shell", call, output), "tools": [{"type": "shell", "environment": {"type": "container_auto"}}]}
     done = to("openai-chat", body, SOURCE)
     assert "tools" not in done.json() and "tool.hosted.as_function" not in codes(done)
     assert not [one for one in done.json()["messages"] if one["role"] == "tool" or "tool_calls" in one]
-    assert ("tool.hosted.dropped", "/tools/0") in lost(done)
-    assert {"/input/1", "/input/2"} <= {path for _, path in lost(done)}
+    assert ("tool.hosted.dropped", "/tools/0") in losses_of(done)
+    assert {"/input/1", "/input/2"} <= {path for _, path in losses_of(done)}
 
 
-def test_a_function_of_the_clients_own_keeps_its_name() -> None:
+def test_a_function_with_the_name_of_a_tool_keeps_its_name() -> None:
     own = {"type": "function", "name": "shell", "parameters": {"type": "object", "properties": {}}, "strict": False}
-    done = to("anthropic", {**_asked("shell"), "tools": [{"type": "local_shell"}, own]}, SOURCE)
+    done = to("anthropic", {**_request("shell"), "tools": [{"type": "local_shell"}, own]}, SOURCE)
     made = ToolCall("call_1", "shell", "{}")
     back = dragoman.translate_response(answer("anthropic", made), source="anthropic", target=SOURCE, answers=done)
     assert back.json()["output"][-1]["type"] == "function_call"
 
 
-def test_arguments_that_break_off_are_no_whole_call() -> None:
-    done = to("openai-chat", _asked("local_shell"), SOURCE)
+def test_incomplete_arguments_make_an_incomplete_call() -> None:
+    done = to("openai-chat", _request("local_shell"), SOURCE)
     made = ToolCall("call_1", "local_shell", '{"command": ["l')
     back = dragoman.translate_response(answer("openai-chat", made), source="openai-chat", target=SOURCE, answers=done)
     (item,) = back.json()["output"]
@@ -157,7 +158,7 @@ def test_arguments_that_break_off_are_no_whole_call() -> None:
 
 @pytest.mark.parametrize("name", ["shell", "apply_patch"])
 def test_a_forced_tool_is_forced_as_the_function(name: str) -> None:
-    done = to("openai-chat", {**_asked(name), "tool_choice": {"type": name}}, SOURCE)
+    done = to("openai-chat", {**_request(name), "tool_choice": {"type": name}}, SOURCE)
     assert done.json()["tool_choice"] == {"type": "function", "function": {"name": name}}
 
 
@@ -186,7 +187,7 @@ def test_the_pieces_of_a_streamed_item_are_no_loss(target: str) -> None:
     assert "event.dropped" not in {loss.code for loss in stream.losses}
 
 
-def test_the_output_of_a_container_is_no_result_of_the_clients() -> None:
+def test_the_output_of_a_container_is_not_a_client_result() -> None:
     container = {"type": "container_reference", "container_id": "cntr_1"}
     output = {"type": "shell_call_output", "id": "sho_1", "call_id": "call_1", "output": WROTE, "status": "completed"}
     items = [{**SHELL_CALL, "environment": container}, output]
@@ -198,32 +199,32 @@ def test_the_output_of_a_container_is_no_result_of_the_clients() -> None:
 def test_the_limit_of_an_output_is_reported() -> None:
     output = {"type": "shell_call_output", "call_id": "call_1", "output": WROTE, "max_output_length": 2418}
     for target in OTHERS:
-        assert ("field.dropped", "/input/2/max_output_length") in lost(
-            to(target, _asked("shell", SHELL_CALL, output), SOURCE)
+        assert ("field.dropped", "/input/2/max_output_length") in losses_of(
+            to(target, _request("shell", SHELL_CALL, output), SOURCE)
         )
     output["max_output_length"] = None
     assert "field.dropped" not in {
         code
-        for code, path in lost(to("gemini", _asked("shell", SHELL_CALL, output), SOURCE))
+        for code, path in losses_of(to("gemini", _request("shell", SHELL_CALL, output), SOURCE))
         if "max_output_length" in path
     }
 
 
-def test_what_an_environment_says_beside_its_type_is_reported() -> None:
+def test_further_fields_of_an_environment_are_reported() -> None:
     call = {**SHELL_CALL, "environment": {"type": "local", "skills": [{"name": "a", "path": "b"}]}}
     place = ("field.dropped", "/input/1/environment/skills")
-    assert place in lost(to("anthropic", _asked("shell", call), SOURCE))
-    assert place not in lost(to("anthropic", _asked("shell", SHELL_CALL), SOURCE))
+    assert place in losses_of(to("anthropic", _request("shell", call), SOURCE))
+    assert place not in losses_of(to("anthropic", _request("shell", SHELL_CALL), SOURCE))
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini", "code-assist", "ollama", "openrouter"])
-def test_computer_use_is_a_function_that_states_the_screen(target: str) -> None:
+def test_computer_use_is_a_function_that_names_the_screen_size(target: str) -> None:
     tool = {"name": "computer", "display_width_px": 1024, "display_height_px": 768}
     body: dict[str, Any] = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "q"}]}
 
     def done(kind: str, **more: Any) -> dragoman.Translation:
-        asked = {**body, "tools": [{"type": kind, **tool, **more}]}
-        return to(target, asked, "anthropic")
+        body_with_tool = {**body, "tools": [{"type": kind, **tool, **more}]}
+        return to(target, body_with_tool, "anthropic")
 
     later = done("computer_20250124")
     assert b"1024 by 768 pixels" in later.body and b'"scroll"' in later.body and b'"zoom"' not in later.body

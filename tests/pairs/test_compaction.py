@@ -1,4 +1,4 @@
-"""Compactions: summaries that an upstream makes of a long conversation, and that only it reads in full."""
+"""Compactions: summaries of a long conversation by an upstream. Only the same upstream can read them completely."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import dragoman
 from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.pairs.helpers import DIALECTS, codes, lost, to
+from tests.pairs.helpers import DIALECTS, codes, losses_of, to
 
 MESSAGES, RESPONSES = "anthropic", "openai-responses"
 BLOCK = {"type": "compaction", "content": "They said hello.", "encrypted_content": "EpwB"}
@@ -48,7 +48,7 @@ CLIENTS = [(upstream, client) for upstream in ANSWERS for client in DIALECTS if 
 
 
 def _sent_back(client: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """The next request of a client, with the answer in its history."""
+    """Return the next request of a client, with the answer in its history."""
     if client == MESSAGES:
         turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": answer["content"]}]
         return {"model": "m", "max_tokens": 64, "messages": [*turns, {"role": "user", "content": "b"}]}
@@ -65,16 +65,16 @@ def _sent_back(client: str, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("upstream", "client"), CLIENTS)
-def test_any_client_brings_a_compaction_home(upstream: str, client: str) -> None:
+def test_a_compaction_comes_back_to_its_upstream_from_any_client(upstream: str, client: str) -> None:
     given = dragoman.translate_response(ANSWERS[upstream], source=upstream, target=client)
     assert check_response(client, given.body, extensions=True) == []
     assert not codes(given) & {"hosted.dropped", "seal.dropped"}
-    home = to(upstream, _sent_back(client, given.json()), client)
+    returned = to(upstream, _sent_back(client, given.json()), client)
     if upstream == MESSAGES:
-        assert home.json()["messages"][1]["content"][0] == BLOCK
-        assert home.headers["anthropic-beta"] == "compact-2026-01-12"
+        assert returned.json()["messages"][1]["content"][0] == BLOCK
+        assert returned.headers["anthropic-beta"] == "compact-2026-01-12"
     else:
-        assert home.json()["input"][1] == {"type": "compaction", "encrypted_content": "gAAA"}
+        assert returned.json()["input"][1] == {"type": "compaction", "encrypted_content": "gAAA"}
 
 
 def test_a_client_sees_the_summary() -> None:
@@ -83,7 +83,7 @@ def test_a_client_sees_the_summary() -> None:
 
 
 @pytest.mark.parametrize("client", [RESPONSES, "gemini", "openai-chat"])
-def test_a_streamed_compaction_finds_its_way_home_too(client: str) -> None:
+def test_a_streamed_compaction_comes_back_to_its_upstream(client: str) -> None:
     message = {**ANSWERS[MESSAGES], "content": [], "stop_reason": None}
     events: list[dict[str, Any]] = [
         {"type": "message_start", "message": message},
@@ -121,21 +121,21 @@ def test_another_upstream_gets_the_summary_as_text(target: str) -> None:
     assert {
         ("part.as_text", "/messages/1/content/0"),
         ("seal.dropped", "/messages/1/content/0/encrypted_content"),
-    } <= lost(done)
+    } <= losses_of(done)
 
 
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name != RESPONSES])
-def test_a_summary_that_nobody_else_can_read_is_lost_as_an_error(target: str) -> None:
+def test_an_encrypted_summary_for_another_upstream_is_a_loss_of_severity_error(target: str) -> None:
     done = to(target, _sent_back(RESPONSES, ANSWERS[RESPONSES]), RESPONSES)
     assert ("state.dropped", "error") in {(loss.code, loss.severity) for loss in done.losses if loss.path == "/input/1"}
 
 
-def test_a_summary_in_words_alone_goes_home_too() -> None:
+def test_a_summary_without_a_seal_comes_back_to_its_upstream() -> None:
     words = {"type": "compaction", "content": "They said hello."}
     answer = {**ANSWERS[MESSAGES], "content": [words, {"type": "text", "text": "Hi."}]}
     given = dragoman.translate_response(answer, source=MESSAGES, target=RESPONSES)
-    home = to(MESSAGES, _sent_back(RESPONSES, given.json()), RESPONSES)
-    assert home.json()["messages"][1]["content"][0] == words
+    returned = to(MESSAGES, _sent_back(RESPONSES, given.json()), RESPONSES)
+    assert returned.json()["messages"][1]["content"][0] == words
 
 
 SIGNED = {
@@ -148,16 +148,16 @@ SIGNED = {
 
 
 @pytest.mark.parametrize("client", [name for name in DIALECTS if name not in (MESSAGES, "ollama")])
-def test_a_block_goes_home_with_all_its_fields(client: str) -> None:
+def test_a_block_comes_back_with_all_its_fields(client: str) -> None:
     answer = {**ANSWERS[MESSAGES], "content": [SIGNED, {"type": "text", "text": "Hi."}]}
     given = dragoman.translate_response(answer, source=MESSAGES, target=client)
-    # The SDK's type has these fields, the schema of the official judge has them not yet.
+    # The type of the SDK has these fields; the published schema does not have them yet.
     asked = _sent_back(client, given.json())
-    home = dragoman.translate_request(asked, source=client, target=MESSAGES, model="claude-sonnet-5")
-    assert home.json()["messages"][1]["content"][0] == SIGNED
+    returned = dragoman.translate_request(asked, source=client, target=MESSAGES, model="claude-sonnet-5")
+    assert returned.json()["messages"][1]["content"][0] == SIGNED
 
 
-def test_another_upstream_gets_the_cache_mark_and_the_rest_is_reported() -> None:
+def test_another_upstream_gets_the_cache_mark_and_other_fields_are_reported() -> None:
     block = {**SIGNED, "x_later": 1, "cache_control": {"type": "ephemeral", "ttl": "1h"}}
     asked = _sent_back(MESSAGES, {**ANSWERS[MESSAGES], "content": [block, {"type": "text", "text": "Hi."}]})
     done = to("openrouter", asked, MESSAGES)
@@ -166,28 +166,28 @@ def test_another_upstream_gets_the_cache_mark_and_the_rest_is_reported() -> None
         ("seal.dropped", f"{place}/signature"),
         ("field.dropped", f"{place}/tool_changes"),
         ("field.dropped", f"{place}/x_later"),
-    } <= lost(done)
+    } <= losses_of(done)
     assert b'"cache_control":{"type":"ephemeral","ttl":"1h"}' in done.body
 
 
-def test_a_compaction_that_failed_says_nothing() -> None:
+def test_a_failed_compaction_adds_no_text() -> None:
     empty = {"type": "compaction", "content": None, "encrypted_content": None}
     answer = {**ANSWERS[MESSAGES], "content": [empty, {"type": "text", "text": "Hi."}]}
     given = dragoman.translate_response(answer, source=MESSAGES, target=RESPONSES)
     assert [item["type"] for item in given.json()["output"]] == ["message"]
 
 
-def test_fields_of_an_item_that_no_client_brings_back_are_reported() -> None:
+def test_fields_that_no_client_sends_back_are_reported() -> None:
     item = {**ITEM, "created_by": "someone", "x_later": 1}
     answer = {**ANSWERS[RESPONSES], "output": [item, *ANSWERS[RESPONSES]["output"][1:]]}
     given = dragoman.translate_response(answer, source=RESPONSES, target="gemini")
     fields = {("field.dropped", f"/output/0/{name}") for name in ("id", "created_by", "x_later")}
-    assert fields <= lost(given)
+    assert fields <= losses_of(given)
 
 
 @pytest.mark.parametrize("upstream", [MESSAGES, RESPONSES])
-def test_a_seal_that_comes_by_a_second_gateway_is_no_signature_of_a_thought(upstream: str) -> None:
-    """The upstream would refuse the seal of a compaction in a thought."""
+def test_a_compaction_seal_through_two_gateways_is_no_thought_signature(upstream: str) -> None:
+    """The upstream refuses the seal of a compaction in a thought."""
     first = dragoman.translate_response(ANSWERS[upstream], source=upstream, target="openai-chat")
     second = dragoman.translate_response(first.json(), source="openai-chat", target=upstream)
     thought = second.json()["content" if upstream == MESSAGES else "output"][0]

@@ -15,7 +15,7 @@ from tests.pairs.helpers import (
     calls_of,
     events_of,
     folded,
-    lost,
+    losses_of,
     read,
     read_answer,
     streamed,
@@ -53,7 +53,7 @@ def _session(steps: int, choice: Choice | None = None) -> Request:
 
 
 @pytest.mark.parametrize(("client", "target"), TARGETS)
-def test_declarations_calls_and_results_cross_for_several_turns(client: str, target: str) -> None:
+def test_declarations_calls_and_results_are_translated_over_several_turns(client: str, target: str) -> None:
     done = to(target, written(_session(3), client), client)
     there = read(done.body, target)
     tools = {tool.name: tool for tool in there.tools if isinstance(tool, Tool)}
@@ -68,10 +68,10 @@ def test_declarations_calls_and_results_cross_for_several_turns(client: str, tar
     assert [call.custom for call in patches] == [not wraps] * 3
     if wraps:
         assert GRAMMAR in tools["apply_patch"].description and tools["apply_patch"].description.startswith("Changes")
-        assert {code for code, _ in lost(done)} >= {"tool.custom.wrapped", "call.custom.wrapped"}
+        assert {code for code, _ in losses_of(done)} >= {"tool.custom.wrapped", "call.custom.wrapped"}
     else:
         assert tools["apply_patch"].grammar == Grammar("lark", GRAMMAR) and tools["say"].grammar is None
-        assert not [code for code, _ in lost(done) if "custom" in code]
+        assert not [code for code, _ in losses_of(done) if "custom" in code]
 
 
 @pytest.mark.parametrize(("client", "target"), TARGETS)
@@ -85,7 +85,7 @@ def test_a_choice_may_name_a_free_text_tool(client: str, target: str, mode: Any)
     if chosen is not None and chosen.names:
         assert chosen.names == names and chosen.mode == mode
     else:
-        assert offered == set(names)  # a subset that the target has no word for
+        assert offered == set(names)  # a subset that the target cannot express
 
 
 @pytest.mark.parametrize(("client", "target"), TARGETS)
@@ -100,18 +100,18 @@ def test_an_answer_comes_back_as_free_text(client: str, target: str) -> None:
         ("apply_patch", True, PATCH),
         ("ls", False, '{"path":"/"}'),
     ]
-    again = to(target, written(_session(1), client), client)
-    assert again.body == done.body
+    next_turn = to(target, written(_session(1), client), client)
+    assert next_turn.body == done.body
 
 
 def _cuts(text: str) -> list[list[str]]:
-    """The same arguments, cut in several ways: whole, by characters, in the middle of escapes and pairs."""
+    """Cut the same arguments in several ways: whole, by characters, inside escapes and surrogate pairs."""
     return [[text], list(text), [text[i : i + 3] for i in range(0, len(text), 3)], [text[:1], text[1:11], text[11:]]]
 
 
 @pytest.mark.parametrize(("client", "target"), WRAPPING)
 @pytest.mark.parametrize("ascii_only", [False, True])
-def test_a_stream_brings_free_text_as_it_arrives(client: str, target: str, ascii_only: bool) -> None:
+def test_a_stream_passes_on_free_text_piece_by_piece(client: str, target: str, ascii_only: bool) -> None:
     done = to(target, written(_session(0), client), client)
     arguments = wrap_input(PATCH)
     if ascii_only:
@@ -127,7 +127,7 @@ def test_a_stream_brings_free_text_as_it_arrives(client: str, target: str, ascii
         assert (call.name, call.custom, call.arguments) == ("apply_patch", True, PATCH)
         deltas = [event.text for event in events_of(whole, client) if isinstance(event, PartDelta)]
         if len(pieces) > 3 and target in ("anthropic", "openrouter"):
-            assert len(deltas) > 3  # not held back until the end
+            assert len(deltas) > 3  # not buffered until the end
 
 
 def _through(body: bytes, source: str, client: str, answers: dragoman.Translation, size: int) -> bytes:
@@ -148,7 +148,7 @@ def _through(body: bytes, source: str, client: str, answers: dragoman.Translatio
         ('{"input":""}', ""),
     ],
 )
-def test_a_model_that_bends_the_shape_loses_no_text(client: str, target: str, arguments: str, text: str) -> None:
+def test_a_call_with_a_wrong_wrapper_loses_no_text(client: str, target: str, arguments: str, text: str) -> None:
     done = to(target, written(_session(0), client), client)
     body = streamed(target, ToolCall("call_9", "apply_patch"), [arguments])
     stream = dragoman.StreamTranslator(source=target, target=client, answers=done)
@@ -159,8 +159,8 @@ def test_a_model_that_bends_the_shape_loses_no_text(client: str, target: str, ar
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("target", ["anthropic", "openrouter"])
-def test_half_a_character_is_marked_as_such(client: str, target: str) -> None:
-    """Where arguments are streamed as text; elsewhere they are objects, in which there is no such thing."""
+def test_half_a_character_becomes_the_replacement_character(client: str, target: str) -> None:
+    """Only targets that stream arguments as text are tested. In an object half a character cannot occur."""
     done = to(target, written(_session(0), client), client)
     for arguments in ('{"input":"x\\ud83d"}', '{"input":"x\\ud83dy"}', '{"input":"x\\ud83d\\n"}'):
         body = streamed(target, ToolCall("call_9", "apply_patch"), list(arguments))
@@ -183,20 +183,20 @@ NESTED = {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start:
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-responses"])
 @pytest.mark.parametrize("shape", [FLAT, NESTED])
 @pytest.mark.parametrize("more", [{}, {"allowed_callers": ["programmatic"]}, {"defer_loading": True}])
-def test_a_grammar_of_responses_crosses_in_either_form(target: str, shape: Any, more: Any) -> None:
+def test_a_grammar_of_responses_is_translated_in_both_forms(target: str, shape: Any, more: Any) -> None:
     tool = {"type": "custom", "name": "p", "format": shape, **more}
     done = dragoman.translate_tools([tool], source="openai-responses", target=target)
     assert _holds(done, "THE-RULE")
-    assert not [path for _, path in lost(done) if path.startswith("/tools/0/format")]
+    assert not [path for _, path in losses_of(done) if path.startswith("/tools/0/format")]
 
 
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-chat"])
 @pytest.mark.parametrize("shape", [FLAT, NESTED])
-def test_a_grammar_of_chat_crosses_in_either_form(target: str, shape: Any) -> None:
+def test_a_grammar_of_chat_is_translated_in_both_forms(target: str, shape: Any) -> None:
     tool = {"type": "custom", "custom": {"name": "p", "format": shape}}
     done = dragoman.translate_tools([tool], source="openai-chat", target=target)
     assert _holds(done, "THE-RULE")
-    assert not [path for _, path in lost(done) if path.startswith("/tools/0/custom/format")]
+    assert not [path for _, path in losses_of(done) if path.startswith("/tools/0/custom/format")]
 
 
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-responses"])
@@ -225,12 +225,12 @@ def test_a_grammar_of_chat_crosses_in_either_form(target: str, shape: Any) -> No
 def test_a_grammar_without_a_place_is_reported(target: str, tool: Any, path: str) -> None:
     done = dragoman.translate_tools([tool], source="openai-responses", target=target)
     assert not _holds(done, "THE-RULE")
-    assert path in {where for _, where in lost(done)}
+    assert path in {where for _, where in losses_of(done)}
 
 
 @pytest.mark.parametrize("field", [{"strict": True}, {"defer_loading": True}, {"async": True}, {"later": 1}])
-def test_what_a_namespace_says_of_itself_is_reported(field: dict[str, Any]) -> None:
+def test_further_fields_of_a_namespace_are_reported(field: dict[str, Any]) -> None:
     inner = {"type": "function", "name": "p", "parameters": None}
     tool = {"type": "namespace", "name": "n", "description": "N", "tools": [inner], **field}
     done = dragoman.translate_tools([tool], source="openai-responses", target="anthropic")
-    assert f"/tools/0/{next(iter(field))}" in {where for _, where in lost(done)}
+    assert f"/tools/0/{next(iter(field))}" in {where for _, where in losses_of(done)}

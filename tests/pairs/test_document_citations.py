@@ -1,4 +1,4 @@
-"""Citations of documents that have no address."""
+"""Citations of documents that have no URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a model thinks, and what it takes beside that: efforts, budgets, thinking that is merely on, temperature."""
+"""Thinking settings and temperature: efforts, budgets, and thinking that is on without a level."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _sent(source: str, target: str, model: str, **fields: Any) -> tuple[Any, lis
         ("gpt-4.1", None, True),
     ],
 )
-def test_a_temperature_is_sent_where_the_model_takes_one(
+def test_a_temperature_is_sent_if_the_model_accepts_it(
     target: str, model: str, thinking: str | None, taken: bool
 ) -> None:
     fields: dict[str, Any] = {"thinking": {"type": thinking}} if thinking else {}
@@ -53,7 +53,7 @@ def test_the_neutral_temperature_is_always_sent(target: str) -> None:
     assert (sent["temperature"], sent["top_p"], losses) == (1.0, 1.0, [])
 
 
-def test_what_is_lost_names_what_stands_there_and_what_was_sent() -> None:
+def test_a_loss_names_the_value_in_the_source_and_the_value_sent() -> None:
     done = dragoman.translate_request(
         {"model": "m", "messages": HI, "max_tokens": 9000, "thinking": {"type": "enabled", "budget_tokens": 5000}},
         source="anthropic",
@@ -64,11 +64,11 @@ def test_what_is_lost_names_what_stands_there_and_what_was_sent() -> None:
     (loss,) = [loss for loss in done.losses if loss.code.startswith("effort")]
     assert (loss.path, loss.detail) == ("/thinking/budget_tokens", "a budget of 5000 tokens is sent as LOW")
     _, losses = _sent("anthropic", "openai-chat", "gpt-5.5", tools=[TOOL])
-    (told,) = [loss for loss in losses if loss[0].startswith("effort")]
-    assert told[1] == "" and told[2].startswith("none is sent: with tools")
+    (translated,) = [loss for loss in losses if loss[0].startswith("effort")]
+    assert translated[1] == "" and translated[2].startswith("none is sent: with tools")
     _, losses = _sent("anthropic", "openai-chat", "gpt-5.5", tools=[TOOL], thinking={"type": "adaptive"})
-    (told,) = [loss for loss in losses if loss[0].startswith("effort")]
-    assert told[1] == "/thinking"
+    (translated,) = [loss for loss in losses if loss[0].startswith("effort")]
+    assert translated[1] == "/thinking"
     _, losses = _sent("anthropic", "openai-chat", "gpt-5.4", tools=[TOOL])
     assert not [loss for loss in losses if loss[0].startswith("effort")]
 
@@ -81,13 +81,13 @@ ON = [
 
 
 @pytest.mark.parametrize(("source", "fields", "path", "effort"), ON)
-def test_thinking_that_is_merely_on_becomes_an_effort(source: str, fields: Any, path: str, effort: str) -> None:
+def test_thinking_without_a_level_becomes_an_effort(source: str, fields: Any, path: str, effort: str) -> None:
     for target, model in (("openai-chat", "gpt-5.2"), ("openai-responses", "gpt-5.4")):
         sent, losses = _sent(source, target, model, **fields)
         assert sent.get("reasoning_effort", sent.get("reasoning", {}).get("effort")) == effort
         assert [loss[:2] for loss in losses if loss[0].startswith("effort")] == [("effort.approximated", path)]
     for target, model in (("openai-chat", "gpt-5"), ("openai-responses", "gpt-5.5")):
-        sent, losses = _sent(source, target, model, **fields)  # they think unasked
+        sent, losses = _sent(source, target, model, **fields)  # they think by default
         assert "reasoning_effort" not in sent and "effort" not in sent.get("reasoning", {})
         unasked = ("effort.approximated", path, "nothing is sent: the model thinks unasked")
         assert [loss for loss in losses if loss[0].startswith("effort")] == [unasked]
@@ -98,7 +98,7 @@ def test_thinking_that_is_merely_on_becomes_an_effort(source: str, fields: Any, 
         assert [loss[:2] for loss in losses if loss[0].startswith("effort")] == [("effort.dropped", path)]
 
 
-def test_thinking_that_is_merely_on_for_gemini() -> None:
+def test_thinking_without_a_level_is_translated_for_gemini() -> None:
     sent, losses = _sent("anthropic", "gemini", "gemini-2.5-flash-lite", thinking={"type": "adaptive"})
     assert sent["generationConfig"]["thinkingConfig"] == {"thinkingBudget": -1}
     sent, losses = _sent("anthropic", "gemini", "gemini-3-flash", thinking={"type": "adaptive"})
@@ -106,7 +106,7 @@ def test_thinking_that_is_merely_on_for_gemini() -> None:
     assert [loss[:2] for loss in losses if loss[0].startswith("effort")] == [("effort.approximated", "/thinking")]
 
 
-def test_the_wish_to_hide_thoughts_is_kept_or_reported() -> None:
+def test_the_setting_to_hide_thoughts_is_kept_or_reported() -> None:
     fields = {"reasoning": {"effort": "low", "exclude": True}}
     sent, losses = _sent("openrouter", "gemini", "gemini-3-flash", **fields)
     assert sent["generationConfig"]["thinkingConfig"]["includeThoughts"] is False
@@ -139,7 +139,7 @@ def test_efforts_by_the_rows_of_the_models(model: str, effort: str, sent: str) -
 
 
 @pytest.mark.parametrize(("effort", "thinking"), [("none", {"type": "disabled"}), ("high", {"type": "adaptive"})])
-def test_haiku_5_5_thinks_unless_it_is_told_not_to(effort: str, thinking: dict[str, str]) -> None:
+def test_haiku_5_5_thinks_unless_thinking_is_turned_off(effort: str, thinking: dict[str, str]) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "q"}], "reasoning_effort": effort}
     done = dragoman.translate_request(body, source="openai-chat", target="anthropic", model="claude-haiku-5-5")
     assert done.json()["thinking"]["type"] == thinking["type"]
@@ -159,7 +159,7 @@ def test_haiku_5_5_thinks_unless_it_is_told_not_to(effort: str, thinking: dict[s
         ("openai-chat", {"enable_thinking": True, "reasoning_effort": "none"}, "/enable_thinking"),
     ],
 )
-def test_of_two_switches_that_contradict_each_other_one_is_reported(source: str, fields: Any, path: str) -> None:
+def test_one_of_two_contradicting_switches_is_reported(source: str, fields: Any, path: str) -> None:
     sent, losses = _sent(source, "anthropic", "claude-opus-4-6", **fields)
     off = "gigantic" not in str(fields)
     assert sent["thinking"] == {"type": "disabled" if off else "adaptive"}
@@ -169,7 +169,7 @@ def test_of_two_switches_that_contradict_each_other_one_is_reported(source: str,
 @pytest.mark.parametrize(
     ("target", "model"), [("ollama", "qwen3"), ("gemini", "gemini-2.5-flash"), ("anthropic", "claude-opus-4-6")]
 )
-def test_a_wish_for_thoughts_beside_no_thinking_is_reported(target: str, model: str) -> None:
+def test_visible_thoughts_without_thinking_are_reported(target: str, model: str) -> None:
     body = {"model": "m", "input": "hi", "reasoning": {"effort": "none", "summary": "auto"}}
     done = dragoman.translate_request(body, source="openai-responses", target=target, model=model)
     assert ("thoughts.dropped", "/reasoning/summary") in [(loss.code, loss.path) for loss in done.losses]

@@ -1,4 +1,4 @@
-"""Every field that the wire types of a Chat stream know, in a chunk of its own: it arrives, or a loss names it."""
+"""Every field in the wire types of a Chat stream, each in a separate chunk: the output has it, or a loss names it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_no_known_field_of_a_chunk_vanishes(source: str, place: str) -> None:
     silent: list[str] = []
     for field in sorted(_PLACES[place]):
         if field_severity((), field, b"1", quiet=False, answer=True) is None:
-            continue  # padding and times: leaving them out is no loss
+            continue  # padding and durations: to leave them out is no loss
         for value in _VALUES:
             for target in [name for name in DIALECTS if name != source]:
                 stream = dragoman.StreamTranslator(source=source, target=target, created=5)

@@ -1,4 +1,4 @@
-"""Finish reasons: a word that says more than the target's word for it is carried as text or reported, never lost."""
+"""Finish reasons: a reason that is more precise than the target's values is sent as text or reported, never lost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FINER = (
     "MISSING_THOUGHT_SIGNATURE",
     "ESCALATION",
 )
-"""All of Gemini's and Vertex's published reasons (2026-08-22) but those that every dialect has a word for."""
+"""All published reasons of Gemini and Vertex (2026-08-22), except those with a value in every dialect."""
 
 
 def _gemini(word: str) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def _chat(word: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("word", FINER)
-def test_a_reason_of_geminis(word: str, target: str) -> None:
+def test_a_reason_of_gemini(word: str, target: str) -> None:
     done = dragoman.translate_response(_gemini(word), source="gemini", target=target)
     reported = [loss for loss in done.losses if loss.code == "stop.approximated" or loss.path.endswith("finishReason")]
     assert reported or word.encode() in done.body
@@ -63,7 +63,7 @@ def test_a_reason_of_geminis(word: str, target: str) -> None:
         ("anthropic", b"The model's answer ended with an error: NO_IMAGE."),
     ],
 )
-def test_an_image_that_was_not_made(target: str, words: bytes) -> None:
+def test_an_image_that_was_not_generated(target: str, words: bytes) -> None:
     assert words in dragoman.translate_response(_gemini("NO_IMAGE"), source="gemini", target=target).body
 
 
@@ -72,7 +72,7 @@ def test_a_reason_is_the_explanation_of_a_refusal() -> None:
     assert out["stop_details"]["explanation"] == "the answer was stopped: RECITATION"
 
 
-def test_within_googles_dialects_the_word_is_all() -> None:
+def test_google_dialects_get_the_reason_without_added_text() -> None:
     out = dragoman.translate_response(_gemini("NO_IMAGE"), source="gemini", target="code-assist").json()
     assert out["response"]["candidates"][0]["finishReason"] == "NO_IMAGE"
     assert "finishMessage" not in out["response"]["candidates"][0]
@@ -87,7 +87,7 @@ def test_a_reason_of_a_chat_host(word: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["load", "unload"])
-def test_a_reason_of_ollamas(word: str) -> None:
+def test_a_reason_of_ollama(word: str) -> None:
     body = {"model": "m", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": word}
     done = dragoman.translate_response(body, source="ollama", target="openai-chat")
     assert ("stop.approximated", "/done_reason") in [(loss.code, loss.path) for loss in done.losses]
@@ -122,15 +122,15 @@ def _refused(*, streamed: bool) -> bytes:
         ("ollama", b'"content":"I cannot help with that."'),
     ],
 )
-def test_the_words_of_a_refusal_reach_every_client(target: str, written: bytes, streamed: bool) -> None:
+def test_the_text_of_a_refusal_reaches_every_client(target: str, written: bytes, streamed: bool) -> None:
     if streamed:
         stream = dragoman.StreamTranslator(source="anthropic", target=target)
         body = stream.feed(_refused(streamed=True)) + stream.close()
-        lost = {loss.path for loss in stream.losses}
+        losses = {loss.path for loss in stream.losses}
     else:
         done = dragoman.translate_response(_refused(streamed=False), source="anthropic", target=target)
-        body, lost = done.body, {loss.path for loss in done.losses}
+        body, losses = done.body, {loss.path for loss in done.losses}
     assert written in body
-    assert "/stop_details/category" in lost and "/stop_details" not in lost
+    assert "/stop_details/category" in losses and "/stop_details" not in losses
     if target in ("openai-chat", "openrouter"):
         assert b'"finish_reason":"stop"' in body

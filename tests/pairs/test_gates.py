@@ -1,5 +1,4 @@
-"""What single models refuse or do otherwise: limits of an answer, words between calls, seals that hang on the history,
-betas, and conversations in which nothing was said."""
+"""Facts about single models: output limits, text between calls, seals bound to their history, betas."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ import pytest
 import dragoman
 from dragoman.canon import Request, Settings, Text, Tool, Turn
 from dragoman.facts.profiles import rows
-from tests.pairs.helpers import DIALECTS, PAIRS, codes, lost, read, to, written
+from tests.pairs.helpers import DIALECTS, PAIRS, codes, losses_of, read, to, written
 
 ASKED = (Turn("user", (Text("hi"),)),)
 TOOL = Tool("f", "Does f.", '{"type":"object","properties":{"x":{"type":"string"}}}')
@@ -36,7 +35,7 @@ def limit_of(done: dragoman.Translation, target: str) -> int | None:
         ("gemini", "gemini-4-argon", 32768),
     ],
 )
-def test_a_limit_beyond_what_the_model_takes_is_lowered(target: str, model: str, most: int) -> None:
+def test_a_limit_above_the_model_maximum_is_lowered(target: str, model: str, most: int) -> None:
     for source in DIALECTS:
         if source == target or {source, target} == {"gemini", "code-assist"}:
             continue
@@ -51,7 +50,7 @@ def test_a_limit_beyond_what_the_model_takes_is_lowered(target: str, model: str,
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "anthropic", "ollama", "openrouter"])
-def test_gemini_4_says_more_at_once_in_a_stream(source: str) -> None:
+def test_gemini_4_has_a_higher_limit_in_a_stream(source: str) -> None:
     body = written(Request(ASKED, "m", settings=Settings(max_tokens=99999), stream=True), source)
     assert limit_of(to("gemini", body, source, model="gemini-4-argon"), "gemini") == 65536
 
@@ -59,7 +58,7 @@ def test_gemini_4_says_more_at_once_in_a_stream(source: str) -> None:
 def test_within_one_dialect_a_limit_is_lowered_for_a_known_host_only() -> None:
     body = {"model": "deepseek-chat", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 32000}
     done = dragoman.translate_request(body, source="openai-chat", target="openai-chat", host="api.deepseek.com")
-    assert (done.json()["max_tokens"], lost(done)) == (8192, {("limit.lowered", "/max_tokens")})
+    assert (done.json()["max_tokens"], losses_of(done)) == (8192, {("limit.lowered", "/max_tokens")})
     assert dragoman.translate_request(body, source="openai-chat", target="openai-chat").json() == body
 
 
@@ -73,17 +72,17 @@ def test_a_budget_leaves_room_for_the_answer(effort: str) -> None:
 
 
 def newer(body: Any, source: str, model: str) -> dragoman.Translation:
-    """To a model with forms that the published schema does not know yet; linted."""
+    """Translate and lint, but skip the published schema: this model has forms that are not in the schema yet."""
     done = dragoman.translate_request(body, source=source, target="anthropic", model=model)
     assert [str(one) for one in dragoman.lint(done.body, dialect="anthropic") if one.severity == "error"] == []
     return done
 
 
-# what is said between calls
+# text between calls
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_words_between_calls_are_asked_for_where_they_are_thoughts(source: str) -> None:
+def test_thoughts_are_turned_on_where_text_between_calls_is_thoughts(source: str) -> None:
     body = written(Request(ASKED, "m", (TOOL,)), source)
     for model in ("claude-opus-5-5", "claude-sonnet-5.5"):
         done = to("anthropic", body, source, model=model)
@@ -93,7 +92,7 @@ def test_words_between_calls_are_asked_for_where_they_are_thoughts(source: str) 
     assert "thinking" not in done.json() and "thoughts.invented" not in codes(done)
 
 
-def test_without_tools_or_against_the_clients_wish_they_are_not() -> None:
+def test_thoughts_are_not_turned_on_without_tools_or_if_the_client_hides_them() -> None:
     chat = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
     assert "thinking" not in to("anthropic", chat, "openai-chat", model="claude-opus-5-5").json()
     body = written(Request(ASKED, "m", (TOOL,), settings=Settings(thoughts=False, effort="low")), "gemini")
@@ -108,7 +107,7 @@ def _chat_tools() -> list[dict[str, Any]]:
     return [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 
 
-# seals that hang on the history
+# seals bound to the history
 
 LOOSE = {"prefix_mismatch_behavior": "drop_block"}
 
@@ -137,13 +136,15 @@ def _held_by_a_responses_client(model: str) -> Any:
         "stop_sequence": None,
         "usage": {"input_tokens": 1, "output_tokens": 1},
     }
-    told = dragoman.translate_response(answer, source="anthropic", target="openai-responses", answers=first).json()
-    items = [{"role": "user", "content": "go"}, *told["output"]]
+    translated = dragoman.translate_response(
+        answer, source="anthropic", target="openai-responses", answers=first
+    ).json()
+    items = [{"role": "user", "content": "go"}, *translated["output"]]
     return [*items, {"type": "function_call_output", "call_id": "toolu_1", "output": "done"}]
 
 
 @pytest.mark.parametrize("model", ["claude-fable-5-1", "claude-mythos-5.2", "claude-opus-5-5", "claude-haiku-5-5"])
-def test_seals_bound_to_their_history_may_be_left_out_by_the_upstream(model: str) -> None:
+def test_the_upstream_may_drop_seals_bound_to_their_history(model: str) -> None:
     body = {"model": "m", "input": _held_by_a_responses_client(model)}
     done = newer(body, "openai-responses", model)
     assert done.json()["messages"][1]["content"][0] == {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
@@ -152,7 +153,7 @@ def test_seals_bound_to_their_history_may_be_left_out_by_the_upstream(model: str
     assert "seal.loosened" in codes(done)
 
 
-def test_no_beta_is_asked_for_without_need() -> None:
+def test_no_unneeded_beta_is_sent() -> None:
     body = {"model": "m", "input": _held_by_a_responses_client("claude-opus-5")}
     done = to("anthropic", body, "openai-responses", model="claude-opus-5")
     assert "thinking" not in done.json() and done.headers == {}
@@ -160,14 +161,14 @@ def test_no_beta_is_asked_for_without_need() -> None:
     assert "thinking" not in fresh.json() and fresh.headers == {}
 
 
-def test_an_mcp_server_comes_with_its_beta() -> None:
+def test_an_mcp_server_is_sent_with_its_beta() -> None:
     tool = {"type": "mcp", "server_label": "s", "server_url": "https://mcp.example/", "require_approval": "never"}
     done = to("anthropic", {"model": "m", "input": "go", "tools": [tool]}, "openai-responses")
     assert done.json()["mcp_servers"] == [{"type": "url", "name": "s", "url": "https://mcp.example/"}]
     assert done.headers == {"anthropic-beta": "mcp-client-2025-11-20"}
 
 
-# nothing was said
+# empty conversations
 
 EMPTY: dict[str, Any] = {
     "anthropic": {"model": "m", "max_tokens": 9, "messages": []},
@@ -188,11 +189,11 @@ def test_no_upstream_is_sent_an_empty_conversation(source: str, target: str) -> 
     assert "turn.invented" in codes(done)
 
 
-# the name of a file
+# names of files
 
 
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-chat"])
-def test_a_file_name_that_has_no_place_has_one_loss(target: str) -> None:
+def test_a_file_name_without_a_place_gives_one_loss(target: str) -> None:
     file = {"filename": "tree.png", "file_data": "data:image/png;base64,iVBORw0KGgo="}
     held = {"filename": "notes.pdf", "file_id": "file_1"}
     said = [{"type": "text", "text": "hi"}, {"type": "file", "file": file}, {"type": "file", "file": held}]
@@ -203,7 +204,7 @@ def test_a_file_name_that_has_no_place_has_one_loss(target: str) -> None:
         assert "field.dropped" not in {code for code, _ in found}
 
 
-# all models we know something about
+# all models with a row in the profiles
 
 EVERYTHING: dict[str, Any] = {
     "model": "m",
@@ -242,8 +243,8 @@ KNOWN = sorted({(name, model.replace("*", "")) for row in rows() for name in row
 
 
 @pytest.mark.parametrize("effort", ["none", "low", "xhigh"])
-def test_no_gate_is_left_open(effort: str) -> None:
-    """A request with everything in it, for every model that a row names: legal, or said to be refused."""
+def test_a_request_with_every_setting_is_legal_for_every_known_model(effort: str) -> None:
+    """A request with every setting, for every model of a row: the result is legal, or the refusal is reported."""
     for target, model in KNOWN:
         source = "openrouter" if target == "openai-chat" else "openai-chat"
         body = {**EVERYTHING, "reasoning_effort": effort}
@@ -267,7 +268,7 @@ SEALED = "reasoning.encrypted_content"
         ("grok-3", {"reasoning_effort": "high"}, False),
     ],
 )
-def test_sealed_reasoning_is_asked_for_beside_reasoning(model: str, asked: dict[str, Any], sealed: bool) -> None:
+def test_sealed_reasoning_is_requested_with_reasoning(model: str, asked: dict[str, Any], sealed: bool) -> None:
     sent = to(
         "openai-responses", {"messages": [{"role": "user", "content": "hi"}], **asked}, "openai-chat", model=model
     )
@@ -287,6 +288,6 @@ def test_a_host_can_refuse_sealed_reasoning() -> None:
     own = {"model": "m", "input": "hi", "reasoning": {"effort": "high"}, "include": [SEALED, "x"]}
     with dragoman.facts.hosts.load([row]):
         done = dragoman.translate_request(chat, source="openai-chat", target="openai-responses", host="plainhost")
-        assert ("reasoning" in done.json(), "include" in done.json(), lost(done)) == (True, False, set())
+        assert ("reasoning" in done.json(), "include" in done.json(), losses_of(done)) == (True, False, set())
         done = dragoman.translate_request(own, source="openai-responses", target="openai-responses", host="plainhost")
-        assert (done.json()["include"], lost(done)) == (["x"], {("field.dropped", "/include")})
+        assert (done.json()["include"], losses_of(done)) == (["x"], {("field.dropped", "/include")})

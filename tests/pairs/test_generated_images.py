@@ -1,4 +1,4 @@
-"""Images that a model made, and how they were made: in answers, in streams, and back."""
+"""Images made by a model, and the parameters of the generation: in answers, in streams, and in the next request."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_chat_client_gets_an_image_beside_the_text(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", [RESPONSES, GEMINI])
-def test_a_streamed_image_is_beside_the_text_too(source: str) -> None:
+def test_a_chat_client_gets_a_streamed_image_beside_the_text(source: str) -> None:
     stream = dragoman.StreamTranslator(source=source, target=CHAT)
     out = stream.feed(_stream(source)) + stream.close()
     assert check_stream(CHAT, out, extensions=True) == []
@@ -93,14 +93,14 @@ def test_an_image_of_a_chat_host_is_an_image_elsewhere(target: str) -> None:
 
 def test_an_image_that_a_chat_client_sends_back_reaches_the_model() -> None:
     message = _answer(CHAT)["choices"][0]["message"]
-    asked = [{"role": "user", "content": "Draw"}, message, {"role": "user", "content": "Again"}]
+    messages = [{"role": "user", "content": "Draw"}, message, {"role": "user", "content": "Again"}]
     done = dragoman.translate_request(
-        {"model": "m", "messages": asked}, source=CHAT, target=GEMINI, model="gemini-2.5-flash-image"
+        {"model": "m", "messages": messages}, source=CHAT, target=GEMINI, model="gemini-2.5-flash-image"
     )
     assert DATA.encode() in done.body
 
 
-def test_a_list_of_another_form_stays_a_field() -> None:
+def test_a_list_of_an_unknown_form_stays_a_field() -> None:
     answer = _answer(CHAT)
     answer["choices"][0]["message"]["images"] = [{"b64": DATA}]
     done = dragoman.translate_response(answer, source=CHAT, target=GEMINI)
@@ -108,7 +108,7 @@ def test_a_list_of_another_form_stays_a_field() -> None:
 
 
 @pytest.mark.parametrize("target", [CHAT, GEMINI, MESSAGES, "openrouter"])
-def test_how_an_image_was_made_is_a_use_of_a_tool(target: str) -> None:
+def test_the_parameters_of_a_generated_image_are_a_tool_use(target: str) -> None:
     done = dragoman.translate_response(_answer(RESPONSES), source=RESPONSES, target=target)
     stream = dragoman.StreamTranslator(source=RESPONSES, target=target)
     out = stream.feed(_stream(RESPONSES)) + stream.close()
@@ -118,6 +118,6 @@ def test_how_an_image_was_made_is_a_use_of_a_tool(target: str) -> None:
         assert b"A quiet harbour at dawn" in body and b"1024x1024" in body and b"image_generation" in body
 
 
-def test_a_client_without_images_hears_of_a_lost_one() -> None:
+def test_an_image_that_the_client_cannot_get_is_reported() -> None:
     done = dragoman.translate_response(_answer(RESPONSES), source=RESPONSES, target=MESSAGES)
     assert ("media.dropped", "/output/0") in {(loss.code, loss.path) for loss in done.losses}

@@ -1,4 +1,4 @@
-"""Google's dialects at their edges: odd values, names that are not there, counts without their switch."""
+"""Edge cases of Google's dialects: wrong types of values, undeclared names, counts without their switch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def codes(translation: Any) -> list[tuple[str, str]]:
     return [(loss.code, loss.path) for loss in translation.losses]
 
 
-def test_a_count_that_is_no_number() -> None:
+def test_a_count_that_is_not_a_number_passes_between_google_dialects() -> None:
     usage = {"promptTokenCount": 3, "toolUsePromptTokenCount": {}, "candidatesTokenCount": 1, "totalTokenCount": 4}
     candidate = {"content": {"role": "model", "parts": [{"text": "a"}]}, "finishReason": "STOP", "index": 0}
     body = {"candidates": [candidate], "usageMetadata": usage}
@@ -28,7 +28,7 @@ def test_a_count_that_is_no_number() -> None:
 
 
 @pytest.mark.parametrize("target", ["gemini", "code-assist"])
-def test_a_title_that_is_no_text(target: str) -> None:
+def test_a_title_that_is_not_a_text_is_reported(target: str) -> None:
     block = {"type": "text", "text": "a", "citations": [CITED]}
     body: dict[str, Any] = {"id": "m", "type": "message", "role": "assistant", "model": "c", "content": [block]}
     body |= {"stop_reason": "end_turn", "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
@@ -65,7 +65,7 @@ def test_a_choice_of_a_tool_that_is_not_declared(mode: str, names: list[str], le
 
 
 @pytest.mark.parametrize("switch", [None, False])
-def test_a_number_of_log_probabilities_without_their_switch(switch: bool | None) -> None:
+def test_a_log_probability_count_without_its_switch(switch: bool | None) -> None:
     config: dict[str, Any] = {"logprobs": 3} | ({} if switch is None else {"responseLogprobs": switch})
     gemini = {"contents": ASKED, "generationConfig": config}
     ollama = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "top_logprobs": 3}
@@ -76,14 +76,14 @@ def test_a_number_of_log_probabilities_without_their_switch(switch: bool | None)
         assert ("logprobs.dropped", path) in codes(out)
 
 
-def test_log_probabilities_with_their_switch_are_asked_for() -> None:
+def test_log_probabilities_with_their_switch_are_requested() -> None:
     body = {"contents": ASKED, "generationConfig": {"responseLogprobs": True, "logprobs": 3}}
     out = dragoman.translate_request(body, source="gemini", target="openai-chat", model="gpt-4o")
-    asked = json.loads(out.body)
-    assert (asked["logprobs"], asked["top_logprobs"]) == (True, 3)
+    request = json.loads(out.body)
+    assert (request["logprobs"], request["top_logprobs"]) == (True, 3)
 
 
-def test_the_name_of_a_film_is_told_of() -> None:
+def test_the_name_of_a_video_is_reported() -> None:
     film = {"fileData": {"mimeType": "video/mp4", "fileUri": "https://a/b.mp4", "displayName": "holiday.mp4"}}
     body = {"contents": [{"role": "user", "parts": [film]}]}
     out = dragoman.translate_request(body, source="gemini", target="openrouter", model="google/gemini-2.5-pro")

@@ -1,4 +1,4 @@
-"""Namespaces, tools added on the way, deferred tools and the search for them: over all pairs, both ways, in streams."""
+"""Namespaces, tools added in mid-session, deferred tools and the search for them: all pairs, also in streams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.pairs.helpers import (
     calls_of,
     codes,
     folded,
-    lost,
+    losses_of,
     read,
     read_answer,
     streamed,
@@ -58,7 +58,7 @@ def _session(steps: int, *tools: Any, items: tuple[Any, ...] = ()) -> dict[str, 
 
 
 @pytest.mark.parametrize("target", FROM_RESPONSES)
-def test_tools_of_namespaces_are_told_apart_in_every_turn(target: str) -> None:
+def test_tools_of_namespaces_have_distinct_names_in_every_turn(target: str) -> None:
     done = to(target, _session(2, CRM, ERP, _function("get")), RESPONSES)
     there = read(done.body, target)
     names = [tool.name for tool in there.tools if isinstance(tool, Tool)]
@@ -77,19 +77,19 @@ def test_tools_of_namespaces_are_told_apart_in_every_turn(target: str) -> None:
 def test_calls_come_back_with_their_namespace(target: str) -> None:
     done = to(target, _session(1, CRM, ERP, _function("get")), RESPONSES)
     custom = target == "openai-chat"
-    asked = (
+    request = (
         ToolCall("call_1", "erp__get", "{}"),
         ToolCall("call_2", "crm__note", "y" if custom else '{"input":"y"}', custom),
         ToolCall("call_3", "get", "{}"),
     )
-    back = dragoman.translate_response(answer(target, *asked), source=target, target=RESPONSES, answers=done)
+    back = dragoman.translate_response(answer(target, *request), source=target, target=RESPONSES, answers=done)
     found = calls_of(read_answer(back.body, RESPONSES))
     assert [(call.namespace, call.name, call.custom, call.arguments) for call in found] == [
         ("erp", "get", False, "{}"),
         ("crm", "note", True, "y"),
         ("", "get", False, "{}"),
     ]
-    body = streamed(target, asked[0], ["{}"])
+    body = streamed(target, request[0], ["{}"])
     stream = dragoman.StreamTranslator(source=target, target=RESPONSES, answers=done)
     (call,) = calls_of(folded(stream.feed(body) + stream.close(), RESPONSES))
     assert (call.namespace, call.name, call.arguments) == ("erp", "get", "{}")
@@ -173,7 +173,7 @@ def test_models_that_cannot_search_get_all_tools(source: str, target: str, model
 
 
 @pytest.mark.parametrize("target", FROM_RESPONSES)
-def test_what_a_search_found_is_declared_and_the_search_reported(target: str) -> None:
+def test_found_tools_are_declared_and_the_search_is_reported(target: str) -> None:
     call = {"type": "tool_search_call", "call_id": None, "execution": "server", "arguments": {"paths": ["crm"]}}
     found = {"type": "tool_search_output", "call_id": None, "execution": "server", "tools": [CRM, ERP]}
     body = _session(1, _function("get"))
@@ -181,36 +181,36 @@ def test_what_a_search_found_is_declared_and_the_search_reported(target: str) ->
     done = to(target, body, RESPONSES)
     names = {tool.name for tool in read(done.body, target).tools if isinstance(tool, Tool)}
     assert names == {"get", "crm__get", "crm__note", "erp__get"}
-    assert {path for code, path in lost(done) if code == "hosted.dropped"} == {"/input/1", "/input/2"}
+    assert {path for code, path in losses_of(done) if code == "hosted.dropped"} == {"/input/1", "/input/2"}
 
 
 @pytest.mark.parametrize("target", FROM_MESSAGES)
-def test_a_tool_added_on_the_way_is_declared_from_the_start(target: str) -> None:
+def test_a_tool_added_in_mid_session_is_declared_from_the_start(target: str) -> None:
     definition = {"name": "new", "description": "New.", "input_schema": NOTHING}
     added = {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": definition}}
-    again = {"type": "tool_addition", "tool": {"type": "tool_reference", "name": "old"}}
-    gone = {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "old"}}
+    added_twice = {"type": "tool_addition", "tool": {"type": "tool_reference", "name": "old"}}
+    removed = {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "old"}}
     body = {
         "model": "claude-opus-5",
         "max_tokens": 64,
         "tools": [{"name": "old", "input_schema": NOTHING}],
         "messages": [
             {"role": "user", "content": "Go."},
-            {"role": "system", "content": [added, again, gone]},
+            {"role": "system", "content": [added, added_twice, removed]},
             {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "new", "input": {}}]},
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "1"}]},
         ],
     }
     done = to(target, body, MESSAGES)
     assert [tool.name for tool in read(done.body, target).tools if isinstance(tool, Tool)] == ["old", "new"]
-    paths = {path for code, path in lost(done) if code == "tool.merged"}
+    paths = {path for code, path in losses_of(done) if code == "tool.merged"}
     assert paths == {"/messages/1/content/0", "/messages/1/content/1"}
-    assert "/messages/1/content/2" in {path for _, path in lost(done)}
+    assert "/messages/1/content/2" in {path for _, path in losses_of(done)}
     assert b"tool_addition" not in done.body and b"tool_removal" not in done.body
 
 
 @pytest.mark.parametrize("target", FROM_MESSAGES)
-def test_what_a_clients_own_search_found_is_told_in_words(target: str) -> None:
+def test_tools_found_by_a_client_search_are_described_in_text(target: str) -> None:
     found = [{"type": "tool_reference", "tool_name": "later"}]
     body = _deferring(MESSAGES, search=False)
     body["messages"] += [
@@ -220,7 +220,7 @@ def test_what_a_clients_own_search_found_is_told_in_words(target: str) -> None:
     done = to(target, body, MESSAGES)
     results = [part for turn in read(done.body, target).turns for part in turn.parts if isinstance(part, ToolResult)]
     assert [part.text for part in results[0].parts if hasattr(part, "text")] == ["The tool later is available."]
-    assert ("part.as_text", "/messages/2/content/0/content/0") in lost(done)
+    assert ("part.as_text", "/messages/2/content/0/content/0") in losses_of(done)
 
 
 @pytest.mark.parametrize("target", FROM_MESSAGES)
@@ -249,7 +249,7 @@ def test_calls_of_a_toolset_stay_calls(target: str) -> None:
     there = read(done.body, target)
     assert [part.name for turn in there.turns for part in turn.parts if isinstance(part, ToolCall)] == ["click"]
     assert b"toolset_name" not in done.body
-    assert {path for code, path in lost(done) if code == "field.dropped"} == {
+    assert {path for code, path in losses_of(done) if code == "field.dropped"} == {
         "/messages/1/content/0/toolset_name",
         "/messages/2/content/0/toolset_name",
     }
@@ -264,12 +264,12 @@ SEARCH = {
 
 
 @pytest.mark.parametrize("target", FROM_RESPONSES)
-def test_a_search_that_the_client_runs_is_a_function_and_comes_back_as_a_search(target: str) -> None:
+def test_a_client_search_is_sent_as_a_function_and_comes_back_as_a_search(target: str) -> None:
     body = {"model": "gpt-5.4", "input": "Go.", "tools": [SEARCH, _function("now")]}
     done = to(target, body, RESPONSES)
     tools = {tool.name: tool for tool in read(done.body, target).tools if isinstance(tool, Tool)}
     assert tools.keys() == {"tool_search", "now"} and tools["tool_search"].description == "Finds tools."
-    assert ("tool.hosted.as_function", "/tools/0") in lost(done) and done.stand_ins == {}
+    assert ("tool.hosted.as_function", "/tools/0") in losses_of(done) and done.stand_ins == {}
     call = ToolCall("call_1", "tool_search", '{"query":"crm"}')
     back = dragoman.translate_response(answer(target, call), source=target, target=RESPONSES, answers=done)
     (item,) = back.json()["output"]
@@ -282,7 +282,7 @@ def test_a_search_that_the_client_runs_is_a_function_and_comes_back_as_a_search(
     (item,) = [frame["item"] for frame in frames if frame["type"] == "response.output_item.done"]
     assert item == {**told, "id": item["id"], "status": "completed"}
     assert not [frame for frame in frames if "arguments.delta" in frame["type"]]
-    # The next turn: what the client found is declared, and the search is answered.
+    # The next turn: the found tools are declared, and the search has its result.
     found = {
         "type": "tool_search_output",
         "call_id": "call_1",
@@ -293,8 +293,8 @@ def test_a_search_that_the_client_runs_is_a_function_and_comes_back_as_a_search(
     there = read(later.body, target)
     names = [tool.name for tool in there.tools if isinstance(tool, Tool)]
     assert names == ["tool_search", "now", "crm__get", "crm__note", "late"]
-    (asked,) = [part for turn in there.turns for part in turn.parts if isinstance(part, ToolCall)]
+    (request,) = [part for turn in there.turns for part in turn.parts if isinstance(part, ToolCall)]
     (result,) = [part for turn in there.turns for part in turn.parts if isinstance(part, ToolResult)]
-    assert (asked.name, asked.input) == ("tool_search", {"query": "crm"})
-    assert result.call_id == asked.id
+    assert (request.name, request.input) == ("tool_search", {"query": "crm"})
+    assert result.call_id == request.id
     assert "crm__get, crm__note, late" in str(result.parts)

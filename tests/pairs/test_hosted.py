@@ -10,7 +10,19 @@ import pytest
 import dragoman
 from dragoman.canon import HostedTool, Tool, ToolCall
 from dragoman.dialects import get
-from tests.pairs.helpers import DIALECTS, MODELS, PAIRS, answer, calls_of, codes, lost, read, read_answer, streamed, to
+from tests.pairs.helpers import (
+    DIALECTS,
+    MODELS,
+    PAIRS,
+    answer,
+    calls_of,
+    codes,
+    losses_of,
+    read,
+    read_answer,
+    streamed,
+    to,
+)
 
 GEMINIS = ("gemini", "code-assist")
 SECRET = "s3cr3t-t0k3n"
@@ -74,7 +86,7 @@ DECLARED: dict[str, dict[str, Any]] = {
     },
 }
 
-# what the target writes for a family; a family that is not here is not run there
+# what the target writes for a family; the target does not run a family that is missing here
 KINDS = {
     "anthropic": {
         "web_search": "web_search_20250305",
@@ -104,8 +116,8 @@ CASES = [
 ]
 
 
-def _asked(source: str, *tools: Any, mcp: bool = False) -> dict[str, Any]:
-    """A small request of this dialect with these tools."""
+def _request(source: str, *tools: Any, mcp: bool = False) -> dict[str, Any]:
+    """Return a small request of this dialect with these tools."""
     if source in GEMINIS:
         inner = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "tools": list(tools)}
         return inner if source == "gemini" else {"model": "gemini-3-flash", "request": inner}
@@ -123,7 +135,7 @@ def _asked(source: str, *tools: Any, mcp: bool = False) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("family", "source", "target"), CASES)
 def test_a_hosted_tool_becomes_the_targets_own(family: str, source: str, target: str) -> None:
-    done = to(target, _asked(source, DECLARED[family][source], mcp=family == "mcp"), source)
+    done = to(target, _request(source, DECLARED[family][source], mcp=family == "mcp"), source)
     tools = read(done.body, target).tools
     kind = KINDS[target].get(family)
     if (family, source, target) == ("code_execution", "anthropic", "openai-responses"):
@@ -138,9 +150,9 @@ def test_a_hosted_tool_becomes_the_targets_own(family: str, source: str, target:
 
 
 @pytest.mark.parametrize(("family", "source", "target"), [case for case in CASES if case[0] in FUNCTIONS])
-def test_a_caller_that_runs_it_may_ask_for_a_function_in_its_place(family: str, source: str, target: str) -> None:
-    asked = _asked(source, DECLARED[family][source])
-    done = to(target, asked, source, stand_ins=True)
+def test_a_caller_that_runs_a_tool_itself_may_request_a_function(family: str, source: str, target: str) -> None:
+    request = _request(source, DECLARED[family][source])
+    done = to(target, request, source, stand_ins=True)
     if family in KINDS[target]:
         assert done.stand_ins == {}
         return
@@ -151,28 +163,30 @@ def test_a_caller_that_runs_it_may_ask_for_a_function_in_its_place(family: str, 
     assert done.stand_ins == {name: family}
 
 
-@pytest.mark.parametrize("asked", [False, True])
-def test_declarations_alone_have_a_function_in_its_place_only_if_asked(asked: bool) -> None:
+@pytest.mark.parametrize("stand_ins", [False, True])
+def test_translate_tools_makes_a_stand_in_function_only_on_request(stand_ins: bool) -> None:
     tools = [DECLARED["web_search"]["anthropic"]]
-    kept = dragoman.translate_tools(tools, source="anthropic", target="openai-chat", stand_ins=asked)
-    assert [tool["function"]["name"] for tool in kept.json()] == (["google_web_search"] if asked else [])
-    assert ("tool.hosted.dropped" in codes(kept)) is not asked
+    kept = dragoman.translate_tools(tools, source="anthropic", target="openai-chat", stand_ins=stand_ins)
+    assert [tool["function"]["name"] for tool in kept.json()] == (["google_web_search"] if stand_ins else [])
+    assert ("tool.hosted.dropped" in codes(kept)) is not stand_ins
     by_default = dragoman.translate_tools(tools, source="anthropic", target="openai-chat")
     assert by_default.json() == []
 
 
 @pytest.mark.parametrize(("family", "source", "target"), CASES)
-def test_every_option_crosses_or_is_reported(family: str, source: str, target: str) -> None:
-    """Each scalar of the declaration is in the body, or at or above a loss."""
+def test_every_option_is_translated_or_reported(family: str, source: str, target: str) -> None:
+    """Each scalar of the declaration is in the body, or a loss names its place or a place above it."""
     declared = DECLARED[family][source]
-    done = to(target, _asked(source, declared, mcp=family == "mcp"), source)
-    reported = [path for code, path in lost(done) if code.startswith("tool.hosted") and code != "tool.hosted.mapped"]
+    done = to(target, _request(source, declared, mcp=family == "mcp"), source)
+    reported = [
+        path for code, path in losses_of(done) if code.startswith("tool.hosted") and code != "tool.hosted.mapped"
+    ]
     text = done.body.decode()
     for path, value in _leaves(declared):
         if path[-1] in ("type", "name", "mcp_server_name", "server_label") or value in ({}, []):
             continue
-        said = f'"{value}"' in text if isinstance(value, str) else f":{value}" in text
-        assert said or SECRET in str(value) or any(_is_above(one, path) for one in reported), (path, reported, text)
+        in_text = f'"{value}"' in text if isinstance(value, str) else f":{value}" in text
+        assert in_text or SECRET in str(value) or any(_is_above(one, path) for one in reported), (path, reported, text)
     if family == "mcp" and KINDS[target].get("mcp"):
         assert SECRET in text
 
@@ -186,7 +200,7 @@ def _leaves(value: Any, above: tuple[str, ...] = ()) -> list[tuple[tuple[str, ..
 
 
 def _is_above(loss: str, path: tuple[str, ...]) -> bool:
-    """Whether a loss stands at the tool, or at the option or above it."""
+    """Whether a loss is at the tool, at the option or above the option."""
     steps = tuple(loss.split("/")[1:])
     inside = steps[steps.index("tools") + 2 :] if "tools" in steps else steps
     return path[: len(inside)] == inside
@@ -204,14 +218,14 @@ def test_the_search_of_chat_is_a_field(target: str) -> None:
     )
 
 
-def test_only_models_made_for_it_search_over_chat() -> None:
+def test_only_search_models_get_a_search_over_chat() -> None:
     tool = {"type": "web_search", "user_location": {"type": "approximate", "city": "Rome"}}
-    asked = _asked("openai-responses", tool)
-    done = to("openai-chat", asked, "openai-responses", model="gpt-4o-search-preview")
+    request = _request("openai-responses", tool)
+    done = to("openai-chat", request, "openai-responses", model="gpt-4o-search-preview")
     place = {"type": "approximate", "approximate": {"city": "Rome"}}
     assert done.json()["web_search_options"] == {"user_location": place}
     assert "tools" not in done.json()
-    assert "web_search_options" not in to("openai-chat", asked, "openai-responses").json()
+    assert "web_search_options" not in to("openai-chat", request, "openai-responses").json()
 
 
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openrouter"])
@@ -221,14 +235,14 @@ def test_plugins_that_search_are_hosted_tools(target: str) -> None:
     done = to(target, body, "openrouter")
     kinds = [tool.kind for tool in read(done.body, target).tools if isinstance(tool, HostedTool)]
     assert kinds == ([KINDS[target]["web_search"]] if "web_search" in KINDS[target] else [])
-    assert ("field.dropped", "/plugins/1") in lost(done)  # the file parser
+    assert ("field.dropped", "/plugins/1") in losses_of(done)  # the file parser
 
 
 @pytest.mark.parametrize(
     ("source", "target"),
     [(source, target) for source, target in PAIRS if source in DECLARED["web_search"] and target in GEMINIS],
 )
-def test_gemini_2_takes_functions_or_its_own_tools(source: str, target: str) -> None:
+def test_gemini_2_gets_functions_or_hosted_tools_but_not_both(source: str, target: str) -> None:
     function: Any = {"name": "f", "input_schema": {"type": "object", "properties": {}}}
     if source in GEMINIS:
         function = {"functionDeclarations": [{"name": "f"}]}
@@ -236,27 +250,27 @@ def test_gemini_2_takes_functions_or_its_own_tools(source: str, target: str) -> 
         function = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
         if source == "openrouter":
             function = {"type": "function", "function": {"name": "f"}}
-    asked = _asked(source, DECLARED["web_search"][source], function)
-    old = to(target, asked, source, model="gemini-2.5-flash")
+    request = _request(source, DECLARED["web_search"][source], function)
+    old = to(target, request, source, model="gemini-2.5-flash")
     assert [tool.name for tool in read(old.body, target).tools if isinstance(tool, Tool)] == ["f"]
     assert "tool.hosted.dropped" in codes(old)
-    new = to(target, asked, source, model="gemini-3-flash").json()
+    new = to(target, request, source, model="gemini-3-flash").json()
     new = new.get("request", new)
     assert [list(tool) for tool in sorted(new["tools"], key=str)] == [["functionDeclarations"], ["googleSearch"]]
     switch = new.get("toolConfig", {}).get("includeServerSideToolInvocations")
     assert switch is (True if target == "gemini" else None)
 
 
-def test_a_function_of_the_clients_own_is_not_declared_twice() -> None:
+def test_a_function_of_the_client_is_not_declared_twice() -> None:
     mine = {"name": "google_web_search", "input_schema": {"type": "object", "properties": {"q": {"type": "string"}}}}
-    asked = _asked("anthropic", DECLARED["web_search"]["anthropic"], mine)
-    done = to("ollama", asked, "anthropic", stand_ins=True)
+    request = _request("anthropic", DECLARED["web_search"]["anthropic"], mine)
+    done = to("ollama", request, "anthropic", stand_ins=True)
     assert len(done.json()["tools"]) == 1
     assert "tool.hosted.dropped" in codes(done) and done.stand_ins == {}
 
 
 def test_the_calls_of_a_stand_in_come_back_as_calls() -> None:
-    done = to("ollama", _asked("anthropic", DECLARED["web_search"]["anthropic"]), "anthropic", stand_ins=True)
+    done = to("ollama", _request("anthropic", DECLARED["web_search"]["anthropic"]), "anthropic", stand_ins=True)
     call = ToolCall("call_1", "google_web_search", '{"query":"x"}')
     back = dragoman.translate_response(answer("ollama", call), source="ollama", target="anthropic", answers=done)
     assert [(one.name, one.input) for one in calls_of(read_answer(back.body, "anthropic"))] == [
@@ -266,19 +280,21 @@ def test_the_calls_of_a_stand_in_come_back_as_calls() -> None:
 
 
 @pytest.mark.parametrize("toolset", [(), (DECLARED["mcp"]["anthropic"],)])
-def test_losses_of_an_mcp_server_stand_where_it_says_so(toolset: tuple[Any, ...]) -> None:
-    body = _asked("anthropic", *toolset, mcp=True)
+def test_losses_of_an_mcp_server_name_the_place_of_the_option(toolset: tuple[Any, ...]) -> None:
+    body = _request("anthropic", *toolset, mcp=True)
     body["mcp_servers"][0]["tool_configuration"] = {"enabled": False, "allowed_tools": ["ask"]}
     body["mcp_servers"][0]["later"] = {"more": 1}
     for target in ("gemini", "openai-responses"):
-        found = {path for code, path in lost(to(target, body, "anthropic")) if code == "tool.hosted.option.dropped"}
+        found = {
+            path for code, path in losses_of(to(target, body, "anthropic")) if code == "tool.hosted.option.dropped"
+        }
         server = "/mcp_servers/0"
         narrowed = {f"{server}/tool_configuration/allowed_tools"} if target == "gemini" else set()
         assert found == {f"{server}/tool_configuration/enabled", f"{server}/later/more", *narrowed}
 
 
 def test_an_mcp_server_is_a_server_and_a_toolset_to_messages() -> None:
-    done = to("anthropic", _asked("openai-responses", DECLARED["mcp"]["openai-responses"]), "openai-responses")
+    done = to("anthropic", _request("openai-responses", DECLARED["mcp"]["openai-responses"]), "openai-responses")
     body = done.json()
     assert body["mcp_servers"] == [
         {"type": "url", "name": "wiki", "url": "https://mcp.example/mcp", "authorization_token": SECRET}
@@ -291,15 +307,15 @@ def test_an_mcp_server_is_a_server_and_a_toolset_to_messages() -> None:
             "configs": {"ask": {"enabled": True}},
         }
     ]
-    # Nobody approves of calls there, and there is one token, no other header.
-    assert {path for code, path in lost(done) if code == "tool.hosted.option.dropped"} == {
+    # Messages has no approval of calls, and only one token instead of headers.
+    assert {path for code, path in losses_of(done) if code == "tool.hosted.option.dropped"} == {
         "/tools/0",
         "/tools/0/headers",
     }
 
 
 def test_a_server_of_the_first_beta_needs_no_toolset() -> None:
-    body = _asked("anthropic", mcp=True)
+    body = _request("anthropic", mcp=True)
     body["mcp_servers"][0]["tool_configuration"] = {"enabled": True, "allowed_tools": ["ask"]}
     del body["tools"]
     done = to("openai-responses", body, "anthropic")
@@ -316,7 +332,7 @@ def test_a_server_of_the_first_beta_needs_no_toolset() -> None:
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_table_reads_what_it_writes(name: str) -> None:
+def test_each_table_of_hosted_tools_reads_the_types_that_it_writes(name: str) -> None:
     for row in get(name).hosted:
         assert row.kinds.fullmatch(row.kind), row.kind
 
@@ -334,7 +350,7 @@ STANDARD = [
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name != "anthropic"])
 @pytest.mark.parametrize(("tool", "arguments"), STANDARD)
 def test_tools_that_the_client_runs_are_functions_for_any_model(target: str, tool: Any, arguments: Any) -> None:
-    body = _asked("anthropic", tool)
+    body = _request("anthropic", tool)
     used = {"type": "tool_use", "id": "toolu_1", "name": tool["name"], "input": arguments}
     body["messages"] += [
         {"role": "assistant", "content": [used]},
@@ -348,9 +364,9 @@ def test_tools_that_the_client_runs_are_functions_for_any_model(target: str, too
     assert done.stand_ins == {}
     (call,) = [part for turn in there.turns for part in turn.parts if isinstance(part, ToolCall)]
     assert (call.name, call.input) == (tool["name"], arguments)
-    assert ("/tools/0/max_characters" in {path for _, path in lost(done)}) is ("max_characters" in tool)
-    again = ToolCall("call_2", tool["name"], msgspec.json.encode(arguments).decode())
-    back = dragoman.translate_response(answer(target, again), source=target, target="anthropic", answers=done)
+    assert ("/tools/0/max_characters" in {path for _, path in losses_of(done)}) is ("max_characters" in tool)
+    call_again = ToolCall("call_2", tool["name"], msgspec.json.encode(arguments).decode())
+    back = dragoman.translate_response(answer(target, call_again), source=target, target="anthropic", answers=done)
     assert [(one.name, one.input) for one in calls_of(read_answer(back.body, "anthropic"))] == [
         (tool["name"], arguments)
     ]
@@ -382,7 +398,7 @@ def _function(source: str, name: str) -> Any:
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in FORCED])
 def test_a_forced_hosted_tool_is_forced_where_the_target_can(source: str, target: str) -> None:
     body = {
-        **_asked(source, DECLARED["web_search"][source], _function(source, "f")),
+        **_request(source, DECLARED["web_search"][source], _function(source, "f")),
         "tool_choice": FORCED[source],
     }
     done = to(target, body, source)
@@ -392,35 +408,35 @@ def test_a_forced_hosted_tool_is_forced_where_the_target_can(source: str, target
         assert not [code for code in codes(done) if code.startswith("choice.")]
     else:
         assert choice is None
-        assert ("choice.dropped", "/tool_choice") in lost(done)
+        assert ("choice.dropped", "/tool_choice") in losses_of(done)
 
 
 @pytest.mark.parametrize("target", ["openai-responses", "openrouter"])
-def test_a_forced_hosted_tool_that_stands_alone_is_required(target: str) -> None:
-    body = {**_asked("anthropic", DECLARED["web_search"]["anthropic"]), "tool_choice": FORCED["anthropic"]}
+def test_a_forced_hosted_tool_without_other_tools_is_required(target: str) -> None:
+    body = {**_request("anthropic", DECLARED["web_search"]["anthropic"]), "tool_choice": FORCED["anthropic"]}
     assert to(target, body, "anthropic").json()["tool_choice"] == "required"
 
 
-def test_a_function_of_the_same_name_is_not_forced_in_its_place() -> None:
+def test_a_function_with_the_name_of_a_forced_hosted_tool_is_not_forced() -> None:
     mine = _function("openai-responses", "web_search_preview")
     tool = DECLARED["web_search"]["openai-responses"]
-    body = {**_asked("openai-responses", tool, mine), "tool_choice": FORCED["openai-responses"]}
+    body = {**_request("openai-responses", tool, mine), "tool_choice": FORCED["openai-responses"]}
     assert to("anthropic", body, "openai-responses").json()["tool_choice"] == SENT["anthropic"]
     done = to("gemini", body, "openai-responses", model="gemini-3-flash")
-    assert ("choice.dropped", "/tool_choice") in lost(done)
+    assert ("choice.dropped", "/tool_choice") in losses_of(done)
     assert "functionCallingConfig" not in done.json().get("toolConfig", {})
 
 
-def test_a_model_that_refuses_to_be_forced_is_asked_in_words() -> None:
+def test_a_model_without_forced_choice_gets_the_request_as_text() -> None:
     tool = DECLARED["web_search"]["openai-responses"]
     body = {
-        **_asked("openai-responses", tool, _function("openai-responses", "f")),
+        **_request("openai-responses", tool, _function("openai-responses", "f")),
         "tool_choice": FORCED["openai-responses"],
     }
     done = to("anthropic", body, "openai-responses", model="claude-fable-5-1")
     assert done.json()["tool_choice"] == {"type": "auto"}
     assert "`web_search`" in str(done.json()["system"])
-    assert ("choice.weakened", "/tool_choice") in lost(done)
+    assert ("choice.weakened", "/tool_choice") in losses_of(done)
 
 
 # calls of functions that stand for hosted tools
@@ -428,13 +444,13 @@ def test_a_model_that_refuses_to_be_forced_is_asked_in_words() -> None:
 
 @pytest.mark.parametrize("source", ["anthropic", "openai-responses", "gemini"])
 def test_the_call_of_a_stand_in_is_reported(source: str) -> None:
-    done = to("openai-chat", _asked(source, DECLARED["web_search"][source]), source, stand_ins=True)
+    done = to("openai-chat", _request(source, DECLARED["web_search"][source]), source, stand_ins=True)
     call = ToolCall("call_1", "google_web_search", '{"query":"x"}')
     whole = dragoman.translate_response(answer("openai-chat", call), source="openai-chat", target=source, answers=done)
-    told = dragoman.StreamTranslator(source="openai-chat", target=source, answers=done)
-    told.feed(streamed("openai-chat", call, ['{"query":', '"x"}']))
-    told.close()
-    for losses in (whole.losses, told.losses):
+    stream = dragoman.StreamTranslator(source="openai-chat", target=source, answers=done)
+    stream.feed(streamed("openai-chat", call, ['{"query":', '"x"}']))
+    stream.close()
+    for losses in (whole.losses, stream.losses):
         assert [(one.severity, one.detail) for one in losses if one.code == "call.stand_in"] == [
             ("warning", "google_web_search stands for web_search")
         ]
@@ -444,7 +460,7 @@ def test_the_call_of_a_stand_in_is_reported(source: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "ollama"])
-def test_a_search_that_nobody_would_run_is_left_out(target: str) -> None:
+def test_a_search_without_a_runner_is_left_out(target: str) -> None:
     body = {
         "model": "m",
         "input": "hi",
@@ -458,7 +474,7 @@ def test_a_search_that_nobody_would_run_is_left_out(target: str) -> None:
     ]
 
 
-def test_image_generation_crosses_between_responses_and_openrouter() -> None:
+def test_image_generation_is_translated_between_responses_and_openrouter() -> None:
     options = {"quality": "low", "size": "1024x1024", "output_format": "jpeg", "output_compression": 90}
     body = {"model": "m", "input": "draw", "tools": [{"type": "image_generation", "partial_images": 2, **options}]}
     there = to("openrouter", body, "openai-responses", model="openai/gpt-5")
@@ -472,7 +488,7 @@ def test_image_generation_crosses_between_responses_and_openrouter() -> None:
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5.6-sol", "claude-sonnet-4-6"])
-def test_image_generation_goes_only_to_models_that_are_known_to_take_it(model: str) -> None:
+def test_image_generation_is_sent_only_to_models_known_to_accept_it(model: str) -> None:
     tools = [{"type": "openrouter:image_generation"}]
     body = {"model": "m", "messages": [{"role": "user", "content": "draw"}], "tools": tools}
     done = to("openai-responses", body, "openrouter", model=model)
@@ -480,14 +496,14 @@ def test_image_generation_goes_only_to_models_that_are_known_to_take_it(model: s
 
 
 @pytest.mark.parametrize(("callers", "reported"), [(["direct"], False), (["code_execution_20260120"], True)])
-def test_that_the_model_itself_may_call_a_hosted_tool_is_no_loss(callers: list[str], reported: bool) -> None:
+def test_direct_calls_of_a_hosted_tool_by_the_model_are_no_loss(callers: list[str], reported: bool) -> None:
     tool = {"type": "web_search_20260209", "name": "web_search", "allowed_callers": callers}
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "q"}], "tools": [tool]}
     done = to("openai-responses", body, "anthropic")
     assert ("tool.hosted.option.dropped" in codes(done)) is reported
 
 
-def test_a_use_in_a_history_that_crosses_as_text_is_no_warning() -> None:
+def test_a_tool_use_in_a_history_that_becomes_text_is_no_warning() -> None:
     use = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tides"}}
     page = {"type": "web_search_result", "url": "https://a.example", "title": "Tides", "encrypted_content": "e"}
     found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [page]}

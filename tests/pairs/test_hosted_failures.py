@@ -1,4 +1,4 @@
-"""Uses of hosted tools that failed: that they did, and why, is known in every dialect that has a place for them."""
+"""Failed uses of hosted tools: the failure and its code reach every dialect that has a place for them."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def _gemini(status: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("kind", "code"), [("web_search", "max_uses_exceeded"), ("web_fetch", "url_not_allowed")])
 @pytest.mark.parametrize("target", [CHAT, "openrouter", GEMINI])
-def test_the_code_of_a_failure_crosses(kind: str, code: str, target: str) -> None:
+def test_the_code_of_a_failure_is_translated(kind: str, code: str, target: str) -> None:
     done = dragoman.translate_response(_messages(kind, code), source=MESSAGES, target=target)
     assert check_response(target, done.body, extensions=True) == []
     assert code in done.body.decode()
 
 
 @pytest.mark.parametrize(("kind", "code"), [("web_search", "max_uses_exceeded"), ("web_fetch", "url_not_allowed")])
-def test_the_code_comes_home(kind: str, code: str) -> None:
+def test_the_code_of_a_failure_comes_back(kind: str, code: str) -> None:
     answer = _messages(kind, code)
     shown = dragoman.translate_response(answer, source=MESSAGES, target=CHAT).json()
     asked = [{"role": "user", "content": "Hi"}, shown["choices"][0]["message"], {"role": "user", "content": "Go on"}]
@@ -62,7 +62,7 @@ def test_the_code_comes_home(kind: str, code: str) -> None:
         ("URL_RETRIEVAL_STATUS_UNSAFE", "url_not_allowed"),
     ],
 )
-def test_a_page_that_gemini_could_not_fetch_failed_elsewhere(status: str, code: str) -> None:
+def test_a_failed_fetch_of_gemini_is_a_failure_in_other_dialects(status: str, code: str) -> None:
     seen = dragoman.translate_response(_gemini(status), source=GEMINI, target=MESSAGES).json()
     (result,) = [block for block in seen["content"] if block["type"] == "web_fetch_tool_result"]
     assert result["content"] == {"type": "web_fetch_tool_result_error", "error_code": code}
@@ -83,7 +83,7 @@ def test_an_mcp_error_keeps_its_code() -> None:
 
 
 @pytest.mark.parametrize("target", [CHAT, "openrouter", GEMINI, RESPONSES])
-def test_how_much_of_a_file_was_shown_crosses(target: str) -> None:
+def test_the_shown_range_of_a_file_is_translated(target: str) -> None:
     shown = {"type": "text_editor_code_execution_view_result", "file_type": "text", "content": "x = 1"}
     shown |= {"num_lines": 17, "start_line": 3, "total_lines": 403}
     asked = {"command": "view", "path": "a.py"}
@@ -99,7 +99,7 @@ def test_how_much_of_a_file_was_shown_crosses(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", [CHAT, "openrouter"])
-def test_the_cited_words_stand_in_the_annotation(target: str) -> None:
+def test_the_annotation_has_the_cited_text(target: str) -> None:
     cited = {"type": "web_search_result_location", "url": "https://fees.example", "title": "Fees"}
     answer = _messages("web_search", "unavailable")
     answer["content"] = [

@@ -1,4 +1,4 @@
-"""Uses of tools that the client's dialect has no form of its own for: in answers, in streams, and back."""
+"""Uses of tools without an equivalent in the client's dialect: in answers, in streams, and in the next request."""
 
 from __future__ import annotations
 
@@ -104,12 +104,12 @@ def _stream(kind: str) -> tuple[str, bytes]:
 
 
 def _plain(body: bytes) -> str:
-    """An answer with the texts in it that are JSON themselves."""
+    """Return an answer with its JSON texts decoded."""
     return body.decode().replace("\\", "")
 
 
 @pytest.mark.parametrize(("kind", "target"), PAIRS)
-def test_every_word_of_a_use_is_in_the_answer(kind: str, target: str) -> None:
+def test_every_text_of_a_tool_use_is_in_the_answer(kind: str, target: str) -> None:
     source, answer = _answer(kind)
     done = dragoman.translate_response(answer, source=source, target=target)
     assert check_response(target, done.body, extensions=True) == []
@@ -118,7 +118,7 @@ def test_every_word_of_a_use_is_in_the_answer(kind: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "target"), PAIRS)
-def test_every_word_of_a_use_is_in_the_stream(kind: str, target: str) -> None:
+def test_every_text_of_a_tool_use_is_in_the_stream(kind: str, target: str) -> None:
     source, body = _stream(kind)
     stream = dragoman.StreamTranslator(source=source, target=target)
     out = stream.feed(body) + stream.close()
@@ -128,13 +128,13 @@ def test_every_word_of_a_use_is_in_the_stream(kind: str, target: str) -> None:
 
 
 def _history(target: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """What a client of a dialect asks next."""
+    """Return the next request of a client."""
     if target == MESSAGES:
         turns = [{"role": "assistant", "content": answer["content"]}, {"role": "user", "content": "Go on"}]
         return {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}, *turns]}
     if target == RESPONSES:
-        said = {"type": "message", "role": "user", "content": "Go on"}
-        return {"model": "m", "input": [{**said, "content": "Hi"}, *answer["output"], said]}
+        user_message = {"type": "message", "role": "user", "content": "Go on"}
+        return {"model": "m", "input": [{**user_message, "content": "Hi"}, *answer["output"], user_message]}
     if target in (GEMINI, "code-assist"):
         inner = answer.get("response", answer)["candidates"][0]["content"]
         asked = [{"role": "user", "parts": [{"text": "Hi"}]}, inner, {"role": "user", "parts": [{"text": "Go on"}]}]
@@ -144,7 +144,7 @@ def _history(target: str, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("kind", "target"), [(kind, target) for kind, target in PAIRS if target != "openrouter"])
-def test_the_upstream_reads_of_the_use_when_the_client_sends_it_back(kind: str, target: str) -> None:
+def test_the_upstream_gets_the_tool_use_that_the_client_sends_back(kind: str, target: str) -> None:
     source, answer = _answer(kind)
     done = dragoman.translate_response(answer, source=source, target=target).json()
     asked = dragoman.translate_request(_history(target, done), source=target, target=source, model="m")

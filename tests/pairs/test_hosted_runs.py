@@ -1,4 +1,5 @@
-"""Programs that an upstream ran, and tools of MCP servers that it called: in answers, streams and histories."""
+"""Programs that an upstream ran, and tools of MCP servers that an upstream called: in answers, streams and
+histories."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 import dragoman
 from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.pairs.helpers import DIALECTS, MODELS, codes, lost, to
+from tests.pairs.helpers import DIALECTS, MODELS, codes, losses_of, to
 
 MESSAGES, RESPONSES, GEMINI = "anthropic", "openai-responses", "gemini"
 HAVE_CODE = (MESSAGES, RESPONSES, GEMINI, "code-assist")
@@ -71,7 +72,7 @@ PARTS = [
 
 
 def _answer(source: str, kind: str = "code") -> dict[str, Any]:
-    """A whole answer with one use and a text behind it."""
+    """Return a whole answer with one tool use and a text after it."""
     if source == MESSAGES:
         usage = {"input_tokens": 1, "output_tokens": 1}
         head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "stop_reason": "end_turn"}
@@ -86,8 +87,8 @@ def _answer(source: str, kind: str = "code") -> dict[str, Any]:
     return {"response": whole} if source == "code-assist" else whole
 
 
-def _said(target: str, answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """What an answer holds, without ids."""
+def _content(target: str, answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the content of an answer without ids."""
     if target == MESSAGES:
         return [
             {name: value for name, value in one.items() if name not in ("id", "tool_use_id", "caller")}
@@ -117,10 +118,10 @@ HISTORIES += [("mcp", a, b) for a in (MESSAGES, RESPONSES) for b in DIALECTS if 
 
 
 @pytest.mark.parametrize(("source", "target"), RUN_PAIRS)
-def test_a_run_crosses_in_an_answer(source: str, target: str) -> None:
+def test_a_run_is_translated_in_an_answer(source: str, target: str) -> None:
     done = dragoman.translate_response(_answer(source), source=source, target=target)
     assert check_response(target, done.body) == []
-    said = _said(target, done.json())
+    said = _content(target, done.json())
     if target == MESSAGES:
         assert said[:2] == _without_ids(BLOCKS["code"])
     elif target == RESPONSES:
@@ -131,10 +132,10 @@ def test_a_run_crosses_in_an_answer(source: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), MCP_PAIRS)
-def test_a_call_of_an_mcp_server_crosses_in_an_answer(source: str, target: str) -> None:
+def test_a_call_of_an_mcp_server_is_translated_in_an_answer(source: str, target: str) -> None:
     done = dragoman.translate_response(_answer(source, "mcp"), source=source, target=target)
     assert check_response(target, done.body) == []
-    said = _said(target, done.json())
+    said = _content(target, done.json())
     if target == MESSAGES:
         assert said[:2] == _without_ids(BLOCKS["mcp"])
         assert done.json()["stop_reason"] == "end_turn"
@@ -147,7 +148,7 @@ def test_a_call_of_an_mcp_server_crosses_in_an_answer(source: str, target: str) 
 @pytest.mark.parametrize(
     ("kind", "source", "target"), [("code", *pair) for pair in RUN_PAIRS] + [("mcp", *pair) for pair in MCP_PAIRS]
 )
-def test_a_stream_brings_what_the_answer_has(kind: str, source: str, target: str) -> None:
+def test_a_stream_has_the_same_content_as_the_answer(kind: str, source: str, target: str) -> None:
     if source == GEMINI:
         wire = b"data: " + msgspec.json.encode(_answer(source)) + b"\r\n\r\n"
     elif source == RESPONSES:
@@ -160,7 +161,7 @@ def test_a_stream_brings_what_the_answer_has(kind: str, source: str, target: str
     whole = dragoman.translate_response(_answer(source, kind), source=source, target=target)
     if target == RESPONSES:
         events = [msgspec.json.decode(line[6:]) for line in out.splitlines() if line.startswith(b"data: ")]
-        assert _said(target, events[-1]["response"])[0] == _said(target, whole.json())[0]
+        assert _content(target, events[-1]["response"])[0] == _content(target, whole.json())[0]
         name = "response.code_interpreter_call_code.done" if kind == "code" else "response.mcp_call_arguments.done"
         assert name in [event["type"] for event in events]
     for words in (CODE, OUTPUT) if kind == "code" else (GAVE, "hello"):
@@ -217,7 +218,7 @@ def _messages_stream(kind: str) -> bytes:
 
 
 def _history(client: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """A request of a client that sends back what it got."""
+    """Return a request in which a client sends back the answer."""
     if client == MESSAGES:
         turns = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": answer["content"]}]
         return {"model": "m", "max_tokens": 64, "messages": [*turns, {"role": "user", "content": "And now?"}]}
@@ -229,7 +230,7 @@ def _history(client: str, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("kind", "source", "target"), HISTORIES)
-def test_a_history_says_in_words_what_another_upstream_ran(kind: str, source: str, target: str) -> None:
+def test_runs_of_another_upstream_are_text_in_a_history(kind: str, source: str, target: str) -> None:
     done = to(target, _history(source, _answer(source, kind)), source)
     text = done.body.decode()
     for words in (CODE, OUTPUT) if kind == "code" else ("echo", "srv", GAVE):
@@ -240,7 +241,7 @@ def test_a_history_says_in_words_what_another_upstream_ran(kind: str, source: st
 
 
 @pytest.mark.parametrize("client", [MESSAGES, RESPONSES, GEMINI])
-def test_what_was_written_for_a_client_never_reaches_an_upstream_of_its_dialect(client: str) -> None:
+def test_parts_written_for_a_client_never_reach_an_upstream_of_its_dialect(client: str) -> None:
     source = RESPONSES if client != RESPONSES else MESSAGES
     given = dragoman.translate_response(_answer(source), source=source, target=client)
     back = dragoman.translate_request(
@@ -251,7 +252,7 @@ def test_what_was_written_for_a_client_never_reaches_an_upstream_of_its_dialect(
     assert "hosted.dropped" in codes(back)
 
 
-def test_a_shell_and_an_editor_run_too() -> None:
+def test_runs_of_a_shell_and_an_editor_are_translated() -> None:
     content = [
         {"type": "server_tool_use", "id": "srvtoolu_1", "name": "bash_code_execution", "input": {"command": "ls"}},
         {
@@ -284,7 +285,7 @@ def test_a_shell_and_an_editor_run_too() -> None:
     assert wrote["output"] == [{"stdout": "a\n", "stderr": "warned", "outcome": outcome}]
     assert second["code"] == '{"command":"view","path":"notes/a"}'
     assert second["outputs"] == [{"type": "logs", "logs": "Hello"}]
-    assert ("hosted.mapped", "/content/1") in lost(done)
+    assert ("hosted.mapped", "/content/1") in losses_of(done)
     back = dragoman.translate_response(done.body, source=RESPONSES, target=GEMINI).json()
     outcomes = [one["codeExecutionResult"]["outcome"] for one in back["candidates"][0]["content"]["parts"][1::2]]
     assert outcomes == ["OUTCOME_FAILED", "OUTCOME_OK"]
@@ -317,17 +318,19 @@ def test_a_shell_in_a_container_is_run_by_the_server() -> None:
     content = result["content"]
     assert (content["return_code"], content["stdout"], content["stderr"]) == (1, "a\n", "No.")
     assert "hosted.dropped" not in codes(done)
-    told = to(GEMINI, _history(RESPONSES, {"output": SHELL}), RESPONSES).json()["contents"][1]["parts"]
-    assert told == [{"text": "[bash code was run]\nls\npwd\n[it failed with exit code 1]\na\nNo.\n[end of the result]"}]
+    translated_parts = to(GEMINI, _history(RESPONSES, {"output": SHELL}), RESPONSES).json()["contents"][1]["parts"]
+    assert translated_parts == [
+        {"text": "[bash code was run]\nls\npwd\n[it failed with exit code 1]\na\nNo.\n[end of the result]"}
+    ]
 
 
-def test_a_shell_that_the_client_runs_is_no_run_of_the_server() -> None:
+def test_a_shell_of_the_client_is_not_a_run_of_the_server() -> None:
     local = [{name: value for name, value in SHELL[0].items() if name != "environment"}]
     done = dragoman.translate_response({**_answer(RESPONSES), "output": local}, source=RESPONSES, target=MESSAGES)
     assert b"bash_code_execution" not in done.body
 
 
-def test_a_failed_call_of_an_mcp_server_says_so() -> None:
+def test_a_failed_call_of_an_mcp_server_is_marked_as_failed() -> None:
     item = {
         **ITEMS["mcp"],
         "status": "failed",
@@ -363,7 +366,7 @@ def test_an_answer_with_a_beta_block_has_the_fields_of_a_beta_message() -> None:
         assert ({"iterations", "speed"} <= written["usage"].keys()) is there
 
 
-def test_the_listing_of_a_server_is_no_loss_that_a_user_must_know() -> None:
+def test_a_dropped_tool_list_of_a_server_is_only_an_info() -> None:
     listed = {"id": "mcpl_1", "type": "mcp_list_tools", "server_label": "srv", "tools": []}
     done = dragoman.translate_response({**_answer(RESPONSES), "output": [listed]}, source=RESPONSES, target=MESSAGES)
     assert [(loss.code, loss.severity) for loss in done.losses if loss.path == "/output/0"] == [
@@ -392,12 +395,12 @@ def test_approvals_of_a_history_are_reported() -> None:
 @pytest.mark.parametrize(("target", "code"), [("openai-chat", "hosted.mapped"), ("ollama", "hosted.dropped")])
 def test_dialects_without_such_tools_report_uses(target: str, code: str) -> None:
     done = dragoman.translate_response(_answer(MESSAGES), source=MESSAGES, target=target)
-    assert {(code, "/content/0"), (code, "/content/1")} <= lost(done)
+    assert {(code, "/content/0"), (code, "/content/1")} <= losses_of(done)
     assert dragoman.tool_calls(done.body, dialect=target) == []
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter", "gemini", "ollama"])
-def test_the_age_of_a_page_stands_in_the_text_of_a_search(target: str) -> None:
+def test_the_age_of_a_page_is_in_the_text_of_a_search(target: str) -> None:
     page = {"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "AA"}
     used = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}
     found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{**page, "page_age": "2 days"}]}

@@ -1,4 +1,4 @@
-"""Uses of hosted tools that only their own upstream can read: they go back to that upstream as they were."""
+"""Sealed uses of hosted tools: only their own upstream can read them, so they go back to that upstream unchanged."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def _answer(kind: str) -> dict[str, Any]:
 
 
 def _next(client: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """What a client of a dialect asks after an answer."""
+    """Return the request that a client sends after an answer."""
     if client == MESSAGES:
         turns = [{"role": "assistant", "content": answer["content"]}, {"role": "user", "content": "Go on"}]
         return {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}, *turns]}
     if client == RESPONSES:
-        said = {"type": "message", "role": "user", "content": "Go on"}
-        return {"model": "m", "input": [{**said, "content": "Hi"}, *answer["output"], said]}
+        user_message = {"type": "message", "role": "user", "content": "Go on"}
+        return {"model": "m", "input": [{**user_message, "content": "Hi"}, *answer["output"], user_message]}
     if client in (GEMINI, "code-assist"):
         inner = answer.get("response", answer)["candidates"][0]["content"]
         asked = [{"role": "user", "parts": [{"text": "Hi"}]}, inner, {"role": "user", "parts": [{"text": "Go on"}]}]
@@ -95,7 +95,7 @@ def _next(client: str, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sent(upstream: str, body: bytes) -> list[dict[str, Any]]:
-    """What an upstream gets as its own turn."""
+    """Return the turn of the assistant that an upstream gets."""
     request = json.loads(body)
     if upstream == MESSAGES:
         return next(turn["content"] for turn in request["messages"] if turn["role"] == "assistant")
@@ -103,7 +103,7 @@ def _sent(upstream: str, body: bytes) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("kind", "client"), PAIRS)
-def test_a_sealed_use_goes_back_as_it_was(kind: str, client: str) -> None:
+def test_a_sealed_tool_use_goes_back_unchanged(kind: str, client: str) -> None:
     upstream, model = _upstream(kind)
     done = dragoman.translate_response(_answer(kind), source=upstream, target=client)
     assert check_response(client, done.body, extensions=True) == []
@@ -113,7 +113,7 @@ def test_a_sealed_use_goes_back_as_it_was(kind: str, client: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "client"), PAIRS)
-def test_another_model_reads_of_the_use_and_gets_no_seal(kind: str, client: str) -> None:
+def test_another_model_gets_the_tool_use_as_text_without_a_seal(kind: str, client: str) -> None:
     upstream, _ = _upstream(kind)
     other = "claude-opus-4-1" if upstream == MESSAGES else "gemini-2.5-flash"
     done = dragoman.translate_response(_answer(kind), source=upstream, target=client).json()
@@ -132,8 +132,8 @@ def test_a_stream_carries_the_same_seal(kind: str, client: str) -> None:
         answer = _answer(kind)
         frames.append({"type": "message_start", "message": {**answer, "content": [], "stop_reason": None}})
         for i, block in enumerate(answer["content"]):
-            begun = {**block, "text": ""} if block["type"] == "text" else block
-            frames.append({"type": "content_block_start", "index": i, "content_block": begun})
+            start = {**block, "text": ""} if block["type"] == "text" else block
+            frames.append({"type": "content_block_start", "index": i, "content_block": start})
             if block["type"] == "text":
                 delta = {"type": "text_delta", "text": block["text"]}
                 frames.append({"type": "content_block_delta", "index": i, "delta": delta})
@@ -152,7 +152,7 @@ def test_a_stream_carries_the_same_seal(kind: str, client: str) -> None:
 
 
 def _packed(body: bytes) -> list[str]:
-    """The uses that are packed in a document."""
+    """Return the tool uses that are packed in a document."""
     from bench.facts.compare import unpacked
 
     return sorted({words for words in ("c2VhbGVk", "c2lnbmVk") if words in unpacked(body.decode())})
@@ -176,7 +176,7 @@ CITING = [
 
 @pytest.mark.parametrize("client", [GEMINI, "code-assist", "openai-chat", "openrouter"])
 @pytest.mark.parametrize("streamed", [False, True])
-def test_sealed_citations_go_back_as_they_were(client: str, streamed: bool) -> None:
+def test_sealed_citations_go_back_unchanged(client: str, streamed: bool) -> None:
     head = {"id": "msg_1", "type": "message", "role": "assistant", "model": CLAUDE, "stop_reason": "end_turn"}
     answer = {**head, "content": CITING, "usage": {"input_tokens": 1, "output_tokens": 1}}
     if streamed:
@@ -195,8 +195,8 @@ def _frames(answer: dict[str, Any]) -> bytes:
         {"type": "message_start", "message": {**answer, "content": [], "stop_reason": None}}
     ]
     for i, block in enumerate(answer["content"]):
-        begun = {"type": "text", "text": ""} if block["type"] == "text" else block
-        frames.append({"type": "content_block_start", "index": i, "content_block": begun})
+        start = {"type": "text", "text": ""} if block["type"] == "text" else block
+        frames.append({"type": "content_block_start", "index": i, "content_block": start})
         deltas = [{"type": "citations_delta", "citation": cited} for cited in block.get("citations", ())]
         deltas += [{"type": "text_delta", "text": block["text"]}] if block["type"] == "text" else []
         frames += [{"type": "content_block_delta", "index": i, "delta": delta} for delta in deltas]
@@ -207,7 +207,7 @@ def _frames(answer: dict[str, Any]) -> bytes:
 
 
 def _folded(client: str, stream: bytes) -> dict[str, Any]:
-    """The answer that a client puts together of a stream."""
+    """Return the answer that a client builds from a stream."""
     found = [json.loads(line[6:]) for line in stream.decode().splitlines() if line.startswith("data: {")]
     if client in (GEMINI, "code-assist"):
         inner = [frame.get("response", frame)["candidates"][0]["content"]["parts"] for frame in found]

@@ -10,7 +10,7 @@ import pytest
 import dragoman
 from tests.oracles.body_verdict import check_response
 from tests.oracles.grammar import check_stream
-from tests.pairs.helpers import codes, lost, to
+from tests.pairs.helpers import codes, losses_of, to
 
 Json = Any
 MESSAGES, RESPONSES, OPENROUTER = "anthropic", "openai-responses", "openrouter"
@@ -87,7 +87,7 @@ def test_from_responses_to_messages() -> None:
     assert use["id"] == result["tool_use_id"]
 
 
-def test_commands_that_took_too_long_have_no_exit_code() -> None:
+def test_commands_that_timed_out_have_no_exit_code() -> None:
     output = [
         {"stdout": "a\n", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}},
         {"stdout": "b\n", "stderr": "", "outcome": {"type": "timeout"}},
@@ -130,7 +130,7 @@ def _messages_stream() -> bytes:
     return b"".join([b"event: %b\ndata: %b\n\n" % (one["type"].encode(), msgspec.json.encode(one)) for one in events])
 
 
-def test_a_stream_tells_the_commands_and_what_they_wrote() -> None:
+def test_a_stream_has_the_commands_and_their_output() -> None:
     stream = dragoman.StreamTranslator(source=MESSAGES, target=RESPONSES)
     out = stream.feed(_messages_stream()) + stream.close()
     assert check_stream(RESPONSES, out) == []
@@ -143,8 +143,8 @@ def test_a_stream_tells_the_commands_and_what_they_wrote() -> None:
         "response.shell_call_output_content.delta",
         "response.shell_call_output_content.done",
     ]
-    begun = [event["item"] for event in events if event["type"] == "response.output_item.added"]
-    assert (begun[0]["action"]["commands"], begun[1]["output"]) == ([], [])
+    added = [event["item"] for event in events if event["type"] == "response.output_item.added"]
+    assert (added[0]["action"]["commands"], added[1]["output"]) == ([], [])
     whole = dragoman.translate_response(_message(_blocks()), source=MESSAGES, target=RESPONSES).json()
     assert _without_ids(events[-1]["response"]["output"]) == _without_ids(whole["output"])
 
@@ -162,7 +162,9 @@ def test_a_stream_tells_the_commands_and_what_they_wrote() -> None:
         ),
     ],
 )
-def test_what_messages_declares_is_a_shell_where_the_model_takes_one(declared: Json, model: str, offered: Json) -> None:
+def test_code_execution_of_messages_is_a_shell_if_the_model_accepts_one(
+    declared: Json, model: str, offered: Json
+) -> None:
     history = [{"role": "user", "content": "Go."}]
     body = {"model": "claude-sonnet-5", "max_tokens": 64, "messages": history, "tools": [declared]}
     assert to(RESPONSES, body, MESSAGES, model=model).json()["tools"] == [offered]
@@ -173,7 +175,7 @@ def test_a_shell_in_a_container_is_code_execution_of_messages() -> None:
     body = {"model": "gpt-5.4", "input": "Go.", "tools": [{**CONTAINER, "environment": limited}]}
     done = to(MESSAGES, body, RESPONSES)
     assert done.json()["tools"] == [EXECUTION]
-    assert ("tool.hosted.option.dropped", "/tools/0/environment/memory_limit") in lost(done)
+    assert ("tool.hosted.option.dropped", "/tools/0/environment/memory_limit") in losses_of(done)
 
 
 def test_a_shell_of_the_client_stays_a_function() -> None:
@@ -183,7 +185,7 @@ def test_a_shell_of_the_client_stays_a_function() -> None:
     own = {"type": "function", "name": "shell", "parameters": {"type": "object", "properties": {}}, "strict": False}
     taken = to(MESSAGES, {**body, "tools": [own, {"type": "shell"}]}, RESPONSES)
     assert [tool["name"] for tool in taken.json()["tools"]] == ["shell"]
-    assert ("tool.hosted.dropped", "/tools/1") in lost(taken)
+    assert ("tool.hosted.dropped", "/tools/1") in losses_of(taken)
 
 
 def _history(items: list[Json]) -> Json:
@@ -193,13 +195,13 @@ def _history(items: list[Json]) -> Json:
     }
 
 
-def test_what_was_written_for_a_client_comes_back_as_text_or_not_at_all() -> None:
+def test_a_run_written_for_a_client_comes_back_as_text_or_is_dropped() -> None:
     given = dragoman.translate_response(_message(_blocks()), source=MESSAGES, target=RESPONSES).json()["output"]
     text = to(MESSAGES, _history(given), RESPONSES).body.decode()
     assert "ls a b" in text and "exit code 2" in text and "No b." in text
-    home = dragoman.translate_request(_history(given), source=RESPONSES, target=RESPONSES, model="gpt-5.4")
-    assert "shell_call" not in home.body.decode()
-    assert "hosted.dropped" in codes(home)
+    returned = dragoman.translate_request(_history(given), source=RESPONSES, target=RESPONSES, model="gpt-5.4")
+    assert "shell_call" not in returned.body.decode()
+    assert "hosted.dropped" in codes(returned)
 
 
 @pytest.mark.parametrize(("source", "answer"), [(MESSAGES, _message(_blocks())), (RESPONSES, _response(_items()))])
@@ -216,10 +218,10 @@ def test_a_client_of_openrouter_sees_the_run_in_its_details(source: str, answer:
     other = RESPONSES if source == MESSAGES else MESSAGES
     back = to(other, {"model": "openai/gpt-5", "messages": asked}, OPENROUTER)
     assert "it failed with exit code 2" in back.body.decode() and "No b." in back.body.decode()
-    home = dragoman.translate_request(
+    returned = dragoman.translate_request(
         {"model": "openai/gpt-5", "messages": asked}, source=OPENROUTER, target=OPENROUTER, model="openai/gpt-5"
     )
-    assert "server_tool_call" not in home.body.decode()
+    assert "server_tool_call" not in returned.body.decode()
 
 
 def test_an_editor_and_an_mcp_server_for_a_client_of_openrouter() -> None:

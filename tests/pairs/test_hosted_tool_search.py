@@ -88,7 +88,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 
 def _answered(client: str) -> dragoman.Translation:
-    """The answer of the other upstream, as this client gets it."""
+    """Return the answer of the other upstream in the form that this client gets."""
     upstream = RESPONSES if client == MESSAGES else MESSAGES
     asked = to(upstream, REQUESTS[client], client)
     done = dragoman.translate_response(ANSWERS[upstream], source=upstream, target=client, answers=asked)
@@ -96,7 +96,7 @@ def _answered(client: str) -> dragoman.Translation:
     return done
 
 
-def test_a_messages_client_sees_which_tools_were_found() -> None:
+def test_a_messages_client_gets_the_names_of_found_tools() -> None:
     done = _answered(MESSAGES)
     search, found, call = done.json()["content"]
     assert (search["name"], search["input"]) == ("tool_search_tool_bm25", {"query": "rate"})
@@ -106,7 +106,7 @@ def test_a_messages_client_sees_which_tools_were_found() -> None:
     assert "hosted.dropped" not in codes(done)
 
 
-def test_a_responses_client_gets_the_declarations_of_what_was_found() -> None:
+def test_a_responses_client_gets_the_declarations_of_found_tools() -> None:
     done = _answered(RESPONSES)
     search, found, call = done.json()["output"]
     assert (search["arguments"], search["execution"], search["call_id"]) == ({"queries": ["exchange"]}, "server", None)
@@ -115,17 +115,17 @@ def test_a_responses_client_gets_the_declarations_of_what_was_found() -> None:
     assert "hosted.dropped" not in codes(done)
 
 
-def _history(client: str, said: list[dict[str, Any]]) -> dict[str, Any]:
+def _history(client: str, content: list[dict[str, Any]]) -> dict[str, Any]:
     request = REQUESTS[client]
     if client == MESSAGES:
-        result = {"type": "tool_result", "tool_use_id": said[2]["id"], "content": "1.1"}
-        turns = [*request["messages"], {"role": "assistant", "content": said}, {"role": "user", "content": [result]}]
+        result = {"type": "tool_result", "tool_use_id": content[2]["id"], "content": "1.1"}
+        turns = [*request["messages"], {"role": "assistant", "content": content}, {"role": "user", "content": [result]}]
         return {**request, "messages": turns}
-    output = {"type": "function_call_output", "call_id": said[2]["call_id"], "output": "1.1"}
-    return {**request, "input": [*request["input"], *said, output]}
+    output = {"type": "function_call_output", "call_id": content[2]["call_id"], "output": "1.1"}
+    return {**request, "input": [*request["input"], *content, output]}
 
 
-def test_a_search_goes_to_messages_in_its_own_form() -> None:
+def test_a_search_is_sent_to_messages_in_its_native_form() -> None:
     done = to(MESSAGES, _history(RESPONSES, ITEMS), RESPONSES)
     use, found, call = done.json()["messages"][1]["content"]
     assert (use["type"], use["name"], use["input"]) == ("server_tool_use", "tool_search_tool_bm25", {"query": "rate"})
@@ -134,7 +134,7 @@ def test_a_search_goes_to_messages_in_its_own_form() -> None:
     assert "hosted.dropped" not in codes(done)
 
 
-def test_a_search_goes_to_responses_as_one_that_the_client_ran() -> None:
+def test_a_search_is_sent_to_responses_as_a_client_search() -> None:
     done = to(RESPONSES, _history(MESSAGES, BLOCKS), MESSAGES)
     call, found = done.json()["input"][1:3]
     assert call == {
@@ -149,7 +149,7 @@ def test_a_search_goes_to_responses_as_one_that_the_client_ran() -> None:
 
 
 @pytest.mark.parametrize("client", [MESSAGES, RESPONSES])
-def test_a_search_finds_its_way_home(client: str) -> None:
+def test_a_search_comes_back_to_its_upstream(client: str) -> None:
     upstream = RESPONSES if client == MESSAGES else MESSAGES
     given = _answered(client).json()
     back = to(upstream, _history(client, given["content" if client == MESSAGES else "output"]), client)
@@ -160,23 +160,23 @@ def test_a_search_finds_its_way_home(client: str) -> None:
 
 
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name not in (MESSAGES, RESPONSES)])
-def test_where_all_tools_are_declared_a_search_says_nothing(target: str) -> None:
+def test_a_search_is_dropped_where_all_tools_are_declared(target: str) -> None:
     done = to(target, _history(MESSAGES, BLOCKS), MESSAGES)
     dropped = [(loss.path, loss.severity) for loss in done.losses if loss.code == "hosted.dropped"]
     assert dropped == [("/messages/1/content/0", "info"), ("/messages/1/content/1", "info")]
 
 
-def test_a_reference_to_a_tool_that_is_not_offered_is_never_sent() -> None:
+def test_a_reference_to_an_undeclared_tool_is_never_sent() -> None:
     body = _history(RESPONSES, ITEMS)
-    done = to(MESSAGES, {**body, "tools": body["tools"][:2]}, RESPONSES)  # nothing searches any more
+    done = to(MESSAGES, {**body, "tools": body["tools"][:2]}, RESPONSES)  # no search tool is left
     assert b"tool_reference" not in done.body and "hosted.dropped" in codes(done)
     other = _history(MESSAGES, BLOCKS)
-    gone = to(RESPONSES, {**other, "tools": [other["tools"][0], other["tools"][2]]}, MESSAGES)
-    assert b"tool_search_output" not in gone.body
+    without_search = to(RESPONSES, {**other, "tools": [other["tools"][0], other["tools"][2]]}, MESSAGES)
+    assert b"tool_search_output" not in without_search.body
 
 
 @pytest.mark.parametrize("client", [MESSAGES, RESPONSES])
-def test_a_stream_brings_what_the_answer_has(client: str) -> None:
+def test_a_stream_has_the_same_content_as_the_answer(client: str) -> None:
     upstream = RESPONSES if client == MESSAGES else MESSAGES
     asked = to(upstream, REQUESTS[client], client)
     stream = dragoman.StreamTranslator(source=upstream, target=client, answers=asked)

@@ -1,4 +1,4 @@
-"""Hosts that differ from OpenAI get nothing they refuse, each change is reported, and their own thoughts come home."""
+"""Hosts that differ from OpenAI get no refused field, each change is reported, and their thoughts come back."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ def facts(name: str) -> Host:
 
 
 def sent(body: Any, source: str, host: str | None, **more: Any) -> tuple[dict[str, Any], dict[str, str]]:
-    """What goes to the host, and what was reported: place -> code."""
+    """Return the document that is sent to the host, and the losses: place -> code."""
     done = dragoman.translate_request(body, source=source, target="openai-chat", host=host, **more)
     return done.json(), {loss.path: loss.code for loss in done.losses}
 
 
 def unwanted(document: dict[str, Any], host: Host) -> list[str]:
-    """The fields in a request that the host refuses."""
+    """Return the fields of a request that the host refuses."""
     parts = [
         part
         for message in document["messages"]
@@ -141,7 +141,7 @@ def unwanted(document: dict[str, Any], host: Host) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_request_with_everything_goes_out_without_what_the_host_refuses(name: str) -> None:
+def test_a_request_with_every_field_is_sent_without_refused_fields(name: str) -> None:
     host = facts(name)
     document, losses = sent(EVERYTHING, "openai-chat", name)
     assert unwanted(document, host) == []
@@ -168,8 +168,8 @@ def test_a_request_with_everything_goes_out_without_what_the_host_refuses(name: 
 
 @pytest.mark.parametrize("source", [name for name in dialects() if name != "openai-chat"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_request_from_elsewhere_goes_out_without_what_the_host_refuses(source: str, name: str) -> None:
-    # The own dialect's everything, as another one can say it.
+def test_a_translated_request_is_sent_without_refused_fields(source: str, name: str) -> None:
+    # The request with every field, translated from its own dialect into another one.
     body = dragoman.translate_request(EVERYTHING, source="openai-chat", target=source).body
     document, _ = sent(body, source, name, model="some-model")
     host = facts(name)
@@ -180,14 +180,14 @@ def test_a_request_from_elsewhere_goes_out_without_what_the_host_refuses(source:
     assert all(re.fullmatch(host.id_pattern or ".+", one) for one in ids)
 
 
-def test_what_suits_the_host_passes_byte_by_byte() -> None:
+def test_a_request_that_fits_the_host_passes_byte_by_byte() -> None:
     body = b'{ "model": "mistral-small-latest", "max_tokens": 5, "messages": [{"role": "user", "content": "Hi"}] }'
     for host in ("mistral", "api.mistral.ai", "nobody.example.com"):
         done = dragoman.translate_request(body, source="openai-chat", target="openai-chat", host=host)
         assert (done.body, done.losses) == (body, ())
 
 
-def test_what_was_written_for_one_host_is_not_remembered_for_another() -> None:
+def test_a_request_written_for_one_host_is_not_reused_for_another() -> None:
     forget()
     body = {
         "model": "m",
@@ -204,8 +204,8 @@ def test_what_was_written_for_one_host_is_not_remembered_for_another() -> None:
     }
     plain = [sent(body, "anthropic", None)[0]["messages"][1]["tool_calls"][0]["id"] for _ in range(3)]
     mistral = [sent(body, "anthropic", "mistral")[0]["messages"][1]["tool_calls"][0]["id"] for _ in range(3)]
-    again = sent(body, "anthropic", None)[0]["messages"][1]["tool_calls"][0]["id"]
-    assert {*plain, again} == {"toolu_0123456789"}
+    translated_id = sent(body, "anthropic", None)[0]["messages"][1]["tool_calls"][0]["id"]
+    assert {*plain, translated_id} == {"toolu_0123456789"}
     assert len(set(mistral)) == 1 and re.fullmatch("[a-zA-Z0-9]{9}", mistral[0])
 
 
@@ -236,7 +236,7 @@ ANSWER: dict[str, Any] = {
 
 
 def continued(client: str, first: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
-    """The client's next request."""
+    """Return the client's next request."""
     said = copy.deepcopy(first)
     if client == "anthropic":
         result: dict[str, Any] = {"type": "tool_result", "tool_use_id": "call_1", "content": "ok"}
@@ -260,7 +260,7 @@ def continued(client: str, first: dict[str, Any], answer: dict[str, Any]) -> dic
 
 
 @pytest.mark.parametrize("client", dialects())
-def test_thoughts_go_back_to_the_host_that_thought_them_and_to_no_other(client: str) -> None:
+def test_thoughts_go_back_only_to_the_host_that_made_them(client: str) -> None:
     model = "deepseek-v4-flash"
     first = dragoman.translate_request(QUESTION, source="anthropic", target=client).json()
     asked = dragoman.translate_request(first, source=client, target="openai-chat", model=model, host="api.deepseek.com")
@@ -276,7 +276,7 @@ def test_thoughts_go_back_to_the_host_that_thought_them_and_to_no_other(client: 
         assert "reasoning.dropped" in losses.values()
 
 
-def test_thoughts_from_a_stream_go_home_too() -> None:
+def test_thoughts_from_a_stream_go_back_to_their_host() -> None:
     asked = dragoman.translate_request(QUESTION, source="anthropic", target="openai-chat", host="deepseek")
     stream = dragoman.StreamTranslator(source="openai-chat", target="anthropic", answers=asked)
     message = ANSWER["choices"][0]["message"]
@@ -303,7 +303,7 @@ def test_thoughts_from_a_stream_go_home_too() -> None:
     assert "I need f." not in json.dumps(sent(following, "anthropic", "xai")[0])
 
 
-def test_a_host_that_demands_thoughts_gets_an_empty_one_in_place_of_anothers() -> None:
+def test_a_host_that_requires_thoughts_gets_an_empty_one_for_a_foreign_one() -> None:
     thinking = {"type": "thinking", "thinking": "Claude's own.", "signature": "EqQB"}
     call = {"type": "tool_use", "id": "call_1", "name": "f", "input": {}}
     body = {**QUESTION, "messages": [*QUESTION["messages"], {"role": "assistant", "content": [thinking, call]}]}
@@ -380,7 +380,7 @@ def test_a_custom_tool_is_wrapped_for_the_host_and_unwrapped_in_its_answer() -> 
     assert '"type":"custom"' in out and "*** Begin" in out and '\\"input\\"' not in out
 
 
-def test_a_format_with_a_schema_is_said_in_words_where_only_json_is_taken() -> None:
+def test_a_schema_is_described_in_text_if_the_host_accepts_only_json_mode() -> None:
     shape = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object", "title": "Weather"}}}
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "response_format": shape}
     document, losses = sent(body, "openai-chat", "deepseek")
@@ -389,7 +389,7 @@ def test_a_format_with_a_schema_is_said_in_words_where_only_json_is_taken() -> N
     assert losses == {"/response_format": "format.as_text"}
 
 
-def test_facts_of_your_own_are_honoured() -> None:
+def test_host_facts_of_the_caller_are_used() -> None:
     row = {
         "names": ["house"],
         "facts": {"null_content": False, "text_lists": False, "fields": {"tools[].strict": False}},
@@ -414,7 +414,7 @@ def test_facts_of_your_own_are_honoured() -> None:
     assert losses == {"/tools/0": "tool.strict.dropped"}
 
 
-def test_the_responses_of_a_host_are_trimmed_too() -> None:
+def test_requests_to_the_responses_endpoint_of_a_host_are_trimmed_too() -> None:
     body = {
         "model": "grok-4.3",
         "input": "Hi",
@@ -453,14 +453,14 @@ def test_settings_that_a_model_refuses_are_left_out(model: str, field: str, code
     assert code in losses.values()
 
 
-def test_a_model_without_a_system_role_hears_it_from_the_user() -> None:
+def test_a_model_without_a_system_role_gets_system_text_in_a_user_turn() -> None:
     body = {"model": "o1-mini", "max_tokens": 9, "system": "Be brief.", "messages": [{"role": "user", "content": "Hi"}]}
     document, losses = sent(body, "anthropic", None)
     assert [message["role"] for message in document["messages"]] == ["user", "user"]
     assert losses["/system"] == "system.demoted"
 
 
-def test_media_that_a_model_does_not_take_are_a_note() -> None:
+def test_media_that_a_model_refuses_become_a_note() -> None:
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
     body = {**QUESTION, "messages": [{"role": "user", "content": [picture]}]}
     document, losses = sent(body, "anthropic", None)
@@ -474,5 +474,5 @@ def test_sampling_that_openrouter_ignores_is_left_out_and_reported() -> None:
     for model, kept in (("anthropic/claude-opus-4.7", set()), ("anthropic/claude-haiku-4.5", {"temperature", "top_k"})):
         done = dragoman.translate_request(body, source="gemini", target="openrouter", model=model)
         assert {"temperature", "top_k"} & done.json().keys() == kept
-        lost = [loss.path for loss in done.losses if loss.code == "sampling.dropped"]
-        assert ("/generationConfig/topK" in lost) is not bool(kept)
+        dropped = [loss.path for loss in done.losses if loss.code == "sampling.dropped"]
+        assert ("/generationConfig/topK" in dropped) is not bool(kept)

@@ -1,4 +1,5 @@
-"""What upstreams send in place of a stream: a whole answer is told as one, an error is a fault, a page is told of."""
+"""Bodies that upstreams send in place of a stream: a whole answer becomes a stream, an error or a page becomes a
+fault."""
 
 from __future__ import annotations
 
@@ -31,12 +32,12 @@ PAGE = b"<html>\n<head><title>502 Bad Gateway</title></head>\n<body></body>\n</h
 
 
 def _framed(body: bytes) -> dict[str, bytes]:
-    """The ways in which a document comes in place of frames."""
+    """Return the forms in which an upstream sends a document in place of frames."""
     spread = json.dumps(json.loads(body), indent=2).encode()
     return {"one line": body, "several lines": spread, "a line end": body + b"\n", "a frame": b"data: %b\n\n" % body}
 
 
-def _told(source: str, target: str, raw: bytes, size: int = 7) -> tuple[bytes, dragoman.StreamTranslator]:
+def _translated(source: str, target: str, raw: bytes, size: int = 7) -> tuple[bytes, dragoman.StreamTranslator]:
     stream = dragoman.StreamTranslator(source=source, target=target, created=5)
     out = b"".join([stream.feed(raw[i : i + size]) for i in range(0, len(raw), size)]) + stream.close()
     assert check_stream(target, out, extensions=True) == [], out
@@ -44,13 +45,13 @@ def _told(source: str, target: str, raw: bytes, size: int = 7) -> tuple[bytes, d
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_a_whole_answer_is_told_as_it_is(source: str, target: str) -> None:
+def test_a_whole_answer_becomes_a_stream_with_the_same_content(source: str, target: str) -> None:
     body = get(source).write_response(RESPONSE, Context(source, source, created=5))
     framed = _framed(body)
     if source == "ollama":
-        del framed["a frame"]  # its lines are no frames
+        del framed["a frame"]  # Ollama has lines, not frames
     for way, raw in framed.items():
-        out, stream = _told(source, target, raw)
+        out, stream = _translated(source, target, raw)
         assert stream.fault is None, way
         reader = get(target).reader(Context(target, target))
         back = fold([*reader.feed(out), *reader.close()])
@@ -62,13 +63,13 @@ def test_a_whole_answer_is_told_as_it_is(source: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_an_error_is_the_fault_it_says(source: str, target: str) -> None:
+def test_an_error_becomes_a_fault_with_its_message(source: str, target: str) -> None:
     body = json.dumps(ERRORS[source]).encode()
     ways = {**_framed(body), "a list": b"[%b]" % body}
     if source == "ollama":
         del ways["a frame"]
     for way, raw in ways.items():
-        out, stream = _told(source, target, raw)
+        out, stream = _translated(source, target, raw)
         assert stream.fault is not None and stream.fault.message == "Busy!", way
         assert b"Busy!" in out, way
 
@@ -87,26 +88,26 @@ def test_an_error_is_the_fault_it_says(source: str, target: str) -> None:
     ids=["page", "words", "detail", "message", "nothing", "blank", "null"],
 )
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_anything_else_is_a_fault_that_tells_of_it(source: str, target: str, raw: bytes, words: str) -> None:
-    out, stream = _told(source, target, raw)
+def test_any_other_body_is_a_fault_that_quotes_it(source: str, target: str, raw: bytes, words: str) -> None:
+    out, stream = _translated(source, target, raw)
     assert stream.fault is not None and words in stream.fault.message
-    assert out == _told(source, target, raw, 1 << 20)[0]
+    assert out == _translated(source, target, raw, 1 << 20)[0]
 
 
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-responses"])
-def test_an_error_among_the_frames_is_not_the_end_of_an_answer(target: str) -> None:
-    begun = b'data: {"id":"c1","choices":[{"index":0,"delta":{"content":"Hel"},"finish_reason":null}]}\n\n'
-    for said in (
+def test_an_error_among_the_frames_is_a_fault_not_a_normal_end(target: str) -> None:
+    start = b'data: {"id":"c1","choices":[{"index":0,"delta":{"content":"Hel"},"finish_reason":null}]}\n\n'
+    for error in (
         b'{"error":{"message":"Busy!","code":503}}\n\ndata: [DONE]\n\n',
         b'data: {"object":"error","message":"Busy!","type":"overloaded","code":503}\n\ndata: [DONE]\n\n',
         b'event: error\ndata: {"message":"Busy!"}\n\ndata: [DONE]\n\n',
     ):
-        stream = _told("openai-chat", target, begun + said)[1]
+        stream = _translated("openai-chat", target, start + error)[1]
         assert stream.fault is not None and stream.fault.message == "Busy!"
 
 
-def test_a_whole_answer_that_says_more_than_kin_are_told_is_a_loss() -> None:
+def test_a_field_of_a_whole_answer_that_the_stream_cannot_carry_is_reported() -> None:
     body = json.loads(get("openai-chat").write_response(RESPONSE, Context("openai-chat", "openai-chat", created=5)))
     raw = json.dumps({**body, "brand_new": {"x": 1}}).encode()
-    stream = _told("openai-chat", "openrouter", raw)[1]
+    stream = _translated("openai-chat", "openrouter", raw)[1]
     assert "/brand_new" in [loss.path for loss in stream.losses]

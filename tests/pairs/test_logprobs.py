@@ -45,7 +45,7 @@ def _plain(tokens: Any) -> list[tuple[str, float, list[tuple[str, float]]]]:
 
 
 def _answer(dialect: str, *parts: Any, tokens: Any = TOKENS) -> bytes:
-    """An answer of this dialect with log probabilities where it has them."""
+    """Return an answer of this dialect with its log probabilities."""
     others = (Alternative((Text("Yo"),), Stop("stop")),) if dialect in ("openai-chat", "gemini") else ()
     response = Response(parts or (Text("Hi ü"),), Stop("stop"), "resp_1", "m", 1, alternatives=others)
     body: dict[str, Any] = msgspec.json.decode(get(dialect).write_response(response, Context(dialect, dialect)))
@@ -87,19 +87,19 @@ def _found(body: Any, dialect: str) -> Any:
 
 
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in SOURCES])
-def test_tokens_cross_or_are_reported(source: str, target: str) -> None:
+def test_tokens_are_translated_or_reported(source: str, target: str) -> None:
     done = dragoman.translate_response(_answer(source), source=source, target=target)
     assert check_response(target, done.body, extensions=True) == []
-    lost = [loss for loss in done.losses if "ogprobs" in loss.path and loss.severity != "info"]
+    losses = [loss for loss in done.losses if "ogprobs" in loss.path and loss.severity != "info"]
     if target == "anthropic":
-        assert lost
+        assert losses
     else:
         assert _found(done.json(), target) == _plain(TOKENS)
-        assert lost == []
+        assert losses == []
 
 
 @pytest.mark.parametrize("target", [name for name in SOURCES if name != "openai-responses"])
-def test_each_text_has_its_own_tokens_and_they_are_joined_elsewhere(target: str) -> None:
+def test_each_text_has_its_own_tokens_and_other_dialects_get_one_list(target: str) -> None:
     body = msgspec.json.decode(_answer("openai-responses", Text("Hi"), ToolCall("call_1", "f", "{}"), Text(" ü")))
     texts = [part for item in body["output"] if item["type"] == "message" for part in item["content"]]
     for part, token in zip(texts, TOKENS, strict=True):
@@ -113,7 +113,7 @@ def test_each_text_has_its_own_tokens_and_they_are_joined_elsewhere(target: str)
 
 
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name not in ("openai-chat", "openrouter")])
-def test_what_is_not_understood_stays_a_loss(target: str) -> None:
+def test_unknown_log_probabilities_are_reported(target: str) -> None:
     odd = [{**TOKENS[0], "brand_new": 1}]
     done = dragoman.translate_response(_answer("openai-chat", tokens=odd), source="openai-chat", target=target)
     assert ("field.dropped", "/choices/0/logprobs") in [(loss.code, loss.path) for loss in done.losses]
@@ -136,7 +136,7 @@ TOLD: list[Event] = [
 
 
 def _stream(dialect: str) -> bytes:
-    """A stream of this dialect with log probabilities where it has them."""
+    """Return a stream of this dialect with its log probabilities."""
     writer = get(dialect).writer(Context(dialect, dialect, created=1))
     return b"".join([writer.send(event) for event in TOLD])
 
@@ -146,8 +146,8 @@ def _frames(raw: bytes) -> list[Any]:
     return [msgspec.json.decode(line) for line in lines if line.startswith(b"{")]
 
 
-def _told(raw: bytes, dialect: str) -> Any:
-    """The tokens of a stream, as `_plain` has them."""
+def _tokens_of_stream(raw: bytes, dialect: str) -> Any:
+    """Return the tokens of a stream in the form of `_plain`."""
     frames = _frames(raw)
     if dialect in ("openai-chat", "openrouter"):
         choices = [choice for frame in frames for choice in frame["choices"]]
@@ -164,21 +164,21 @@ def _told(raw: bytes, dialect: str) -> Any:
 
 
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in SOURCES])
-def test_tokens_cross_in_streams_or_are_reported(source: str, target: str) -> None:
+def test_tokens_in_streams_are_translated_or_reported(source: str, target: str) -> None:
     raw = _stream(source)
-    assert _told(raw, source) == _plain(TOKENS)
+    assert _tokens_of_stream(raw, source) == _plain(TOKENS)
     stream = dragoman.StreamTranslator(source=source, target=target)
     out = b"".join([stream.feed(raw[i : i + 50]) for i in range(0, len(raw), 50)]) + stream.close()
     assert check_stream(target, out, extensions=True) == []
-    lost = [loss for loss in stream.losses if "ogprobs" in loss.path and loss.severity != "info"]
+    losses = [loss for loss in stream.losses if "ogprobs" in loss.path and loss.severity != "info"]
     if target == "anthropic":
-        assert lost
+        assert losses
     else:
-        assert _told(out, target) == _plain(TOKENS)
-        assert lost == []
+        assert _tokens_of_stream(out, target) == _plain(TOKENS)
+        assert losses == []
 
 
-def test_tokens_of_a_refusal_cross_to_chats_kin() -> None:
+def test_tokens_of_a_refusal_are_translated_within_the_chat_family() -> None:
     refused = [msgspec.structs.replace(TOLD[1], part=Text("", True)), *TOLD[2:7], Finish(Stop("refusal"))]
     writer = get("openai-chat").writer(Context("openai-chat", "openai-chat", created=1))
     raw = b"".join([writer.send(event) for event in [TOLD[0], *refused]])
@@ -190,14 +190,14 @@ def test_tokens_of_a_refusal_cross_to_chats_kin() -> None:
 
 
 @pytest.mark.parametrize("target", ["openai-responses", "openrouter", "gemini"])
-def test_tokens_that_are_not_understood_stay_a_loss_in_streams(target: str) -> None:
+def test_unknown_log_probabilities_in_streams_are_reported(target: str) -> None:
     raw = _stream("openai-chat").replace(b'"logprob":', b'"brand_new":1,"logprob":')
     stream = dragoman.StreamTranslator(source="openai-chat", target=target)
     stream.feed(raw)
     assert ("field.dropped", "/choices/0/logprobs") in [(loss.code, loss.path) for loss in stream.losses]
 
 
-def test_kin_get_the_tokens_of_every_chunk() -> None:
+def test_google_dialects_get_the_tokens_of_every_chunk() -> None:
     result = {"chosenCandidates": [{"token": "a", "tokenId": 1, "logProbability": -0.5}], "topCandidates": []}
     frames = [
         {"candidates": [{"content": {"parts": [{"text": text}], "role": "model"}, "logprobsResult": result}]}

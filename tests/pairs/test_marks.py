@@ -1,4 +1,4 @@
-"""Slots under our mark that cannot be read (cut, damaged, of a later version): removed and reported, never sent."""
+"""Packed seals of the library that cannot be read (cut, damaged, of a later version): removed, reported, never sent."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _BODIES = {
 @pytest.mark.parametrize("target", DIALECTS)
 @pytest.mark.parametrize("source", _BODIES)
 @pytest.mark.parametrize("slot", _BROKEN)
-def test_a_mark_that_cannot_be_read_is_never_sent(slot: str, source: str, target: str) -> None:
+def test_an_unreadable_packed_seal_is_never_sent(slot: str, source: str, target: str) -> None:
     body, count = _BODIES[source]
     done = to(target, body(slot), source)
     assert MARK_BYTES not in done.body

@@ -1,4 +1,4 @@
-"""A request within one dialect whose model is changed: held to what the new model takes, by the smallest edit."""
+"""A request within one dialect with another model: the smallest edit makes the request legal for the new model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dragoman.dialects import get
 from dragoman.facts import profiles
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 from dragoman.translate.model_change_within_dialect import fit_to_model
-from tests.pairs.helpers import DIALECTS, lost, read, written
+from tests.pairs.helpers import DIALECTS, losses_of, read, written
 
 HI = [{"role": "user", "content": "hi"}]
 SPACED = b"""{ "model":"claude-opus-5",
@@ -35,7 +35,7 @@ def changed(body: Any, dialect: str, model: str, **options: Any) -> dragoman.Tra
 def test_every_byte_beside_the_edits_stays() -> None:
     done = changed(SPACED, "anthropic", "claude-haiku-4-5")
     assert done.body == EDITED
-    assert lost(done) == {
+    assert losses_of(done) == {
         ("limit.lowered", "/max_tokens"),
         ("effort.approximated", "/output_config/effort"),
         ("sampling.dropped", "/top_k"),
@@ -133,22 +133,22 @@ def test_every_byte_beside_the_edits_stays() -> None:
         ),
     ],
 )
-def test_what_the_new_model_refuses_is_not_sent(
+def test_settings_that_the_new_model_refuses_are_not_sent(
     dialect: str, model: str, body: dict[str, Any], out: dict[str, Any], losses: set[tuple[str, str]]
 ) -> None:
     done = changed(body, dialect, model)
     assert done.json() == out
-    assert lost(done) == losses
+    assert losses_of(done) == losses
     assert (done.model, done.source, done.target) == (model, dialect, dialect)
 
 
-def test_a_history_that_ends_with_the_assistant_is_gone_on_with() -> None:
+def test_a_history_that_ends_with_the_assistant_gets_a_user_turn() -> None:
     messages = [*HI, {"role": "assistant", "content": "The"}]
     body = {"model": "claude-haiku-4-5", "max_tokens": 9, "messages": messages}
     done = changed(body, "anthropic", "claude-opus-5")
     assert done.json()["messages"][:2] == messages
     assert done.json()["messages"][2]["role"] == "user"
-    assert lost(done) == {("turn.invented", "/messages/1")}
+    assert losses_of(done) == {("turn.invented", "/messages/1")}
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_history_that_ends_with_the_assistant_is_gone_on_with() -> None:
         ("openai-chat", "llama-99", "gpt-5.5"),
     ],
 )
-def test_bytes_pass_where_the_models_take_the_same(
+def test_bytes_pass_if_both_models_accept_the_same(
     dialect: str, model: str, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object) -> None:
@@ -174,25 +174,25 @@ def test_bytes_pass_where_the_models_take_the_same(
     assert done.losses == ()
 
 
-def test_a_known_host_changes_nothing_more() -> None:
+def test_a_known_host_makes_no_further_change() -> None:
     body = (
         b'{"model":"gpt-4o",  "messages":[{"role":"user","content":"hi"}], "max_tokens":99999, "top_p":1.0, "top_k":5}'
     )
     done = changed(body, "openai-chat", "gpt-5", host="api.openai.com")
-    assert lost(done) == {("sampling.dropped", "/top_k")}
+    assert losses_of(done) == {("sampling.dropped", "/top_k")}
     assert done.json() == {"model": "gpt-5", "messages": HI, "max_completion_tokens": 99999, "top_p": 1.0}
     done = changed(body.replace(b', "top_k":5', b""), "openai-chat", "gpt-4.1", host="api.openai.com")
     assert done.body == body.replace(b', "top_k":5', b"").replace(b"99999", b"32768").replace(b"gpt-4o", b"gpt-4.1")
     assert (done.asked, done.host) == ("gpt-4o", "api.openai.com")
 
 
-def test_a_loss_beyond_what_is_accepted_is_refused() -> None:
+def test_a_loss_above_the_accepted_severity_is_refused() -> None:
     body = {"model": "gpt-5.5", "messages": HI, "reasoning_effort": "high"}
     with pytest.raises(dragoman.LossError):
         changed(body, "openai-chat", "gpt-4o", tolerance="info")
 
 
-def test_rows_of_the_caller_s_own_count() -> None:
+def test_profile_rows_of_the_caller_are_used() -> None:
     body = {"model": "a", "messages": HI, "temperature": 1.5, "seed": 1}
     row = {
         "dialects": ["openai-chat"],
@@ -228,7 +228,7 @@ SCHEMA = '{"type":"object","properties":{"x":{"type":"string"}},"required":["x"]
 
 
 def wishes(dialect: str) -> list[bytes]:
-    """Requests that ask for as much as the dialect has words for."""
+    """Return requests with as many settings as the dialect has."""
     sampling = Settings(
         max_tokens=500_000,
         temperature=0.5,
@@ -239,7 +239,7 @@ def wishes(dialect: str) -> list[bytes]:
         presence_penalty=0.1,
         logprobs=True,
     )
-    google = dialect in ("gemini", "code-assist")  # where no level means none
+    google = dialect in ("gemini", "code-assist")  # no level of Google's dialects means "none"
     efforts = ("low", "high") if google else ("none", "low", "high", "max")
     thinking = [Settings(effort=effort, thoughts=True, max_tokens=90_000) for effort in efforts]
     if google or dialect == "anthropic":
@@ -251,14 +251,14 @@ def wishes(dialect: str) -> list[bytes]:
 
 
 def gates_hit(body: bytes, dialect: str, model: str, profile: Profile) -> set[str]:
-    """What a request loses as one from another dialect would, for a model of that profile."""
+    """Return the codes that a request from another dialect would lose for a model of this profile."""
     context = Context("elsewhere", dialect, model, profile=profile)
     get(dialect).write_request(read(body, dialect), context)
     return {loss.code for loss in context.losses.all()} & GATES
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_nothing_is_sent_that_a_translation_would_not_send(dialect: str) -> None:
+def test_a_model_change_sends_only_settings_that_a_translation_would_send(dialect: str) -> None:
     rows = [row for row in profiles.rows() if dialect in row.dialects]
     edits = 0
     for model in sorted({pattern.replace("*", "").rstrip("-") for row in rows for pattern in row.match}):
@@ -277,7 +277,7 @@ def test_nothing_is_sent_that_a_translation_would_not_send(dialect: str) -> None
             found = {
                 one.rule for one in dragoman.lint(done.body, dialect=dialect, model=model) if one.severity == "error"
             }
-            if profile.chat_tools != "refused":  # reported: no edit makes such a model take tools here
+            if profile.chat_tools != "refused":  # reported: no edit makes a request with tools legal for such a model
                 assert found <= before, (model, done.json())
     assert edits or not rows
 
@@ -301,7 +301,7 @@ def test_nothing_is_sent_that_a_translation_would_not_send(dialect: str) -> None
     ],
 )
 @pytest.mark.parametrize("dialect", ["gemini", "code-assist"])
-def test_both_spellings_of_a_setting_are_held_to_the_model(dialect: str, config: str, left: Any) -> None:
+def test_both_spellings_of_a_setting_are_adapted_to_the_model(dialect: str, config: str, left: Any) -> None:
     document = f'{{"contents":[{{"role":"user","parts":[{{"text":"hi"}}]}}],{config}}}'
     if dialect == "code-assist":
         document = f'{{"model":"gemini-3-pro-preview","project":"p","request":{document}}}'
@@ -323,7 +323,7 @@ def test_two_values_of_one_setting_are_reported() -> None:
     assert dropped == ["/generation_config/temperature", "/generation_config/thinking_config/thinking_level"]
 
 
-def test_a_history_with_a_seal_of_another_upstream_is_held_to_the_model_too() -> None:
+def test_a_history_with_a_foreign_seal_is_adapted_to_the_model_too() -> None:
     thought = {
         "type": "thinking",
         "thinking": "t",

@@ -1,4 +1,4 @@
-"""Models that are named as Google's resources: other dialects get the name alone."""
+"""Model names with the resource prefix of Google: other dialects get the name without the prefix."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ OTHERS = ("anthropic", "openai-chat", "openai-responses", "ollama", "openrouter"
 
 @pytest.mark.parametrize("target", OTHERS)
 @pytest.mark.parametrize("name", ["models/gemini-2.5-pro", "publishers/google/models/gemini-2.5-pro", VERTEX])
-def test_a_request(name: str, target: str) -> None:
+def test_a_request_gets_the_model_name_without_the_prefix(name: str, target: str) -> None:
     body = {"model": name, "contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
     done = dragoman.translate_request(body, source="gemini", target=target)
     assert (done.json()["model"], done.model, done.asked) == ("gemini-2.5-pro", "gemini-2.5-pro", name)
 
 
 @pytest.mark.parametrize("name", ["accounts/fireworks/models/llama-v3", "openai/gpt-oss-120b", "tunedModels/mine"])
-def test_other_names_stay(name: str) -> None:
+def test_other_model_names_are_unchanged(name: str) -> None:
     body = {"model": name, "messages": [{"role": "user", "content": "hi"}]}
     assert dragoman.translate_request(body, source="openai-chat", target="anthropic").json()["model"] == name
 
 
-def test_the_callers_name_stays() -> None:
+def test_a_model_name_from_the_caller_is_unchanged() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
     done = dragoman.translate_request(body, source="openai-chat", target="anthropic", model="models/x")
     assert done.json()["model"] == "models/x"
 
 
-def test_an_answer_names_its_model_so_too() -> None:
+def test_an_answer_gets_the_model_name_without_the_prefix() -> None:
     candidate = {"content": {"role": "model", "parts": [{"text": "ok"}]}, "finishReason": "STOP"}
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
     answer = {"candidates": [candidate], "modelVersion": "models/gemini-3", "responseId": "r", "usageMetadata": usage}
-    for body in (answer, {**answer, "usageMetadata": None}):  # on the short way, and through parts
+    for body in (answer, {**answer, "usageMetadata": None}):  # the short path and the canonical path
         done = dragoman.translate_response(body, source="gemini", target="anthropic")
         assert done.json()["model"] == "gemini-3"
     stream = dragoman.StreamTranslator(source="gemini", target="anthropic")

@@ -1,4 +1,4 @@
-"""What the rows about models and hosts change in a request: formats, penalties, efforts, media, system text."""
+"""Changes in a request by the rows about models and hosts: formats, penalties, efforts, media, system text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ASKED = messages(output_config={"format": {"type": "json_schema", "schema": SCHE
 
 
 @pytest.mark.parametrize("model", ["gpt-3.5-turbo", "gpt-4-turbo", "gpt-4-0125-preview", "chatgpt-4o-latest"])
-def test_a_model_without_schemas_gets_json_mode_and_the_schema_in_words(model: str) -> None:
+def test_a_model_without_schemas_gets_json_mode_and_the_schema_as_text(model: str) -> None:
     done = sent(ASKED, "anthropic", "openai-chat", model)
     written = done.json()
     assert written["response_format"] == {"type": "json_object"}
@@ -47,7 +47,7 @@ def test_a_model_without_schemas_gets_json_mode_and_the_schema_in_words(model: s
 
 
 @pytest.mark.parametrize("model", ["gpt-4", "gpt-4-0613", "gpt-3.5-turbo-0613", "gpt-4o-audio-preview"])
-def test_a_model_without_json_mode_is_asked_in_words_alone(model: str) -> None:
+def test_a_model_without_json_mode_gets_the_format_only_as_text(model: str) -> None:
     done = sent(ASKED, "anthropic", "openai-chat", model)
     assert "response_format" not in done.json()
     assert '"city"' in done.json()["messages"][0]["content"]
@@ -61,7 +61,7 @@ def test_other_models_keep_the_schema(model: str) -> None:
     assert "format.as_text" not in codes(done)
 
 
-def test_json_mode_gives_objects_alone() -> None:
+def test_json_mode_is_used_for_object_schemas_only() -> None:
     listed = {"type": "json_schema", "schema": {"type": "array", "items": {"type": "string"}}}
     done = sent(messages(output_config={"format": listed}), "anthropic", "openai-chat", "gpt-3.5-turbo")
     assert "response_format" not in done.json()
@@ -69,7 +69,7 @@ def test_json_mode_gives_objects_alone() -> None:
 
 
 @pytest.mark.parametrize("source", ["anthropic", "openai-chat"])
-def test_on_responses_the_word_json_stands_in_the_input(source: str) -> None:
+def test_on_responses_the_input_contains_the_word_json(source: str) -> None:
     body = ASKED if source == "anthropic" else chat(response_format=SHAPE)
     done = sent(body, source, "openai-responses", "gpt-3.5-turbo")
     assert done.json()["text"]["format"] == {"type": "json_object"}
@@ -77,13 +77,13 @@ def test_on_responses_the_word_json_stands_in_the_input(source: str) -> None:
     assert "format.as_text" in codes(done)
 
 
-def test_within_chat_a_changed_model_takes_the_format_out() -> None:
+def test_within_chat_a_model_change_removes_the_format() -> None:
     done = sent(chat(response_format=SHAPE), "openai-chat", "openai-chat", "gpt-3.5-turbo")
     assert done.json()["response_format"] == {"type": "json_object"}
     assert codes(done)["format.as_text"] == "/response_format"
 
 
-def test_a_model_that_stays_keeps_what_the_client_wrote() -> None:
+def test_a_request_with_an_unchanged_model_is_unchanged() -> None:
     body = {**chat(response_format=SHAPE), "model": "gpt-3.5-turbo"}
     done = dragoman.translate_request(body, source="openai-chat", target="openai-chat")
     assert done.json() == body and done.losses == ()
@@ -93,14 +93,14 @@ def test_a_model_that_stays_keeps_what_the_client_wrote() -> None:
     ("model", "kind"),
     [("llama-3.3-70b-versatile", "json_object"), ("openai/gpt-oss-120b", "json_schema")],
 )
-def test_a_host_takes_a_schema_for_some_of_its_models(model: str, kind: str) -> None:
-    """Groq answers 400 for the others (console.groq.com, structured outputs)."""
+def test_a_host_accepts_a_schema_for_some_of_its_models(model: str, kind: str) -> None:
+    """Groq answers 400 for its other models (console.groq.com, structured outputs)."""
     done = sent(ASKED, "anthropic", "openai-chat", model, host="groq")
     assert done.json()["response_format"]["type"] == kind
     assert ("format.as_text" in codes(done)) is (kind == "json_object")
 
 
-def test_the_model_that_the_request_names_counts_where_no_other_is_given() -> None:
+def test_the_model_in_the_request_counts_if_the_caller_names_none() -> None:
     body = {**ASKED, "model": "openai/gpt-oss-20b"}
     done = dragoman.translate_request(body, source="anthropic", target="openai-chat", host="groq")
     assert done.json()["response_format"]["type"] == "json_schema"
@@ -115,7 +115,7 @@ def test_gemini_models_get_no_penalties_and_no_log_probabilities(model: str) -> 
     assert {loss.path for loss in done.losses if loss.code == "logprobs.dropped"} == {"/logprobs", "/top_logprobs"}
 
 
-def test_gemini_2_0_takes_penalties() -> None:
+def test_gemini_2_0_accepts_penalties() -> None:
     done = sent(chat(presence_penalty=0.5), "openai-chat", "gemini", "gemini-2.0-flash")
     assert done.json()["generationConfig"] == {"presencePenalty": 0.5}
     assert done.losses == ()
@@ -148,12 +148,12 @@ def test_image_models_of_gemini_2_5_do_not_think() -> None:
         ("gemini-3.1-flash-lite-image", "medium", "HIGH"),
     ],
 )
-def test_gemini_3_gets_only_levels_that_the_model_is_shown_to_take(model: str, asked: str, level: str) -> None:
+def test_gemini_3_gets_only_levels_that_the_model_accepts(model: str, asked: str, level: str) -> None:
     done = sent(chat(reasoning_effort=asked), "openai-chat", "gemini", model)
     assert done.json()["generationConfig"]["thinkingConfig"]["thinkingLevel"] == level
 
 
-def test_on_responses_gpt_5_6_takes_the_highest_effort() -> None:
+def test_on_responses_gpt_5_6_accepts_the_highest_effort() -> None:
     done = sent({**chat(), "reasoning": {"effort": "max"}}, "openrouter", "openai-responses", "gpt-5.6-terra")
     assert done.json()["reasoning"]["effort"] == "max"
 
@@ -172,7 +172,7 @@ def test_other_models_with_a_budget_get_no_effort(model: str) -> None:
     assert "effort.approximated" in codes(done)
 
 
-def test_an_effort_beside_a_budget_is_not_lost_in_silence() -> None:
+def test_a_dropped_effort_beside_a_budget_is_reported() -> None:
     body = chat(reasoning={"effort": "high", "max_tokens": 2000})
     done = sent(body, "openrouter", "anthropic", "claude-haiku-4-5")
     assert done.json()["thinking"] == {"type": "enabled", "budget_tokens": 2000}
@@ -180,7 +180,7 @@ def test_an_effort_beside_a_budget_is_not_lost_in_silence() -> None:
 
 
 @pytest.mark.parametrize(("top_p", "taken"), [(0.5, False), (0.95, True), (1, True)])
-def test_while_claude_thinks_top_p_is_high_or_left_out(top_p: float, taken: bool) -> None:
+def test_with_thinking_claude_gets_only_a_high_top_p(top_p: float, taken: bool) -> None:
     body = chat(reasoning_effort="medium", top_p=top_p)
     done = sent(body, "openai-chat", "anthropic", "claude-haiku-4-5")
     assert (done.json().get("top_p") == top_p) is taken
@@ -188,7 +188,7 @@ def test_while_claude_thinks_top_p_is_high_or_left_out(top_p: float, taken: bool
 
 
 @pytest.mark.parametrize("model", ["gpt-3.5-turbo", "gpt-4", "o3-mini", "o1-mini"])
-def test_models_without_eyes_get_no_pictures(model: str) -> None:
+def test_models_without_image_input_get_no_images(model: str) -> None:
     picture = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
     body = messages(messages=[{"role": "user", "content": [{"type": "text", "text": "What is it?"}, picture]}])
     done = sent(body, "anthropic", "openai-chat", model)
@@ -229,7 +229,7 @@ def test_efforts_by_model(model: str, asked: str, written: str | None) -> None:
     assert (changed in codes(done)) is (asked != written)
 
 
-def test_minimax_gets_one_system_message_and_no_fields_that_it_does_not_have() -> None:
+def test_minimax_gets_one_system_message_and_no_unknown_fields() -> None:
     body = chat(seed=1, presence_penalty=0.5, response_format=SHAPE, reasoning_effort="none")
     body["messages"] = [
         {"role": "system", "content": "Be brief."},
@@ -245,7 +245,7 @@ def test_minimax_gets_one_system_message_and_no_fields_that_it_does_not_have() -
     assert {"sampling.dropped", "format.as_text"} <= set(codes(done))
 
 
-def test_kimi_has_fixed_sampling_and_the_older_models_have_not() -> None:
+def test_kimi_has_fixed_sampling_except_for_older_models() -> None:
     body = chat(temperature=0.3, top_p=0.5)
     for model in ("kimi-k2.6", "k3-256k"):
         fixed = sent(body, "openai-chat", "openai-chat", model, host="moonshot")
@@ -255,7 +255,7 @@ def test_kimi_has_fixed_sampling_and_the_older_models_have_not() -> None:
 
 
 @pytest.mark.parametrize("model", ["llama3.1:8b", "qwen3-coder-next:q8_0", "cogito:14b", "devstral"])
-def test_ollama_models_that_do_not_think_are_not_asked_to(model: str) -> None:
+def test_ollama_models_without_thinking_get_no_thinking_setting(model: str) -> None:
     done = sent(chat(reasoning_effort="high"), "openai-chat", "ollama", model)
     assert "think" not in done.json()
     assert "effort.dropped" in codes(done)
@@ -265,15 +265,15 @@ def test_ollama_models_that_do_not_think_are_not_asked_to(model: str) -> None:
     ("host", "model"),
     [("minimax", "MiniMax-M2.7"), ("copilot", "claude-sonnet-4.5"), ("groq", "qwen/qwen3-32b")],
 )
-def test_an_effort_that_a_host_does_not_take_is_lost_where_it_stands(host: str, model: str) -> None:
+def test_an_effort_that_a_host_refuses_is_reported_at_its_place(host: str, model: str) -> None:
     body = messages(thinking={"type": "enabled", "budget_tokens": 2000})
     done = sent(body, "anthropic", "openai-chat", model, host=host)
     assert "reasoning_effort" not in done.json()
-    lost = {(loss.code, loss.path) for loss in done.losses if loss.code.startswith("effort")}
-    assert lost == {("effort.dropped", "/thinking/budget_tokens")}
+    losses = {(loss.code, loss.path) for loss in done.losses if loss.code.startswith("effort")}
+    assert losses == {("effort.dropped", "/thinking/budget_tokens")}
 
 
-def test_a_switch_stands_for_an_effort_that_the_host_does_not_take() -> None:
+def test_an_effort_that_the_host_refuses_becomes_a_switch() -> None:
     body = messages(thinking={"type": "enabled", "budget_tokens": 2000})
     done = sent(body, "anthropic", "openai-chat", "kimi-k2.6", host="moonshot")
     assert done.json()["thinking"] == {"type": "enabled"}

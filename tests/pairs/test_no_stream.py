@@ -1,4 +1,4 @@
-"""Owns what comes where a stream should: whole answers, pages, calls that break off, numbers nobody expects."""
+"""Unusual input in place of a stream: error objects, pages, incomplete calls, unexpected values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCES = ["openai-chat", "openai-responses", "openrouter"]
 ERROR = {"error": {"message": "slow down", "type": "rate_limit_error", "code": "rate_limit_exceeded"}}
 
 
-def crossed(source: str, target: str, *chunks: bytes) -> tuple[bytes, list[str]]:
+def translated_stream(source: str, target: str, *chunks: bytes) -> tuple[bytes, list[str]]:
     stream = StreamTranslator(source=source, target=target)
     out = b"".join([stream.feed(chunk) for chunk in chunks]) + stream.close()
     return out, [loss.code for loss in stream.losses]
@@ -37,46 +37,46 @@ def call(arguments: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("indent", [None, 2])
-def test_an_error_object_in_place_of_a_stream_is_that_fault(source: str, indent: int | None) -> None:
-    out, _ = crossed(source, "anthropic", json.dumps(ERROR, indent=indent).encode())
+def test_an_error_object_in_place_of_a_stream_becomes_a_fault(source: str, indent: int | None) -> None:
+    out, _ = translated_stream(source, "anthropic", json.dumps(ERROR, indent=indent).encode())
     assert b'"message":"slow down"' in out
-    assert (b"rate_limit_error" in out) == (source != "openrouter")  # whose codes are numbers
+    assert (b"rate_limit_error" in out) == (source != "openrouter")  # the error codes of OpenRouter are numbers
 
 
 @pytest.mark.parametrize("source", [*SOURCES, "gemini"])
-def test_the_beginning_of_what_came_in_place_of_a_stream_is_told(source: str) -> None:
+def test_a_fault_quotes_the_start_of_a_body_that_is_no_stream(source: str) -> None:
     page = b"<html>\n<body>Bad gateway</body>" + b"x" * 5000
     for pieces in ([page], [page[:9], page[9:]]):
-        out, _ = crossed(source, "anthropic", *pieces)
+        out, _ = translated_stream(source, "anthropic", *pieces)
         assert b"ended before the answer did; it sent: <html> <body>Bad gateway</body>xxx" in out
         assert len(out) < 450
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_nothing_at_all_is_told_as_such(source: str) -> None:
-    out, _ = crossed(source, "anthropic", b": comment\n\nretry: 5\n")
+def test_a_stream_without_frames_is_a_fault(source: str) -> None:
+    out, _ = translated_stream(source, "anthropic", b": comment\n\nretry: 5\n")
     assert b"the upstream's stream ended before the answer did\"" in out
 
 
-def test_a_call_that_breaks_off_ends_an_answer_that_was_cut() -> None:
-    out, lost = crossed("openai-chat", "anthropic", chunk(call('{"a": ')), chunk({}, "tool_calls"))
+def test_an_incomplete_call_gives_the_stop_reason_max_tokens() -> None:
+    out, losses = translated_stream("openai-chat", "anthropic", chunk(call('{"a": ')), chunk({}, "tool_calls"))
     assert b'"stop_reason":"max_tokens"' in out
-    assert {"arguments.invalid", "stop.approximated"} <= set(lost)
+    assert {"arguments.invalid", "stop.approximated"} <= set(losses)
     assert lint(out, dialect="anthropic", kind="stream") == []
 
 
-def test_arguments_that_are_no_object_make_no_call() -> None:
-    out, lost = crossed("openai-chat", "anthropic", chunk(call("[1")), chunk({}, "tool_calls"))
+def test_arguments_that_are_no_object_are_a_fault() -> None:
+    out, losses = translated_stream("openai-chat", "anthropic", chunk(call("[1")), chunk({}, "tool_calls"))
     assert b"__raw" not in out
     assert b"stop_reason" not in out.rpartition(b"message_start")[2].partition(b"content_block_start")[2]
     assert b"event: error" in out
-    assert "call.truncated" in lost
+    assert "call.truncated" in losses
     assert lint(out, dialect="anthropic", kind="stream") == []
 
 
 @pytest.mark.parametrize("native", [[], {}, 3, None])
-def test_a_native_reason_of_any_type_is_read(native: Any) -> None:
-    out, _ = crossed("openrouter", "anthropic", chunk(call("{}"), "tool_calls", native_finish_reason=native))
+def test_a_native_finish_reason_may_have_any_type(native: Any) -> None:
+    out, _ = translated_stream("openrouter", "anthropic", chunk(call("{}"), "tool_calls", native_finish_reason=native))
     assert b'"stop_reason":"tool_use"' in out
     message = {"role": "assistant", "content": None, **call("{}")}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls", "native_finish_reason": native}
@@ -85,8 +85,8 @@ def test_a_native_reason_of_any_type_is_read(native: Any) -> None:
 
 
 @pytest.mark.parametrize("item", [{"type": "function_call", "name": "f", "call_id": 7}, {"type": "message"}])
-def test_a_place_before_the_first_is_no_place(item: Any) -> None:
-    out, _ = crossed(
+def test_a_negative_output_index_is_ignored(item: Any) -> None:
+    out, _ = translated_stream(
         "openai-responses",
         "openai-chat",
         frame({"type": "response.created", "response": {"id": "r"}}),
@@ -96,8 +96,8 @@ def test_a_place_before_the_first_is_no_place(item: Any) -> None:
     assert out.endswith(b"data: [DONE]\n\n")
 
 
-def test_an_anthropic_error_in_place_of_a_stream_is_that_fault() -> None:
+def test_an_anthropic_error_in_place_of_a_stream_becomes_a_fault() -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-    out, _ = crossed("anthropic", "openai-chat", json.dumps(error).encode())
+    out, _ = translated_stream("anthropic", "openai-chat", json.dumps(error).encode())
     assert b'"message":"Overloaded"' in out
     assert b'"code":"overloaded"' in out

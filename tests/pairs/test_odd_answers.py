@@ -1,4 +1,4 @@
-"""Answers and streams that are not quite in order: what they hold crosses or is reported, and nothing fails."""
+"""Slightly wrong answers and streams: their content is translated or reported, and no translation fails."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ def _messages(*deltas: Json, block: Json | None = None) -> bytes:
 
 @pytest.mark.parametrize("kind", [{}, {"type": ""}, {"type": "newer_text_delta"}])
 @pytest.mark.parametrize("target", _others("anthropic"))
-def test_a_delta_without_a_known_type_is_read_by_what_it_holds(target: str, kind: Json) -> None:
+def test_a_delta_without_a_known_type_is_read_by_its_fields(target: str, kind: Json) -> None:
     out, _ = _streamed("anthropic", target, _messages({**kind, "text": "plain words"}))
     assert b"plain words" in out
 
 
-def test_a_delta_that_nobody_understands_is_reported_at_its_block() -> None:
-    _, lost = _streamed("anthropic", "gemini", _messages({"type": "newer_delta", "sketch": "a"}))
-    assert ("event.dropped", "/content/0") in lost and ("field.dropped", "/content/0/sketch") in lost
+def test_an_unknown_delta_is_reported_at_its_block() -> None:
+    _, losses = _streamed("anthropic", "gemini", _messages({"type": "newer_delta", "sketch": "a"}))
+    assert ("event.dropped", "/content/0") in losses and ("field.dropped", "/content/0/sketch") in losses
 
 
-def test_a_signature_behind_the_end_of_its_block_is_reported() -> None:
+def test_a_signature_after_the_end_of_its_block_is_reported() -> None:
     body = _messages({"type": "thinking_delta", "thinking": "hm"}, block={"type": "thinking", "thinking": ""})
     end = b'{"type": "message_delta"'
     late = {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "SIGN"}}
     body = body.replace(b"data: " + end, _sse(late) + b"data: " + end)
-    _, lost = _streamed("anthropic", "openai-responses", body)
-    assert ("event.dropped", "/content/0") in lost
+    _, losses = _streamed("anthropic", "openai-responses", body)
+    assert ("event.dropped", "/content/0") in losses
 
 
 @pytest.mark.parametrize("target", _others("ollama"))
-def test_lines_behind_the_last_line_are_reported(target: str) -> None:
+def test_lines_after_the_last_line_are_reported(target: str) -> None:
     line = {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": {"role": "assistant", "content": "a"}}
     last = {**line, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
     lines = [json.dumps(one).encode() + b"\n" for one in (line, last, line)]
@@ -78,13 +78,15 @@ def test_an_answer_may_have_any_number(target: str, number: int) -> None:
     choice = {"index": number, "delta": {"role": "assistant", "content": "words"}, "finish_reason": None}
     end = {"index": number, "delta": {}, "finish_reason": "stop"}
     body = _sse(*[{"id": "x", "model": "m", "choices": [one]} for one in (choice, end)]) + b"data: [DONE]\n\n"
-    out, lost = _streamed("openai-chat", target, body)
-    assert b"words" in out or "answer.dropped" in {code for code, _ in lost}  # dialects with one answer want the first
+    out, losses = _streamed("openai-chat", target, body)
+    assert b"words" in out or "answer.dropped" in {
+        code for code, _ in losses
+    }  # dialects with one answer keep the first
 
 
 @pytest.mark.parametrize("target", ["openai-responses", "anthropic", "ollama"])
-def test_an_answer_that_is_left_out_is_reported_where_it_stood(target: str) -> None:
-    """Its place in the list counts, not its number."""
+def test_a_dropped_answer_is_reported_at_its_place(target: str) -> None:
+    """The loss names the place in the list, not the value of `index`."""
     choices = [
         {"index": number, "message": {"role": "assistant", "content": f"answer {number}"}, "finish_reason": "stop"}
         for number in (1, 0)
@@ -106,7 +108,7 @@ def test_arguments_of_a_legacy_call_without_a_name_are_reported(target: str) -> 
 
 
 @pytest.mark.parametrize("target", _others("openai-responses"))
-def test_more_than_the_text_of_a_thought_is_reported(target: str) -> None:
+def test_further_fields_of_a_thought_are_reported(target: str) -> None:
     note = {"type": "url_citation", "url": "https://e.com", "title": "E", "start_index": 0, "end_index": 1}
     thought = {"type": "reasoning_text", "text": "hm", "annotations": [note]}
     item = {"type": "reasoning", "id": "rs_1", "summary": [], "content": [thought]}
@@ -115,8 +117,8 @@ def test_more_than_the_text_of_a_thought_is_reported(target: str) -> None:
     assert ("field.dropped", "/output/0/content/0/annotations") in {(loss.code, loss.path) for loss in done.losses}
 
 
-def test_a_seal_stays_where_its_call_is_left_out() -> None:
-    """In a stream the seal of a thought may stand on the call behind it."""
+def test_the_seal_of_a_thought_is_kept_if_the_next_call_is_dropped() -> None:
+    """In a stream the seal of a thought may be on the next call."""
     detail = {
         "type": "reasoning.text",
         "text": "hm",
@@ -128,12 +130,12 @@ def test_a_seal_stays_where_its_call_is_left_out() -> None:
     deltas: list[Json] = [{"reasoning_details": [detail]}, {"tool_calls": [call]}]
     chunks = [{"id": "x", "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
     end = {"id": "x", "model": "m", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
-    out, lost = _streamed("openrouter", "gemini", _sse(*chunks, end) + b"data: [DONE]\n\n")
-    assert any(code == "call.truncated" for code, _ in lost)
+    out, losses = _streamed("openrouter", "gemini", _sse(*chunks, end) + b"data: [DONE]\n\n")
+    assert any(code == "call.truncated" for code, _ in losses)
     assert b"thoughtSignature" in out
 
 
-def test_the_seal_of_a_call_that_is_left_out_is_reported() -> None:
+def test_the_seal_of_a_dropped_call_is_reported() -> None:
     google = {"google": {"thought_signature": "U0lHTkVE"}}
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a'}, "extra_content": google}
     message = {"role": "assistant", "content": "a", "tool_calls": [call]}
@@ -143,7 +145,7 @@ def test_the_seal_of_a_call_that_is_left_out_is_reported() -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "ollama"])
-def test_citations_of_a_text_without_words_are_reported(target: str) -> None:
+def test_citations_of_an_empty_text_are_reported(target: str) -> None:
     note = {"type": "url_citation", "url": "https://e.com", "title": "E", "start_index": 0, "end_index": 1}
     text = {"type": "output_text", "text": "", "annotations": [note]}
     item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [text]}
@@ -162,7 +164,7 @@ def test_a_search_may_have_any_action(target: str, action: object) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), [("gemini", "code-assist"), ("code-assist", "gemini")])
-def test_parts_that_are_not_understood_stay_between_kin(source: str, target: str) -> None:
+def test_unknown_parts_are_kept_between_similar_dialects(source: str, target: str) -> None:
     parts = [{"functionCall": {"name": "f", "args": {"a": "word"}}}, None]
     answer: Json = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
     body = answer if source == "gemini" else {"response": answer}
@@ -170,7 +172,7 @@ def test_parts_that_are_not_understood_stay_between_kin(source: str, target: str
     assert b"word" in done.body
 
 
-def test_the_phase_of_a_message_is_no_loss_that_a_user_must_know() -> None:
+def test_a_dropped_phase_of_a_message_is_only_an_info() -> None:
     text = {"type": "output_text", "text": "a", "annotations": []}
     item = {"type": "message", "id": "msg_1", "role": "assistant", "phase": "commentary", "content": [text]}
     body = {"id": "r", "model": "m", "status": "completed", "output": [item]}
@@ -179,7 +181,7 @@ def test_the_phase_of_a_message_is_no_loss_that_a_user_must_know() -> None:
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "openrouter", "openai-responses", "anthropic"])
-def test_events_behind_the_end_are_reported(source: str) -> None:
+def test_events_after_the_end_are_reported(source: str) -> None:
     chunk = {"id": "x", "model": "m", "choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]}
     ended = {"id": "r", "model": "m", "status": "completed", "output": []}
     created = {"type": "response.created", "response": {**ended, "status": "in_progress"}}
@@ -190,8 +192,8 @@ def test_events_behind_the_end_are_reported(source: str) -> None:
     body = streams.get(source, _sse(chunk) + b"data: [DONE]\n\n")
     assert "event.dropped" not in {code for code, _ in _streamed(source, "gemini", body)[1]}
     late = chunk if source in ("openai-chat", "openrouter") else {"type": "message_start", "message": {"content": []}}
-    out, lost = _streamed(source, "gemini", body + _sse(late))
-    assert ("event.dropped", "") in lost and out == _streamed(source, "gemini", body)[0]
+    out, losses = _streamed(source, "gemini", body + _sse(late))
+    assert ("event.dropped", "") in losses and out == _streamed(source, "gemini", body)[0]
 
 
 _ODD = {"type": "odd"}

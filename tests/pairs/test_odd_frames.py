@@ -1,4 +1,4 @@
-"""Frames that say too little or contradict each other: what can be told is told, what cannot is a fault or a loss."""
+"""Incomplete or contradicting frames: a value is translated, or there is a fault or a loss."""
 
 from __future__ import annotations
 
@@ -13,44 +13,46 @@ from tests.oracles.grammar import check_stream
 from tests.regressions.cases import FOLDS, wire
 from tests.regressions.wire_shapes import DONE, calling, candidate, chunk, events, item_call, piece, response
 
-BEGUN = {"type": "response.created", "response": response(status="in_progress")}
+CREATED = {"type": "response.created", "response": response(status="in_progress")}
 TOKEN = {"token": "a", "logprob": -0.5, "bytes": None, "top_logprobs": []}
 
 
-def _told(source: str, target: str, frames: list[Any]) -> tuple[bytes, dragoman.StreamTranslator]:
+def _translated(source: str, target: str, frames: list[Any]) -> tuple[bytes, dragoman.StreamTranslator]:
     stream = dragoman.StreamTranslator(source=source, target=target)
     out = stream.feed(wire(source, frames)) + stream.close()
     assert check_stream(target, out, extensions=True) == [], out
     return out, stream
 
 
-def _lost(stream: dragoman.StreamTranslator) -> list[tuple[str, str]]:
+def _losses(stream: dragoman.StreamTranslator) -> list[tuple[str, str]]:
     return [(loss.code, loss.path) for loss in stream.losses if loss.severity != "info"]
 
 
-def test_a_call_that_never_says_its_name_is_a_fault() -> None:
+def test_a_call_without_a_name_is_a_fault() -> None:
     frames = [chunk({"content": "Hi"}), calling(piece(0, "{}", id="call_a")), chunk(finish="tool_calls"), DONE]
-    stream = _told("openai-chat", "anthropic", frames)[1]
+    stream = _translated("openai-chat", "anthropic", frames)[1]
     assert stream.fault is not None and "without a name" in stream.fault.message
 
 
-def test_a_message_beside_its_deltas_is_not_said_twice() -> None:
+def test_a_message_beside_its_deltas_is_not_written_twice() -> None:
     both = chunk({"content": "Hi"}, "stop")
     both["choices"][0]["message"] = {"role": "assistant", "content": "Hi"}
-    out, stream = _told("openai-chat", "anthropic", [both, DONE])
+    out, stream = _translated("openai-chat", "anthropic", [both, DONE])
     assert FOLDS["anthropic"](out)["content"][0]["text"] == "Hi"
     assert ("field.dropped", "/choices/0/message") in [(loss.code, loss.path) for loss in stream.losses]
 
 
-def test_log_probabilities_without_words_are_a_loss() -> None:
+def test_log_probabilities_without_text_are_a_loss() -> None:
     for delta in ({}, None):
         late = chunk({}, None)
         late["choices"][0] |= {"delta": delta, "logprobs": {"content": [TOKEN], "refusal": None}}
         frames = [calling(piece(0, "{}", id="call_a", name="f")), late, chunk(finish="tool_calls"), DONE]
-        assert _lost(_told("openai-chat", "openai-responses", frames)[1]) == [("field.dropped", "/choices/0/logprobs")]
+        assert _losses(_translated("openai-chat", "openai-responses", frames)[1]) == [
+            ("field.dropped", "/choices/0/logprobs")
+        ]
 
 
-def test_log_probabilities_of_kin_that_are_none_are_the_last_ones() -> None:
+def test_invalid_log_probabilities_are_replaced_by_the_last_valid_ones() -> None:
     odd, last = {"chosenCandidates": 1}, {"chosenCandidates": [{"token": "b", "logProbability": -1.0}]}
     frames = [candidate({"text": "a"}), candidate({"text": "b"}, finish="STOP")]
     for frame, result in zip(frames, (odd, last), strict=True):
@@ -68,17 +70,17 @@ def _call(deltas: list[str], last: str) -> list[Any]:
         for text in deltas
     ]
     done = {"type": "response.output_item.done", "output_index": 0, "item": item_call("call_a", "f", last)}
-    return events(BEGUN, added, *told, done, {"type": "response.completed", "response": response()})
+    return events(CREATED, added, *told, done, {"type": "response.completed", "response": response()})
 
 
-def test_the_last_word_on_a_call_may_be_spaced_otherwise() -> None:
-    out = _told("openai-responses", "openai-chat", _call(['{"a":', "1}"], '{ "a" : 1 }'))[0]
+def test_the_final_item_of_a_call_may_have_other_white_space() -> None:
+    out = _translated("openai-responses", "openai-chat", _call(['{"a":', "1}"], '{ "a" : 1 }'))[0]
     call = FOLDS["openai-chat"](out)["choices"][0]["message"]["tool_calls"][0]
     assert call["function"]["arguments"] == '{"a":1}'
 
 
-def test_a_call_with_a_hole_in_it_is_a_fault() -> None:
-    stream = _told("openai-responses", "openai-chat", _call(['{"a":', "}"], '{"a":1}'))[1]
+def test_a_call_with_a_missing_piece_is_a_fault() -> None:
+    stream = _translated("openai-responses", "openai-chat", _call(['{"a":', "}"], '{"a":1}'))[1]
     assert stream.fault is not None and "go on as they began" in stream.fault.message
 
 
@@ -86,18 +88,18 @@ def test_a_text_that_differs_from_its_deltas_is_reported() -> None:
     content = [{"type": "output_text", "text": "Hello", "annotations": [], "logprobs": []}]
     item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content}
     frames = events(
-        BEGUN,
+        CREATED,
         {"type": "response.output_item.added", "output_index": 0, "item": {**item, "content": []}},
         {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "Helo"},
         {"type": "response.output_item.done", "output_index": 0, "item": item},
         {"type": "response.completed", "response": response(item)},
     )
-    out, stream = _told("openai-responses", "openai-chat", frames)
+    out, stream = _translated("openai-responses", "openai-chat", frames)
     assert FOLDS["openai-chat"](out)["choices"][0]["message"]["content"] == "Helo"
-    assert ("event.dropped", "/output/0/content/0") in _lost(stream)
+    assert ("event.dropped", "/output/0/content/0") in _losses(stream)
 
 
-def test_half_a_call_in_an_answer_that_failed_is_the_failure() -> None:
+def test_an_incomplete_call_in_a_failed_answer_keeps_the_failure_message() -> None:
     writer = get("anthropic").writer(Context("gemini", "anthropic"))
     steps = [Start("r1", "m"), PartStart(0, ToolCall("call_a", "f")), PartDelta(0, '{"a'), PartEnd(0)]
     out = b"".join([writer.send(event) for event in [*steps, Finish(Stop("error", detail="It broke."))]])

@@ -43,7 +43,7 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), m
 
 @st.composite
 def steps(draw: st.DrawFn, source: str, number: int) -> list[Turn]:
-    """One step of a conversation: a question, maybe with an image, and what came of it."""
+    """Draw one step of a conversation: a question, maybe with an image, and the answer."""
     asked: list[Part] = [Text(draw(words))]
     if draw(st.booleans()) and source != "ollama":
         asked.append(Media("image", "image/png", PIXEL))
@@ -76,7 +76,7 @@ def conversations(draw: st.DrawFn, source: str) -> list[Turn]:
 
 
 def _sent(turns: list[Turn], source: str, target: str, model: str) -> tuple[list[bytes], dict[str, Any]]:
-    """The messages as they were written, each in its exact bytes, and everything else."""
+    """Return the messages as written, each with its exact bytes, and the other fields."""
     tools = TOOLS if source == "openai-responses" else TOOLS[:2] if source == "openai-chat" else TOOLS[:1]
     request = Request(tuple(turns), "m", tools, settings=Settings(max_tokens=4096))
     done = dragoman.translate_request(written(request, source), source=source, target=target, model=model)
@@ -109,7 +109,8 @@ def test_adding_a_turn_never_changes_what_stands_before_it(source: str, target: 
 
 @pytest.mark.parametrize("target", ["gemini", "code-assist"])
 def test_what_was_written_for_another_model_changes_nothing(target: str) -> None:
-    """Turns are remembered as they were written; whether calls need seals, and where media stand, is the model's."""
+    """The library remembers written turns. But the model decides whether calls need seals, and where media are
+    placed."""
     call, result = ToolCall("call_1", "f", '{"path":"a"}'), ToolResult("call_1", (Text("ok"),), "f")
     seen = ToolCall("call_2", "f", '{"path":"b"}')
     picture = ToolResult("call_2", (Text("see"), Media("image", "image/png", PIXEL)), "f")

@@ -1,5 +1,7 @@
-"""Fields that the providers' schemas require of answers, stream events and faults, written down by hand: a clone
-without the schemas checks them too. And what becomes of these fields when a client sends them back."""
+"""Fields that the providers' schemas require in answers, stream events and faults.
+
+The lists are written by hand, so a clone without the schemas checks them too. The last test covers the fields that a
+client sends back."""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from conformance.source.streams import frames
 import dragoman
 from dragoman.canon.events import Fault, FaultKind
 from dragoman.dialects import get
-from tests.pairs.helpers import DIALECTS, lost
+from tests.pairs.helpers import DIALECTS, losses_of
 
 CALL = Call("call_a", "f", '{"x":1}')
 # Dialect -> places in an answer with a text and a call; `[]` stands for every item of a list.
@@ -64,8 +66,8 @@ def answer(source: str, *, text: str = "ok", calls: tuple[Call, ...] = ()) -> di
     return reply(source, text, calls)
 
 
-def plainly(source: str) -> list[dict[str, Any]]:
-    """Answers that take the short way, and one that does not."""
+def sample_answers(source: str) -> list[dict[str, Any]]:
+    """Return answers for the short path, and one answer that needs the path through canonical parts."""
     odd = answer(source)
     odd["x_of_a_host"] = {"strange": True}
     return [answer(source), answer(source, calls=(CALL,)), answer(source, text="", calls=(CALL,)), odd]
@@ -73,10 +75,10 @@ def plainly(source: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("target", REQUIRED)
 @pytest.mark.parametrize("source", DIALECTS)
-def test_an_answer_has_what_is_required(source: str, target: str) -> None:
+def test_an_answer_has_all_required_fields(source: str, target: str) -> None:
     if source == target:
         return
-    for body in plainly(source):
+    for body in sample_answers(source):
         out = dragoman.translate_response(body, source=source, target=target, created=5).json()
         assert [place for place in REQUIRED[target] if missing(out, place)] == []
         for name in NEVER_NULL.get(target, ()):
@@ -86,7 +88,7 @@ def test_an_answer_has_what_is_required(source: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("source", [name for name in DIALECTS if name != "openai-responses"])
-def test_usage_that_nobody_counted_is_zero_in_a_response(source: str) -> None:
+def test_missing_usage_is_zero_in_a_response(source: str) -> None:
     body = answer(source)
     for name in ("usage", "usageMetadata", "prompt_eval_count", "eval_count"):
         body.get("response", body).pop(name, None)
@@ -96,7 +98,7 @@ def test_usage_that_nobody_counted_is_zero_in_a_response(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", [name for name in DIALECTS if name != "anthropic"])
-def test_the_events_of_messages_have_what_is_required(source: str) -> None:
+def test_the_events_of_messages_have_all_required_fields(source: str) -> None:
     events = streamed(source, "anthropic")
     start = next(event for event in events if event["type"] == "message_start")
     assert [place for place in REQUIRED["anthropic"] if missing(start["message"], place)] == []
@@ -110,7 +112,7 @@ def test_the_events_of_messages_have_what_is_required(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", [name for name in DIALECTS if name != "openai-responses"])
-def test_the_events_of_responses_have_what_is_required(source: str) -> None:
+def test_the_events_of_responses_have_all_required_fields(source: str) -> None:
     events = streamed(source, "openai-responses")
     for event in events:
         response = event.get("response", {"usage": {}})
@@ -121,7 +123,7 @@ def test_the_events_of_responses_have_what_is_required(source: str) -> None:
 
 
 def streamed(source: str, target: str) -> list[dict[str, Any]]:
-    """The events of a stream with a text and a call."""
+    """Return the events of a stream with a text and a call."""
     stream = dragoman.StreamTranslator(source=source, target=target)
     raw = b"".join([stream.feed(framed(source, frame)) for frame in frames(source, "ok", (CALL,))]) + stream.close()
     return [json.loads(line[5:]) for line in raw.split(b"\n") if line.startswith(b"data:")]
@@ -133,7 +135,7 @@ def framed(dialect: str, frame: Any) -> bytes:
 
 
 @pytest.mark.parametrize("kind", get_args(FaultKind))
-def test_a_fault_has_what_is_required(kind: FaultKind) -> None:
+def test_a_fault_has_all_required_fields(kind: FaultKind) -> None:
     fault = Fault(kind, "no", 400)
     body = json.loads(get("anthropic").write_fault(fault)[0])
     assert {"type", "error", "request_id"} <= body.keys()
@@ -144,7 +146,7 @@ def test_a_fault_has_what_is_required(kind: FaultKind) -> None:
 
 
 @pytest.mark.parametrize("target", DIALECTS)
-def test_what_a_client_sends_back_is_no_loss_and_goes_nowhere_else(target: str) -> None:
+def test_fields_that_a_client_sends_back_are_dropped_without_a_loss(target: str) -> None:
     content = dragoman.translate_response(
         answer("openai-chat", calls=(CALL,)), source="openai-chat", target="anthropic"
     ).json()["content"]
@@ -167,4 +169,4 @@ def test_what_a_client_sends_back_is_no_loss_and_goes_nowhere_else(target: str) 
         else:
             assert b"caller" not in done.body
             assert b"citations" not in done.body
-            assert not [code for code, path in lost(done) if path.startswith("/messages/1")]
+            assert not [code for code, path in losses_of(done) if path.startswith("/messages/1")]

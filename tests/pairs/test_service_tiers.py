@@ -1,4 +1,4 @@
-"""The service tier of an answer crosses between the dialects that have a word for it."""
+"""The service tier of an answer is translated between the dialects that have this field."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ WORDS = {
 @pytest.mark.parametrize("tier", ["standard", "priority"])
 @pytest.mark.parametrize("target", WORDS)
 @pytest.mark.parametrize("source", WORDS)
-def test_a_tier_crosses(source: str, target: str, tier: str) -> None:
-    """On the short way and, with a field that nobody knows, through parts."""
+def test_a_tier_is_translated(source: str, target: str, tier: str) -> None:
+    """Tests the short path and, with an unknown field, the path through canonical parts."""
     answer = _answer(source, WORDS[source][tier])
     for body in (answer, {**answer, "x_unknown": 1}):
         done = dragoman.translate_response(body, source=source, target=target)
@@ -67,7 +67,7 @@ def test_a_tier_crosses(source: str, target: str, tier: str) -> None:
 @pytest.mark.parametrize(
     ("source", "tier", "target"), [("anthropic", "batch", "gemini"), ("openai-chat", "scale", "anthropic")]
 )
-def test_a_tier_without_a_word_is_reported(source: str, tier: str, target: str) -> None:
+def test_a_tier_without_an_equivalent_is_reported(source: str, tier: str, target: str) -> None:
     done = dragoman.translate_response(_answer(source, tier), source=source, target=target)
     assert not _tier(target, done.json())
     assert [loss.path for loss in done.losses if loss.code == "tier.dropped"] == [
@@ -75,7 +75,7 @@ def test_a_tier_without_a_word_is_reported(source: str, tier: str, target: str) 
     ]
 
 
-def test_a_word_of_one_host_is_no_tier() -> None:
+def test_a_value_of_a_single_host_is_not_a_tier() -> None:
     done = dragoman.translate_response(_answer("openai-chat", "on_demand"), source="openai-chat", target="gemini")
     assert ("field.dropped", "/service_tier") in [(loss.code, loss.path) for loss in done.losses]
 
@@ -95,8 +95,8 @@ def test_a_tier_in_a_stream(target: str, written: bytes | None) -> None:
     chunk = {"id": "c", "created": 1, "model": "m", "choices": [choice], "usage": usage, "service_tier": "flex"}
     stream = dragoman.StreamTranslator(source="openai-chat", target=target)
     out = stream.feed(b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(chunk).encode()) + stream.close()
-    lost = [loss.path for loss in stream.losses if "tier" in loss.path]
-    assert (written is None) == (lost == ["/service_tier"])
+    losses = [loss.path for loss in stream.losses if "tier" in loss.path]
+    assert (written is None) == (losses == ["/service_tier"])
     assert written is None or written in out
 
 

@@ -1,5 +1,6 @@
-"""Settings that refuse each other, and what a server holds: formats beside tools, forced choice, prefill, cache marks,
-several answers, log probabilities, earlier responses."""
+"""Settings that exclude each other, and state on the server.
+
+Formats with tools, forced choice, prefill, cache marks, several answers, log probabilities, earlier responses."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Choice, Format, Request, Settings, Text, Tool, ToolCall, ToolResult, Turn
-from tests.pairs.helpers import DIALECTS, MODELS, PAIRS, codes, lost, read, to, written
+from tests.pairs.helpers import DIALECTS, MODELS, PAIRS, codes, losses_of, read, to, written
 
 SCHEMA = '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}'
 TOOL = Tool("f", "Does f.", '{"type":"object","properties":{"x":{"type":"string"}}}')
@@ -23,7 +24,7 @@ def _formatted(source: str) -> list[Format]:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_an_output_format_and_tools_cross_together(source: str, target: str) -> None:
+def test_an_output_format_and_tools_are_translated_together(source: str, target: str) -> None:
     for shape in _formatted(source):
         body = written(Request(ASKED, "m", (TOOL,), settings=Settings(max_tokens=64, format=shape)), source)
         done = to(target, body, source)
@@ -40,7 +41,7 @@ def test_an_output_format_and_tools_cross_together(source: str, target: str) -> 
 
 @pytest.mark.parametrize("target", ["gemini", "code-assist"])
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "anthropic", "ollama", "openrouter"])
-def test_gemini_2_is_asked_for_json_in_words_when_there_are_functions(source: str, target: str) -> None:
+def test_gemini_2_with_functions_gets_the_json_format_as_text(source: str, target: str) -> None:
     shape = _formatted(source)[0]
     settings = Settings(max_tokens=64, format=shape)
     done = to(
@@ -61,7 +62,7 @@ FORCED = [source for source in DIALECTS if source not in ("anthropic", "ollama")
 @pytest.mark.parametrize("source", FORCED)
 @pytest.mark.parametrize("choice", [Choice("required"), Choice("one", ("f",))])
 @pytest.mark.parametrize("model", ["claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1"])
-def test_a_forced_choice_is_asked_for_in_words_where_it_is_refused(source: str, choice: Choice, model: str) -> None:
+def test_a_forced_choice_becomes_text_if_the_model_refuses_it(source: str, choice: Choice, model: str) -> None:
     body = written(Request(ASKED, "m", (TOOL,), choice), source)
     done = to("anthropic", body, source, model=model)
     assert done.json()["tool_choice"] == {"type": "auto"}
@@ -72,7 +73,7 @@ def test_a_forced_choice_is_asked_for_in_words_where_it_is_refused(source: str, 
 
 
 @pytest.mark.parametrize("source", [source for source in DIALECTS if source != "anthropic"])
-def test_a_prefill_is_continued_where_it_is_refused(source: str) -> None:
+def test_a_prefill_becomes_a_request_to_continue_if_the_model_refuses_it(source: str) -> None:
     body = written(Request((*ASKED, Turn("assistant", (Text('{"n":'),))), "m"), source)
     done = to("anthropic", body, source, model="claude-opus-5")
     assert [message["role"] for message in done.json()["messages"]] == ["user", "assistant", "user"]
@@ -94,7 +95,7 @@ def test_no_more_than_four_cache_marks_reach_messages(source: str) -> None:
     body = {"model": "m", "input" if source == "openai-responses" else "messages": turns}
     done = to("anthropic", body, source)
     assert done.body.count(b'"cache_control"') == 4
-    assert [path for code, path in sorted(lost(done)) if code == "cache.dropped"]
+    assert [path for code, path in sorted(losses_of(done)) if code == "cache.dropped"]
     kept = [m["content"][0]["text"] for m in done.json()["messages"] if b"cache_control" in json.dumps(m).encode()]
     assert kept == ["q2", "q3", "q4", "q5"]
 
@@ -106,11 +107,11 @@ def test_a_model_that_has_no_log_probabilities_loses_both_settings_of_them(sourc
         return
     body = written(Request(ASKED, "m", settings=Settings(logprobs=True, top_logprobs=2)), source)
     done = to(target, body, source, model="gpt-5.6-sol")
-    assert len([code for code, _ in lost(done) if code == "logprobs.dropped"]) == 2
+    assert len([code for code, _ in losses_of(done) if code == "logprobs.dropped"]) == 2
 
 
 @pytest.mark.parametrize("source", ["anthropic", "openrouter", "openai-responses"])
-def test_claude_behind_chat_gets_anthropics_cache_marks_four_at_most(source: str) -> None:
+def test_claude_over_chat_gets_at_most_four_cache_marks(source: str) -> None:
     name, mark = ("cache_control", {"type": "ephemeral", "ttl": "1h"})
     if source == "openai-responses":
         name, mark = ("prompt_cache_breakpoint", {"mode": "explicit", "ttl": "12h"})
@@ -125,12 +126,12 @@ def test_claude_behind_chat_gets_anthropics_cache_marks_four_at_most(source: str
     marked = [message["content"] for message in done.json()["messages"] if "cache_control" in str(message)]
     anthropics = {"type": "ephemeral", "ttl": "1h"}
     assert marked == [[{"type": "text", "text": f"q{i}", "cache_control": anthropics}] for i in range(2, 6)]
-    assert len([code for code, _ in lost(done) if code == "cache.dropped"]) == 2
+    assert len([code for code, _ in losses_of(done) if code == "cache.dropped"]) == 2
     for model, host in (("gpt-4o", None), ("claude-sonnet-4-6", "copilot"), ("claude-sonnet-4-6", "google")):
         assert b"cache_control" not in to("openai-chat", body, source, model=model, host=host).body
 
 
-def test_a_cache_mark_on_a_result_reaches_claude_behind_chat() -> None:
+def test_a_cache_mark_on_a_result_reaches_claude_over_chat() -> None:
     call = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}
     mark = {"type": "ephemeral"}
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "r", "cache_control": mark}
@@ -142,7 +143,7 @@ def test_a_cache_mark_on_a_result_reaches_claude_behind_chat() -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in ("openai-chat", "gemini")])
-def test_several_answers_are_asked_for_or_reported(source: str, target: str) -> None:
+def test_several_answers_are_requested_or_reported(source: str, target: str) -> None:
     done = to(target, written(Request(ASKED, "m", settings=Settings(n=3)), source), source)
     several = read(done.body, target).settings.n
     assert (several == 3) is (target in ("openai-chat", "gemini", "code-assist"))
@@ -150,10 +151,10 @@ def test_several_answers_are_asked_for_or_reported(source: str, target: str) -> 
 
 
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] != "anthropic"])
-def test_log_probabilities_are_asked_for_or_reported(source: str, target: str) -> None:
+def test_log_probabilities_are_requested_or_reported(source: str, target: str) -> None:
     settings = Settings(logprobs=True, top_logprobs=2)
     model = "gpt-4.1" if target.startswith("openai") else MODELS[target]
-    model = "gemini-2.0-flash" if target in ("gemini", "code-assist") else model  # the last that takes them
+    model = "gemini-2.0-flash" if target in ("gemini", "code-assist") else model  # the last model that accepts them
     done = to(target, written(Request(ASKED, "m", settings=settings), source), source, model=model)
     there = read(done.body, target).settings
     assert (there.logprobs is True and there.top_logprobs == 2) is (target != "anthropic")
@@ -161,18 +162,18 @@ def test_log_probabilities_are_asked_for_or_reported(source: str, target: str) -
 
 
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name not in ("ollama", "anthropic")])
-@pytest.mark.parametrize(("asked", "sent"), [(3.5, 2), (-1.0, 0), (1.5, 1.5)])
-def test_temperatures_are_moved_into_range(target: str, asked: float, sent: float) -> None:
-    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "options": {"temperature": asked}}
+@pytest.mark.parametrize(("given", "sent"), [(3.5, 2), (-1.0, 0), (1.5, 1.5)])
+def test_temperatures_are_moved_into_range(target: str, given: float, sent: float) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "options": {"temperature": given}}
     model = "gpt-4.1" if target.startswith("openai") else "gemini-2.5-flash"
     done = to(target, body, "ollama", model=model)
     assert read(done.body, target).settings.temperature == sent
-    assert ("sampling.clamped" in codes(done)) is (asked != sent)
+    assert ("sampling.clamped" in codes(done)) is (given != sent)
 
 
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name not in ("gemini", "code-assist")])
 @pytest.mark.parametrize("source", ["gemini", "code-assist"])
-def test_a_conversation_of_which_nothing_is_left_is_no_empty_list(source: str, target: str) -> None:
+def test_a_conversation_without_remaining_parts_is_not_an_empty_list(source: str, target: str) -> None:
     inner = {"contents": [{"role": "narrator", "parts": [{"text": "x"}]}]}
     done = to(target, inner if source == "gemini" else {"model": "m", "request": inner}, source)
     turns = read(done.body, target).turns
@@ -180,7 +181,7 @@ def test_a_conversation_of_which_nothing_is_left_is_no_empty_list(source: str, t
     assert {"part.dropped", "turn.invented"} <= codes(done)
 
 
-# what a Responses server holds
+# state on a Responses server
 
 EARLIER: list[dict[str, Any]] = [
     {"role": "user", "content": "Go."},
@@ -203,25 +204,25 @@ IN_CANON = (
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-responses"])
 @pytest.mark.parametrize("form", [EARLIER, Request(IN_CANON), list(IN_CANON[1:])])
 def test_an_earlier_response_is_put_in_front(target: str, form: Any) -> None:
-    asked: list[str] = []
+    resolved: list[str] = []
 
     def resolver(name: str) -> Any:
-        asked.append(name)
+        resolved.append(name)
         return form
 
     done = to(target, LATER, "openai-responses", resolver=resolver)
     whole = {name: value for name, value in LATER.items() if name != "previous_response_id"}
     expected = to(target, {**whole, "input": [*EARLIER, *LATER["input"]]}, "openai-responses")
-    assert asked == ["resp_1"]
+    assert resolved == ["resp_1"]
     assert done.body == expected.body
     assert "state.dropped" not in codes(done)
 
 
 @pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-responses"])
-def test_a_response_that_nobody_knows_is_a_loss(target: str) -> None:
+def test_an_unknown_earlier_response_is_a_loss(target: str) -> None:
     for resolver in (None, lambda name: None):
         done = to(target, LATER, "openai-responses", resolver=resolver)
-        assert ("state.dropped", "/previous_response_id") in lost(done)
+        assert ("state.dropped", "/previous_response_id") in losses_of(done)
         assert codes(done) & {"result.orphaned", "call.name.invented"}
 
 
@@ -236,19 +237,19 @@ def test_a_conversation_is_resolved_like_a_response() -> None:
     assert result.call_id == "call_1"
 
 
-def test_what_is_lost_of_an_earlier_response_stands_at_its_name() -> None:
+def test_losses_of_an_earlier_response_name_the_field_of_its_id() -> None:
     earlier = [{"type": "web_search_call", "id": "ws_1", "status": "completed"}, *EARLIER]
     done = to("anthropic", LATER, "openai-responses", resolver=lambda name: earlier)
-    assert {path for code, path in lost(done) if code == "part.as_text"} == {"/previous_response_id"}
+    assert {path for code, path in losses_of(done) if code == "part.as_text"} == {"/previous_response_id"}
 
 
-def own(body: Any, resolver: Any) -> dragoman.Translation:
+def own_dialect(body: Any, resolver: Any) -> dragoman.Translation:
     return dragoman.translate_request(body, source="openai-responses", target="openai-responses", resolver=resolver)
 
 
 @pytest.mark.parametrize("form", [EARLIER, Request(IN_CANON), list(IN_CANON[1:])], ids=["items", "request", "turns"])
-def test_within_the_dialect_it_is_put_in_front_too(form: Any) -> None:
-    done = own(LATER, {"resp_1": form}.get)
+def test_within_the_dialect_an_earlier_response_is_put_in_front_too(form: Any) -> None:
+    done = own_dialect(LATER, {"resp_1": form}.get)
     sent = done.json()
     assert "previous_response_id" not in sent
     assert {name: sent[name] for name in sent if name != "input"} == {
@@ -269,15 +270,15 @@ def test_within_the_dialect_it_is_put_in_front_too(form: Any) -> None:
     assert not done.losses
 
 
-def test_within_the_dialect_a_name_that_nobody_knows_stays() -> None:
+def test_within_the_dialect_an_unknown_response_id_is_kept() -> None:
     for resolver in (None, lambda name: None):
         text = json.dumps(LATER, indent=1).encode()
-        assert own(text, resolver).body == text
+        assert own_dialect(text, resolver).body == text
 
 
 def test_within_the_dialect_a_text_follows_a_conversation() -> None:
     items = [{"type": "message", "role": "user", "content": "Go."}, SAID, {**SAID, "id": "msg_2"}]
-    sent = own({"model": "m", "conversation": "conv_1", "input": "And now?"}, {"conv_1": items}.get).json()
+    sent = own_dialect({"model": "m", "conversation": "conv_1", "input": "And now?"}, {"conv_1": items}.get).json()
     assert "conversation" not in sent
     assert sent["input"][:3] == items
     assert (sent["input"][3]["role"], sent["input"][3]["content"]) == ("user", "And now?")
@@ -292,14 +293,14 @@ SAID = {
 }
 
 
-def test_reasoning_that_only_the_other_server_holds_is_left_out_with_the_id_that_asks_for_it() -> None:
+def test_reasoning_stored_on_another_server_is_dropped_with_its_id() -> None:
     thought = {"type": "reasoning", "id": "rs_1", "summary": []}
-    done = own(LATER, lambda name: [EARLIER[0], thought, EARLIER[1]])
+    done = own_dialect(LATER, lambda name: [EARLIER[0], thought, EARLIER[1]])
     assert [item.get("type", "message") for item in done.json()["input"]][:2] == ["message", "function_call"]
     assert "id" not in done.json()["input"][1]
-    assert lost(done) == {("reasoning.dropped", "/previous_response_id")}
+    assert losses_of(done) == {("reasoning.dropped", "/previous_response_id")}
     sealed = {**thought, "encrypted_content": "gAAA"}
-    kept = own(LATER, lambda name: [EARLIER[0], sealed, EARLIER[1]])
+    kept = own_dialect(LATER, lambda name: [EARLIER[0], sealed, EARLIER[1]])
     assert kept.json()["input"][1:3] == [sealed, EARLIER[1]]
     assert not kept.losses
 
@@ -313,7 +314,7 @@ def _looked_at(resolution: str, *media: str, source: str = "gemini", words: str 
 
 @pytest.mark.parametrize("source", ["gemini", "code-assist"])
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "openrouter"])
-def test_the_resolution_of_all_media_stands_on_each_image(source: str, target: str) -> None:
+def test_the_resolution_of_all_media_is_set_on_each_image(source: str, target: str) -> None:
     done = to(target, _looked_at("MEDIA_RESOLUTION_LOW", "image/png", "image/jpeg", source=source), source)
     assert done.body.count(b'"detail":"low"') == 2
     assert not any("mediaResolution" in loss.path for loss in done.losses)
@@ -322,13 +323,13 @@ def test_the_resolution_of_all_media_stands_on_each_image(source: str, target: s
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
-def test_a_resolution_that_holds_for_a_document_too_is_reported(target: str) -> None:
+def test_a_resolution_for_documents_is_reported(target: str) -> None:
     done = to(target, _looked_at("MEDIA_RESOLUTION_HIGH", "image/png", "application/pdf"), "gemini")
     assert b'"detail":"high"' in done.body
-    assert ("field.dropped", "/generationConfig/mediaResolution") in lost(done)
+    assert ("field.dropped", "/generationConfig/mediaResolution") in losses_of(done)
 
 
-def test_a_resolution_holds_for_an_image_that_comes_later() -> None:
+def test_a_resolution_applies_to_later_images_too() -> None:
     first = _looked_at("MEDIA_RESOLUTION_LOW", words="long " * 200)
     later = _looked_at("MEDIA_RESOLUTION_LOW", "image/png", words="long " * 200)
     for _ in range(3):
@@ -345,7 +346,7 @@ def test_the_form_of_images_reaches_openrouter() -> None:
     assert done.losses == ()
     plain = to("openrouter", body, "gemini", model="google/gemini-2.5-flash")
     assert "image_config" not in plain.json()
-    assert ("field.dropped", "/generationConfig/imageConfig") in lost(plain)
+    assert ("field.dropped", "/generationConfig/imageConfig") in losses_of(plain)
 
 
 @pytest.mark.parametrize("target", ["anthropic", "ollama", "openai-responses", "openrouter"])
@@ -353,7 +354,7 @@ def test_the_form_of_images_reaches_openrouter() -> None:
 def test_every_number_of_answers_but_one_is_reported(target: str, number: int, reported: bool) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "n": number}
     done = to(target, body, "openai-chat")
-    assert (("n.dropped", "/n") in lost(done)) is reported
+    assert (("n.dropped", "/n") in losses_of(done)) is reported
 
 
 _MARK = {"cache_control": {"type": "ephemeral"}}

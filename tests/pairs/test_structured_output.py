@@ -1,4 +1,4 @@
-"""Structured output keeps its guarantee: what one upstream enforces, the next one does too, or the loss says so."""
+"""Structured output keeps its guarantee: the target enforces the same schema as the source, or a loss reports it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ CONSTRAINED = {**CLOSED, "properties": {"city": {"type": "string", "minLength": 
 
 def _request(source: str, schema: Any) -> dict[str, Any]:
     if source == "anthropic":
-        said = [{"role": "user", "content": "Paris"}]
+        messages = [{"role": "user", "content": "Paris"}]
         config = {"format": {"type": "json_schema", "schema": schema}}
-        return {"model": "m", "max_tokens": 99, "messages": said, "output_config": config}
+        return {"model": "m", "max_tokens": 99, "messages": messages, "output_config": config}
     if source == "ollama":
         return {"model": "m", "messages": [{"role": "user", "content": "Paris"}], "format": schema}
     config = {"responseMimeType": "application/json", "responseJsonSchema": schema}
@@ -66,7 +66,7 @@ def test_a_schema_outside_of_the_subset_is_a_loss(source: str, target: str) -> N
     assert "minLength" in loss.detail and loss.path
 
 
-def test_what_a_client_of_openai_asked_for_stays() -> None:
+def test_the_format_of_an_openai_client_is_unchanged() -> None:
     for strict in (None, False, True):
         schema = {"name": "n", "schema": OPTIONAL} | ({} if strict is None else {"strict": strict})
         wish = {"type": "json_schema", "json_schema": schema}
@@ -85,7 +85,7 @@ def _answer(text: str) -> dict[str, Any]:
     return {"id": "c", "object": "chat.completion", "model": "m", "choices": [choice], "usage": USAGE}
 
 
-def test_an_optional_property_is_nullable_and_its_null_is_removed_from_the_answer() -> None:
+def test_an_optional_property_becomes_nullable_and_its_null_is_removed() -> None:
     shape, sent = _translated("anthropic", "openai-chat", OPTIONAL)
     assert shape["strict"] is True
     assert shape["schema"]["properties"]["people"] == {"type": ["integer", "null"]}
@@ -113,7 +113,7 @@ def test_the_null_is_removed_from_a_stream(size: int) -> None:
     assert "".join([part.get("text", "") for part in parts]) == '{"city": "Paris"}'
 
 
-def test_the_same_for_the_arguments_of_a_strict_tool() -> None:
+def test_nulls_are_removed_from_the_arguments_of_a_strict_tool() -> None:
     tool = {"name": "look.up", "input_schema": OPTIONAL, "strict": True}
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "q"}], "tools": [tool]}
     sent = dragoman.translate_request(body, source="anthropic", target="openai-chat")
@@ -131,7 +131,7 @@ def test_the_same_for_the_arguments_of_a_strict_tool() -> None:
 @pytest.mark.parametrize(
     ("host", "strict"), [("openai", True), ("venice", True), ("fireworks", None), ("together", None)]
 )
-def test_other_hosts_get_strict_by_their_row(host: str, strict: bool | None) -> None:
+def test_the_row_of_a_host_decides_whether_it_gets_strict(host: str, strict: bool | None) -> None:
     shape, sent = _translated("anthropic", "openai-chat", CLOSED, host=host)
     assert shape.get("strict") is strict
     assert _codes(sent) == ([] if strict else ["format.strict.dropped"])
@@ -145,7 +145,7 @@ def test_a_repeated_request_is_mapped_back_every_time() -> None:
 
 @pytest.mark.parametrize("shape", [{"type": "grammar", "grammar": "root ::= [a-z]+"}, {"type": "python"}])
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic", "gemini", "code-assist", "ollama"])
-def test_a_format_that_openrouter_alone_has_is_reported_and_not_sent(shape: dict[str, str], target: str) -> None:
+def test_a_format_of_openrouter_only_is_reported_and_not_sent(shape: dict[str, str], target: str) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "a " * 200}], "response_format": shape}
     for _ in range(3):
         done = dragoman.translate_request(body, source="openrouter", target=target, model="m")
@@ -153,7 +153,7 @@ def test_a_format_that_openrouter_alone_has_is_reported_and_not_sent(shape: dict
         assert shape["type"].encode() not in done.body
 
 
-def test_the_name_of_a_format_is_the_title_of_the_schema_at_ollama_and_a_name_again_at_chat() -> None:
+def test_the_name_of_a_format_becomes_the_schema_title_and_comes_back() -> None:
     schema = {
         "type": "object",
         "properties": {"n": {"type": "integer"}},

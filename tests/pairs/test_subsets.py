@@ -1,5 +1,6 @@
-"""A choice of some of the tools (`allowed_tools`): said where the target can, a shorter list elsewhere, never a choice
-of tools that are not there."""
+"""A choice of some of the tools (`allowed_tools`).
+
+The target gets the choice or a shorter list of tools. The choice never names a tool that is not declared."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.pairs.helpers import codes, lost, to
+from tests.pairs.helpers import codes, losses_of, to
 
 SCHEMA = {"type": "object", "properties": {}}
 SEARCH = {"type": "web_search"}
@@ -26,7 +27,7 @@ def _responses(tools: list[Any], allowed: list[Any], mode: str = "required") -> 
 
 
 def _names(tools: list[Any]) -> list[str]:
-    """The functions by their names, the other tools by their types."""
+    """Return the names of functions and the types of other tools."""
     found: list[str] = []
     for tool in tools:
         if "functionDeclarations" in tool:
@@ -39,7 +40,7 @@ def _names(tools: list[Any]) -> list[str]:
 
 
 def _sent(body: Any, target: str, **options: Any) -> tuple[list[str], Any, dragoman.Translation]:
-    """The names of the tools that are offered, the choice among them, and the translation."""
+    """Return the names of the declared tools, the choice among them, and the translation."""
     done = to(target, body, "openai-responses", **options)
     out = done.json().get("request", done.json())
     choice = out.get("tool_choice", out.get("toolConfig", {}).get("functionCallingConfig"))
@@ -50,7 +51,7 @@ F = {"type": "function", "name": "f"}
 
 
 @pytest.mark.parametrize("mode", ["auto", "required"])
-def test_a_subset_crosses_between_responses_and_chat(mode: str) -> None:
+def test_a_subset_is_translated_between_responses_and_chat(mode: str) -> None:
     body = _responses([_flat("f"), _flat("g")], [F], mode)
     names, choice, done = _sent(body, "openai-chat")
     allowed = {"mode": mode, "tools": [{"type": "function", "function": {"name": "f"}}]}
@@ -73,7 +74,7 @@ def test_a_subset_crosses_between_responses_and_chat(mode: str) -> None:
     ],
 )
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses"])
-def test_each_of_the_two_reads_the_form_of_the_other(source: str, choice: Any) -> None:
+def test_responses_and_chat_read_the_form_of_each_other(source: str, choice: Any) -> None:
     if source == "openai-chat":
         function = {"type": "function", "function": {"name": "f", "parameters": SCHEMA}}
         body: dict[str, Any] = {
@@ -90,11 +91,11 @@ def test_each_of_the_two_reads_the_form_of_the_other(source: str, choice: Any) -
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "anthropic", "gemini", "code-assist", "ollama", "openrouter"])
-def test_a_subset_of_which_nothing_is_sent_is_no_choice(target: str) -> None:
+def test_a_subset_without_sent_tools_makes_no_choice(target: str) -> None:
     names, choice, done = _sent(_responses([FILES, _flat("f")], [{"type": "file_search"}]), target)
     free = {"openai-chat": "auto", "openrouter": "auto", "anthropic": {"type": "auto"}, "ollama": None}
     assert (names, choice) == (["f"], free.get(target, {"mode": "AUTO"}))
-    assert ("choice.dropped", "/tool_choice") in lost(done)
+    assert ("choice.dropped", "/tool_choice") in losses_of(done)
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openrouter"])
@@ -105,33 +106,33 @@ def test_hosted_tools_of_a_subset_are_offered_and_others_are_not(target: str) ->
     names, choice, done = _sent(_responses(tools, [{"type": "web_search_preview"}, F]), target)
     assert (names, choice) == ([search, "f"], any_of_them)
     assert "choice.dropped" not in codes(done)
-    assert ("choice.by_filter", "/tools/2") in lost(done)
+    assert ("choice.by_filter", "/tools/2") in losses_of(done)
     names, choice, done = _sent(_responses(tools, [F]), target)
     assert (names, choice) == (["f"], any_of_them)
-    assert ("choice.by_filter", "/tools/0") in lost(done)
+    assert ("choice.by_filter", "/tools/0") in losses_of(done)
     names, choice, done = _sent(_responses(tools, [{"type": "web_search"}]), target)
     assert (names, choice) == ([search], any_of_them)
-    assert {("choice.by_filter", "/tools/1"), ("choice.by_filter", "/tools/2")} <= set(lost(done))
+    assert {("choice.by_filter", "/tools/1"), ("choice.by_filter", "/tools/2")} <= set(losses_of(done))
 
 
-def test_a_server_is_meant_by_its_label() -> None:
+def test_a_subset_names_a_server_by_its_label() -> None:
     other = {**WIKI, "server_label": "other"}
     allowed = [{"type": "mcp", "server_label": "wiki"}, F]
     done = to("anthropic", _responses([WIKI, other, _flat("f")], allowed), "openai-responses")
     assert [one["name"] for one in done.json()["mcp_servers"]] == ["wiki"]
-    assert ("choice.by_filter", "/tools/1") in lost(done)
+    assert ("choice.by_filter", "/tools/1") in losses_of(done)
 
 
-def test_what_a_subset_names_and_nobody_declares_is_reported() -> None:
+def test_an_undeclared_tool_in_a_subset_is_reported() -> None:
     body = _responses([_flat("f"), _flat("g")], [F, {"type": "function", "name": "zz"}, {"type": "robot"}])
     for target in ("openai-chat", "anthropic", "gemini", "ollama", "openrouter"):
         names, _, done = _sent(body, target)
         assert "f" in names
-        assert ("choice.dropped", "/tool_choice") in lost(done)
+        assert ("choice.dropped", "/tool_choice") in losses_of(done)
 
 
 def test_hosted_tools_beside_a_subset_of_functions_stay_allowed() -> None:
-    """The functions that Gemini allows say nothing of its own tools."""
+    """The list of allowed functions in Gemini does not restrict its hosted tools."""
     tools = [{"googleSearch": {}}, {"functionDeclarations": [{"name": "f"}, {"name": "g"}]}]
     config = {"functionCallingConfig": {"mode": "VALIDATED", "allowedFunctionNames": ["f"]}}
     body = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "tools": tools, "toolConfig": config}
@@ -141,7 +142,7 @@ def test_hosted_tools_beside_a_subset_of_functions_stay_allowed() -> None:
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "gemini", "anthropic"])
-def test_fields_that_nobody_knows_are_reported_in_every_form(target: str) -> None:
+def test_unknown_fields_are_reported_in_every_form(target: str) -> None:
     more = {"note": "words"}
     nested = {"type": "function", "function": {"name": "f", **more}, **more}
     forms: dict[str, tuple[dict[str, Any], set[str]]] = {
@@ -166,7 +167,7 @@ def test_fields_that_nobody_knows_are_reported_in_every_form(target: str) -> Non
         body = _responses([_flat("f"), SEARCH, WIKI], [])
         body["tool_choice"] = {"type": "allowed_tools", **choice}
         done = to(target, body, "openai-responses")
-        assert {path for code, path in lost(done) if code == "field.dropped" and "choice" in path} == places
+        assert {path for code, path in losses_of(done) if code == "field.dropped" and "choice" in path} == places
 
 
 @pytest.mark.parametrize(
@@ -181,4 +182,4 @@ def test_fields_that_nobody_knows_are_reported_in_every_form(target: str) -> Non
 def test_fields_of_a_choice_of_one_tool_are_reported(tool: Any, choice: Any, place: str) -> None:
     body = {"model": "gpt-5.5", "input": "Hi", "tools": [tool], "tool_choice": choice}
     done = to("anthropic", body, "openai-responses")
-    assert [path for code, path in lost(done) if code == "field.dropped" and "choice" in path] == [place]
+    assert [path for code, path in losses_of(done) if code == "field.dropped" and "choice" in path] == [place]

@@ -1,4 +1,4 @@
-"""Switches of Chat hosts for thinking: read from clients, written to hosts by their row."""
+"""Thinking switches of Chat hosts: read from the client's request, written as the row of the host requires."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_thinking_is_turned_on_in_every_dialect(fields: Any) -> None:
     assert _from_chat("openai-responses", "gpt-5.2", **fields)[0]["reasoning"] == {"effort": "medium"}
 
 
-def test_budgets_efforts_and_what_is_not_understood() -> None:
+def test_budgets_efforts_and_unknown_values_are_read() -> None:
     sent, losses = _from_chat("anthropic", "claude-sonnet-4-5", enable_thinking=True, thinking_budget=2000)
     assert (sent["thinking"], losses) == ({"type": "enabled", "budget_tokens": 2000}, [])
     sent, losses = _from_chat("anthropic", "claude-opus-4-6", reasoning={"effort": "low", "exclude": True})
@@ -77,7 +77,7 @@ def test_budgets_efforts_and_what_is_not_understood() -> None:
     assert (sent["output_config"], losses) == ({"effort": "high"}, [])
 
 
-def test_within_chat_a_switch_passes_as_it_is() -> None:
+def test_within_chat_a_switch_passes_unchanged() -> None:
     body = b'{"model":"m", "messages":[{"role":"user","content":"hi"}], "enable_thinking":false}'
     assert dragoman.translate_request(body, source="openai-chat", target="openai-chat").body == body
 
@@ -96,7 +96,7 @@ HOSTS = [
 
 
 @pytest.mark.parametrize(("host", "model", "off", "on"), HOSTS)
-def test_hosts_get_their_own_switch(host: str, model: str, off: Any, on: Any) -> None:
+def test_each_host_gets_its_own_switch(host: str, model: str, off: Any, on: Any) -> None:
     for wish, fields in (({"type": "disabled"}, off), ({"type": "adaptive"}, on)):
         body = {"model": "m", "max_tokens": 9, "messages": HI, "thinking": wish}
         done = dragoman.translate_request(body, source="anthropic", target="openai-chat", model=model, host=host)
@@ -118,15 +118,15 @@ def test_unread_members_of_reasoning_reach_openrouter() -> None:
 @pytest.mark.parametrize("target", ["openrouter", "anthropic"])
 def test_fields_that_contradict_each_other_are_reported(target: str) -> None:
     both = {"reasoning_effort": "low", "reasoning": {"effort": "high"}}
-    lost = [path for code, path in _from_chat(target, "claude-opus-4-6", **both)[1] if code == "field.dropped"]
-    assert lost == ["/reasoning/effort" if target == "openrouter" else "/reasoning"]
+    dropped = [path for code, path in _from_chat(target, "claude-opus-4-6", **both)[1] if code == "field.dropped"]
+    assert dropped == ["/reasoning/effort" if target == "openrouter" else "/reasoning"]
     off = {"reasoning_effort": "low", "thinking": {"type": "disabled"}}
     assert _from_chat(target, "claude-opus-4-6", **off)[1] == [("field.dropped", "/reasoning_effort")]
     inside = {"reasoning": {"enabled": False, "effort": "low"}}
     assert _from_chat(target, "claude-opus-4-6", **inside)[1] == [("field.dropped", "/reasoning/effort")]
 
 
-def test_unknown_fields_of_older_functions_and_documents_are_reported_where_they_stand() -> None:
+def test_unknown_fields_of_older_functions_and_documents_are_reported_at_their_place() -> None:
     functions = [{"name": "f", "parameters": {"type": "object", "properties": {}}, "x": 1}]
     assert _from_chat("openrouter", "m", functions=functions)[1] == [("field.dropped", "/functions/0/x")]
     document = {"type": "document_url", "document_url": "https://a.example/b.pdf", "x": 1}

@@ -1,4 +1,4 @@
-"""Thoughts without a seal in a history: they reach the upstreams that are known to take them, and no others."""
+"""Thoughts without a seal in a history: only upstreams that are known to accept them get them."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ OLLAMA: Json = {
 }
 
 
-def _codes(told: dragoman.Translation) -> list[str]:
-    return [loss.code for loss in told.losses]
+def _codes(translated: dragoman.Translation) -> list[str]:
+    return [loss.code for loss in translated.losses]
 
 
-def test_gemini_takes_them_where_it_demands_no_seals() -> None:
-    told = dragoman.translate_request(CHAT, source="openai-chat", target="gemini", model="gemini-2.5-flash")
-    assert told.json()["contents"][1]["parts"][0] == {"text": "Hm.", "thought": True}
-    assert "reasoning.dropped" not in _codes(told)
+def test_gemini_gets_unsealed_thoughts_if_it_requires_no_seals() -> None:
+    translated = dragoman.translate_request(CHAT, source="openai-chat", target="gemini", model="gemini-2.5-flash")
+    assert translated.json()["contents"][1]["parts"][0] == {"text": "Hm.", "thought": True}
+    assert "reasoning.dropped" not in _codes(translated)
 
 
-def test_gemini_3_gets_none_in_an_open_step() -> None:
-    told = dragoman.translate_request(CHAT, source="openai-chat", target="gemini", model="gemini-3-pro-preview")
-    assert b"Hm." not in told.body
-    assert "reasoning.dropped" in _codes(told)
+def test_gemini_3_gets_no_unsealed_thoughts_in_an_open_step() -> None:
+    translated = dragoman.translate_request(CHAT, source="openai-chat", target="gemini", model="gemini-3-pro-preview")
+    assert b"Hm." not in translated.body
+    assert "reasoning.dropped" in _codes(translated)
 
 
-def test_what_an_open_step_was_is_what_a_closed_one_is() -> None:
+def test_a_step_is_written_the_same_when_open_and_when_closed() -> None:
     more = {**CHAT, "messages": [*CHAT["messages"], {"role": "assistant", "content": "A tree."}]}
     more["messages"].append({"role": "user", "content": "thanks"})
     for model in ("gemini-2.5-flash", "gemini-3-pro-preview"):
@@ -62,20 +62,20 @@ def test_what_an_open_step_was_is_what_a_closed_one_is() -> None:
     ("host", "field"),
     [("api.deepseek.com", "reasoning_content"), ("api.x.ai", "reasoning_content"), ("vllm", "reasoning")],
 )
-def test_hosts_that_take_thoughts_back_take_them(host: str, field: str) -> None:
-    told = dragoman.translate_request(OLLAMA, source="ollama", target="openai-chat", host=host)
-    assert told.json()["messages"][1] == {"role": "assistant", field: "Hm.", "content": "So."}
-    assert "reasoning.dropped" not in _codes(told)
+def test_hosts_that_accept_thoughts_get_unsealed_thoughts(host: str, field: str) -> None:
+    translated = dragoman.translate_request(OLLAMA, source="ollama", target="openai-chat", host=host)
+    assert translated.json()["messages"][1] == {"role": "assistant", field: "Hm.", "content": "So."}
+    assert "reasoning.dropped" not in _codes(translated)
 
 
 @pytest.mark.parametrize("host", ["api.openai.com", "api.groq.com", "api.cerebras.ai", None])
-def test_others_do_not(host: str | None) -> None:
-    told = dragoman.translate_request(OLLAMA, source="ollama", target="openai-chat", host=host)
-    assert told.json()["messages"][1] == {"role": "assistant", "content": "So."}
-    assert "reasoning.dropped" in _codes(told)
+def test_other_hosts_get_no_unsealed_thoughts(host: str | None) -> None:
+    translated = dragoman.translate_request(OLLAMA, source="ollama", target="openai-chat", host=host)
+    assert translated.json()["messages"][1] == {"role": "assistant", "content": "So."}
+    assert "reasoning.dropped" in _codes(translated)
 
 
-def test_thoughts_of_another_upstream_are_not_passed_off_as_a_hosts_own() -> None:
+def test_foreign_thoughts_are_not_sent_as_thoughts_of_the_host() -> None:
     thinking = {"type": "thinking", "thinking": "Claude's own.", "signature": "EqQB"}
     messages = [
         {"role": "user", "content": "look"},
@@ -83,11 +83,11 @@ def test_thoughts_of_another_upstream_are_not_passed_off_as_a_hosts_own() -> Non
         {"role": "user", "content": "go on"},
     ]
     body = {"model": "m", "max_tokens": 9, "messages": messages}
-    told = dragoman.translate_request(body, source="anthropic", target="openai-chat", host="api.deepseek.com")
-    assert b"Claude's own." not in told.body
+    translated = dragoman.translate_request(body, source="anthropic", target="openai-chat", host="api.deepseek.com")
+    assert b"Claude's own." not in translated.body
 
 
-def test_responses_gets_none() -> None:
-    told = dragoman.translate_request(OLLAMA, source="ollama", target="openai-responses", model="gpt-5")
-    assert b"Hm." not in told.body
-    assert "reasoning.dropped" in _codes(told)
+def test_responses_gets_no_unsealed_thoughts() -> None:
+    translated = dragoman.translate_request(OLLAMA, source="ollama", target="openai-responses", model="gpt-5")
+    assert b"Hm." not in translated.body
+    assert "reasoning.dropped" in _codes(translated)

@@ -1,4 +1,4 @@
-"""Usage: figures that are missing, that contradict each other, or that stand under a host's own names."""
+"""Usage: counts that are missing, that contradict each other, or that have the special names of a host."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ZEROS = {
 }
 
 
-def _crossed(target: str, usage: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The figures of a Chat answer in another dialect, whole; a stream must give the same."""
+def _translated(target: str, usage: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Translate the usage of a Chat answer to another dialect. A stream must give the same counts."""
     answer = {"id": "c", "created": 1, "model": "m", "choices": [CHOICE], "usage": usage}
     done = dragoman.translate_response(answer, source="openai-chat", target=target)
     stream = dragoman.StreamTranslator(source="openai-chat", target=target)
@@ -29,9 +29,9 @@ def _crossed(target: str, usage: dict[str, Any]) -> tuple[dict[str, Any], list[t
     name = "usageMetadata" if target == "gemini" else "usage"
     figures = done.json()[name]
     assert json.dumps(figures, separators=(",", ":")).encode()[1:20] in written + stream.close()
-    lost = [(loss.code, loss.path) for loss in done.losses]
-    assert [(loss.code, loss.path) for loss in stream.losses] == lost
-    return figures, lost
+    losses = [(loss.code, loss.path) for loss in done.losses]
+    assert [(loss.code, loss.path) for loss in stream.losses] == losses
+    return figures, losses
 
 
 def _last_response(written: bytes) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def _last_response(written: bytes) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("usage", [{}, {"usage": None}])
-def test_an_answer_of_responses_never_goes_without_usage(usage: dict[str, Any]) -> None:
+def test_an_answer_of_responses_always_has_usage(usage: dict[str, Any]) -> None:
     answer = {"id": "c", "created": 1, "model": "m", "choices": [CHOICE], **usage}
     done = dragoman.translate_response(answer, source="openai-chat", target="openai-responses")
     assert done.json()["usage"] == ZEROS
@@ -62,46 +62,46 @@ AZURE_GROK = {
 """Recorded: Grok on Azure counts more cached tokens than prompt tokens."""
 
 
-def test_more_cached_tokens_than_tokens() -> None:
-    figures, lost = _crossed("anthropic", AZURE_GROK)
+def test_more_cached_tokens_than_prompt_tokens_are_reported() -> None:
+    figures, losses = _translated("anthropic", AZURE_GROK)
     assert (figures["input_tokens"], figures["cache_read_input_tokens"], figures["output_tokens"]) == (347, 403, 18)
-    assert lost == [("usage.approximated", "/usage")]
-    figures, lost = _crossed("gemini", AZURE_GROK)
-    assert (figures["promptTokenCount"], figures["cachedContentTokenCount"], lost) == (347, 403, [])
-    figures, lost = _crossed("openai-responses", AZURE_GROK)
-    assert (figures["input_tokens"], figures["input_tokens_details"]["cached_tokens"], lost) == (347, 403, [])
+    assert losses == [("usage.approximated", "/usage")]
+    figures, losses = _translated("gemini", AZURE_GROK)
+    assert (figures["promptTokenCount"], figures["cachedContentTokenCount"], losses) == (347, 403, [])
+    figures, losses = _translated("openai-responses", AZURE_GROK)
+    assert (figures["input_tokens"], figures["input_tokens_details"]["cached_tokens"], losses) == (347, 403, [])
 
 
 MISTRAL = {"prompt_tokens": 11, "completion_tokens": 15, "total_tokens": 401}
-"""Recorded: Mistral counts the tokens of sound in the total alone."""
+"""Recorded: Mistral counts the tokens of audio only in the total."""
 
 
 @pytest.mark.parametrize(
     ("target", "name"),
     [("openai-responses", "total_tokens"), ("openrouter", "total_tokens"), ("gemini", "totalTokenCount")],
 )
-def test_a_total_that_is_not_the_sum_crosses(target: str, name: str) -> None:
-    figures, lost = _crossed(target, MISTRAL)
-    assert (figures[name], lost) == (401, [])
+def test_a_total_that_is_not_the_sum_is_translated(target: str, name: str) -> None:
+    figures, losses = _translated(target, MISTRAL)
+    assert (figures[name], losses) == (401, [])
 
 
 def test_a_total_that_has_no_place_is_reported() -> None:
-    assert _crossed("anthropic", MISTRAL)[1] == [("usage.dropped", "/usage")]
+    assert _translated("anthropic", MISTRAL)[1] == [("usage.dropped", "/usage")]
 
 
 @pytest.mark.parametrize("thought", [185, 30])
-def test_thinking_beside_the_completion_tokens_is_known_by_the_total(thought: int) -> None:
-    """xAI: also where fewer tokens were thought than said."""
+def test_the_total_shows_whether_thinking_is_part_of_the_completion(thought: int) -> None:
+    """xAI: also if the thinking has fewer tokens than the answer."""
     usage = {
         "prompt_tokens": 401,
         "completion_tokens": 44,
         "total_tokens": 445 + thought,
         "completion_tokens_details": {"reasoning_tokens": thought},
     }
-    figures, lost = _crossed("openai-responses", usage)
-    assert (figures["output_tokens"], figures["total_tokens"], lost) == (44 + thought, 445 + thought, [])
-    figures, lost = _crossed("gemini", usage)
-    assert (figures["candidatesTokenCount"], figures["thoughtsTokenCount"], lost) == (44, thought, [])
+    figures, losses = _translated("openai-responses", usage)
+    assert (figures["output_tokens"], figures["total_tokens"], losses) == (44 + thought, 445 + thought, [])
+    figures, losses = _translated("gemini", usage)
+    assert (figures["candidatesTokenCount"], figures["thoughtsTokenCount"], losses) == (44, thought, [])
 
 
 CUT_THINKING = {
@@ -110,27 +110,27 @@ CUT_THINKING = {
     "total_tokens": 144,
     "completion_tokens_details": {"reasoning_tokens": 132},
 }
-"""Recorded: a host counts more thinking than output, and its total shows that the output counts thinking in."""
+"""Recorded: a host counts more thinking than output. Its total shows that the output includes the thinking."""
 
 
-def test_more_thinking_than_output_stays_apart_from_the_sum() -> None:
-    figures, lost = _crossed("anthropic", CUT_THINKING)
+def test_more_thinking_than_output_is_not_added_to_the_sum() -> None:
+    figures, losses = _translated("anthropic", CUT_THINKING)
     assert (figures["output_tokens"], figures["output_tokens_details"]) == (128, {"thinking_tokens": 132})
-    assert lost == []
-    figures, lost = _crossed("openai-responses", CUT_THINKING)
-    assert (figures["output_tokens"], figures["total_tokens"], lost) == (128, 144, [])
-    figures, lost = _crossed("gemini", CUT_THINKING)
+    assert losses == []
+    figures, losses = _translated("openai-responses", CUT_THINKING)
+    assert (figures["output_tokens"], figures["total_tokens"], losses) == (128, 144, [])
+    figures, losses = _translated("gemini", CUT_THINKING)
     assert (figures["candidatesTokenCount"], figures["thoughtsTokenCount"], figures["totalTokenCount"]) == (0, 132, 144)
-    assert lost == [("usage.approximated", "/usage")]
+    assert losses == [("usage.approximated", "/usage")]
 
 
-def test_more_thinking_than_output_is_added_where_no_total_denies_it() -> None:
+def test_more_thinking_than_output_is_added_if_no_total_contradicts() -> None:
     usage = {name: value for name, value in CUT_THINKING.items() if name != "total_tokens"}
-    figures, lost = _crossed("openai-responses", usage)
-    assert (figures["output_tokens"], figures["total_tokens"], lost) == (260, 276, [])
+    figures, losses = _translated("openai-responses", usage)
+    assert (figures["output_tokens"], figures["total_tokens"], losses) == (260, 276, [])
 
 
-def test_a_count_that_stands_under_two_names_crosses_once() -> None:
+def test_a_count_with_two_names_is_counted_once() -> None:
     usage = {
         "prompt_tokens": 9,
         "completion_tokens": 8,
@@ -140,14 +140,14 @@ def test_a_count_that_stands_under_two_names_crosses_once() -> None:
         "num_cached_tokens": 3,
         "reasoning_tokens": 2,
     }
-    figures, lost = _crossed("anthropic", usage)
+    figures, losses = _translated("anthropic", usage)
     assert figures["cache_read_input_tokens"] == 4
     assert figures["output_tokens_details"] == {"thinking_tokens": 2}
-    assert lost == [("field.dropped", "/usage/num_cached_tokens")]
+    assert losses == [("field.dropped", "/usage/num_cached_tokens")]
 
 
 def _first_of_two(source: str, *usages: dict[str, Any]) -> bytes:
-    """A stream whose two chunks have different counts."""
+    """Translate a stream with different counts in its two chunks."""
     frames: list[dict[str, Any]] = []
     for number, usage in enumerate(usages):
         if source == "gemini":
@@ -163,15 +163,15 @@ def _first_of_two(source: str, *usages: dict[str, Any]) -> bytes:
 def _counts(source: str, target: str, *usages: dict[str, Any]) -> tuple[Any, list[tuple[str, str]]]:
     stream = dragoman.StreamTranslator(source=source, target=target)
     written = stream.feed(_first_of_two(source, *usages)) + stream.close()
-    lost = [(loss.code, loss.path) for loss in stream.losses if loss.code.startswith("usage")]
+    losses = [(loss.code, loss.path) for loss in stream.losses if loss.code.startswith("usage")]
     last = [line for line in written.split(b"\n") if b'"usage' in line][-1]
     found = json.loads(last.removeprefix(b"data: "))
     found = found.get("response", found)
-    return found.get("usage") or found.get("usageMetadata"), lost
+    return found.get("usage") or found.get("usageMetadata"), losses
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "openrouter"])
-def test_a_count_of_an_earlier_chunk_stays_if_a_later_one_does_not_have_it(source: str) -> None:
+def test_a_count_is_kept_if_a_later_chunk_does_not_have_it(source: str) -> None:
     first = {
         "prompt_tokens": 5,
         "completion_tokens": 1,
@@ -179,15 +179,15 @@ def test_a_count_of_an_earlier_chunk_stays_if_a_later_one_does_not_have_it(sourc
         "prompt_tokens_details": {"cached_tokens": 3},
     }
     last = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
-    counts, lost = _counts(source, "openai-responses", first, last)
-    assert (counts["input_tokens_details"]["cached_tokens"], counts["total_tokens"], lost) == (3, 7, [])
+    counts, losses = _counts(source, "openai-responses", first, last)
+    assert (counts["input_tokens_details"]["cached_tokens"], counts["total_tokens"], losses) == (3, 7, [])
 
 
 @pytest.mark.parametrize("target", ["openai-responses", "code-assist"])
 def test_a_count_of_gemini_that_no_longer_fits_the_total_is_reported(target: str) -> None:
     first = {"promptTokenCount": 5, "thoughtsTokenCount": 70, "cachedContentTokenCount": 2, "totalTokenCount": 75}
-    counts, lost = _counts("gemini", target, first, {"promptTokenCount": 5, "totalTokenCount": 5})
-    assert ("usage.dropped", "/usageMetadata/thoughtsTokenCount") in lost
+    counts, losses = _counts("gemini", target, first, {"promptTokenCount": 5, "totalTokenCount": 5})
+    assert ("usage.dropped", "/usageMetadata/thoughtsTokenCount") in losses
     assert b'TokenCount":2' in json.dumps(counts, separators=(",", ":")).encode() or (
         counts["input_tokens_details"]["cached_tokens"] == 2
     )
@@ -196,5 +196,5 @@ def test_a_count_of_gemini_that_no_longer_fits_the_total_is_reported(target: str
 def test_a_count_of_gemini_that_fits_the_total_stays() -> None:
     first = {"promptTokenCount": 5, "thoughtsTokenCount": 3, "totalTokenCount": 8}
     last = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 10}
-    counts, lost = _counts("gemini", "openai-chat", first, last)
-    assert (counts["completion_tokens"], counts["completion_tokens_details"]["reasoning_tokens"], lost) == (5, 3, [])
+    counts, losses = _counts("gemini", "openai-chat", first, last)
+    assert (counts["completion_tokens"], counts["completion_tokens_details"]["reasoning_tokens"], losses) == (5, 3, [])

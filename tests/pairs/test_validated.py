@@ -14,8 +14,8 @@ OPEN = {"type": "object", "properties": {"a": {"type": "string"}}, "required": [
 
 def _chat(*strict: bool | None, **more: Any) -> dict[str, Any]:
     functions = [{"name": f"f{i}", "parameters": CLOSED} for i in range(len(strict))]
-    for function, said in zip(functions, strict, strict=True):
-        function |= {} if said is None else {"strict": said}
+    for function, is_strict in zip(functions, strict, strict=True):
+        function |= {} if is_strict is None else {"strict": is_strict}
     tools = [{"type": "function", "function": function} for function in functions]
     return {"model": "m", "messages": [{"role": "user", "content": "q"}], "tools": tools, **more}
 
@@ -35,7 +35,7 @@ def test_strict_tools_are_validated(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["gemini", "code-assist"])
-def test_modes_that_hold_to_the_schema_anyway_stay_and_say_nothing_of_strict(target: str) -> None:
+def test_modes_that_enforce_the_schema_are_unchanged_without_a_strict_loss(target: str) -> None:
     held = [("tool.strict.approximated", "/tools/0")]
     assert _to_gemini(_chat(True, None, tool_choice="required"), target) == ({"mode": "ANY"}, held)
     one: Any = {"type": "function", "function": {"name": "f0"}}
@@ -46,11 +46,11 @@ def test_modes_that_hold_to_the_schema_anyway_stay_and_say_nothing_of_strict(tar
     assert _to_gemini(_chat(None, tool_choice="required"), target) == ({"mode": "ANY"}, [])
 
 
-def test_without_calls_strict_is_lost() -> None:
+def test_strict_is_dropped_if_calls_are_off() -> None:
     assert _to_gemini(_chat(True, tool_choice="none")) == ({"mode": "NONE"}, [("tool.strict.dropped", "/tools/0")])
 
 
-def test_a_mixed_list_is_approximated_and_older_models_lose_it() -> None:
+def test_a_mixed_strict_list_is_approximated_and_dropped_for_older_models() -> None:
     mixed = [("tool.strict.approximated", "/tools/1")]
     assert _to_gemini(_chat(True, None)) == ({"mode": "VALIDATED"}, mixed)
     assert _to_gemini(_chat(True), model="gemini-2.0-flash") == (None, [("tool.strict.dropped", "/tools/0")])
@@ -68,15 +68,15 @@ def _gemini(schemas: list[Any], **config: Any) -> dict[str, Any]:
 def _from_gemini(body: Any, target: str) -> tuple[list[Any], list[tuple[str, str]]]:
     done = dragoman.translate_request(body, source="gemini", target=target, model="m")
     tools = [tool.get("function", tool) for tool in done.json()["tools"]]
-    lost = [(loss.code, loss.path) for loss in done.losses if loss.code.startswith(("tool", "field", "schema"))]
-    return [bool(tool.get("strict")) for tool in tools], lost
+    losses = [(loss.code, loss.path) for loss in done.losses if loss.code.startswith(("tool", "field", "schema"))]
+    return [bool(tool.get("strict")) for tool in tools], losses
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic", "openrouter"])
-def test_validated_is_strict_where_the_schema_obeys_the_subset(target: str) -> None:
+def test_mode_validated_becomes_strict_if_the_schema_is_in_the_subset(target: str) -> None:
     assert _from_gemini(_gemini([CLOSED, CLOSED]), target) == ([True, True], [])
-    lost = [("tool.strict.dropped", "/tools/0/functionDeclarations/1")]
-    assert _from_gemini(_gemini([CLOSED, OPEN]), target) == ([True, False], lost)
+    losses = [("tool.strict.dropped", "/tools/0/functionDeclarations/1")]
+    assert _from_gemini(_gemini([CLOSED, OPEN]), target) == ([True, False], losses)
     # With names it stands for a choice of them.
     assert _from_gemini(_gemini([CLOSED], allowedFunctionNames=["f0"]), target)[0] == [False]
 
@@ -84,11 +84,11 @@ def test_validated_is_strict_where_the_schema_obeys_the_subset(target: str) -> N
 def test_a_tool_without_arguments_is_not_strict_elsewhere() -> None:
     body = _gemini([CLOSED])
     body["tools"][0]["functionDeclarations"].append({"name": "f1"})
-    lost = [("tool.strict.dropped", "/tools/0/functionDeclarations/1")]
-    assert _from_gemini(body, "openai-chat") == ([True, False], lost)
+    losses = [("tool.strict.dropped", "/tools/0/functionDeclarations/1")]
+    assert _from_gemini(body, "openai-chat") == ([True, False], losses)
 
 
-def test_within_google_the_mode_stays() -> None:
+def test_between_google_dialects_the_mode_is_unchanged() -> None:
     done = dragoman.translate_request(_gemini([OPEN]), source="gemini", target="code-assist", model="m")
     assert done.json()["request"]["toolConfig"] == {"functionCallingConfig": {"mode": "VALIDATED"}}
     assert [loss.code for loss in done.losses] == ["id.invented"]
