@@ -1,4 +1,4 @@
-"""The dialects are the folders, and those that other packages bring."""
+"""The dialects are the folders of `dragoman.dialects` and the dialects of other packages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dragoman.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)
-def _forgetful() -> Iterator[None]:
+def _clear_dialect_cache() -> Iterator[None]:
     yield
     get.cache_clear()
 
@@ -26,7 +26,7 @@ def test_every_folder_is_a_dialect_of_its_name() -> None:
     assert [get(name).name for name in names()] == list(names())
 
 
-def test_an_unknown_dialect_is_refused_with_those_there_are() -> None:
+def test_an_unknown_dialect_is_refused_with_a_list_of_dialects() -> None:
     with pytest.raises(ConfigError) as caught:
         get("chat")
     assert (caught.value.what, caught.value.got, caught.value.valid) == ("dialect", "chat", names())
@@ -43,14 +43,14 @@ def _plug(monkeypatch: pytest.MonkeyPatch, value: object) -> None:
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
 
 
-def test_another_package_can_bring_a_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_package_can_add_a_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
     plugged = msgspec.structs.replace(get("openai-chat"), name="test-plug")
     _plug(monkeypatch, plugged)
     assert get("test-plug") is plugged
     assert "test-plug" not in names()
 
 
-def test_what_another_package_brings_must_be_a_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_point_of_another_package_must_be_a_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
     _plug(monkeypatch, "openai-chat")
     with pytest.raises(ConfigError):
         get("test-plug")

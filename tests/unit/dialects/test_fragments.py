@@ -1,4 +1,4 @@
-"""Pieces of an answer as clients keep them are answers too; what is none is refused."""
+"""A part of an answer, as clients store it, is accepted as an answer. Other documents are refused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_fragment_gives_its_calls(dialect: str, fragment: Any) -> None:
 @pytest.mark.parametrize(
     "body", [{}, {"x": 1}, {"role": "user"}, 7, "text", b"", b"{", b"[", b'{"type":"response.output_item.done"']
 )
-def test_what_is_no_answer_is_refused(dialect: str, body: Any) -> None:
+def test_a_document_that_is_no_answer_is_refused(dialect: str, body: Any) -> None:
     with pytest.raises(WireError):
         _calls(dialect, body)
 
@@ -66,6 +66,6 @@ def test_what_is_no_answer_is_refused(dialect: str, body: Any) -> None:
         ("openai-chat", CALL),
     ],
 )
-def test_a_single_call_is_not_taken_for_an_answer_without_calls(dialect: str, body: Any) -> None:
+def test_a_single_call_is_not_mistaken_for_an_answer_without_calls(dialect: str, body: Any) -> None:
     with pytest.raises(WireError):
         _calls(dialect, body)

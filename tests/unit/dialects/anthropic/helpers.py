@@ -1,4 +1,4 @@
-"""What the tests of this folder share: read and write with a crossing of one's own, and look at its losses."""
+"""Helpers for the tests of this folder: read and write documents with a new context, and return its losses."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ from dragoman.dialects.anthropic import DIALECT
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
 MESSAGES = "anthropic"
-Lost = list[tuple[str, str]]
+Losses = list[tuple[str, str]]
 
 
-def losses(context: Context) -> Lost:
-    """(code, path) of every loss, those of fields only the source knows included."""
+def losses(context: Context) -> Losses:
+    """(code, path) of every loss, including the losses of fields that only the source dialect has."""
     if context.source != context.target:
         context.settle(DIALECT.noise)
     return [(loss.code, loss.path) for loss in context.losses.all()]
 
 
-def read(body: Any, target: str = "openai-chat") -> tuple[Request, Lost]:
+def read(body: Any, target: str = "openai-chat") -> tuple[Request, Losses]:
     context = Context(MESSAGES, target)
     request = DIALECT.read_request(msgspec.json.encode(body), context)
     return request, losses(context)
 
 
-def read_messages(*messages: Any, **fields: Any) -> tuple[Request, Lost]:
+def read_messages(*messages: Any, **fields: Any) -> tuple[Request, Losses]:
     return read({"model": "m", "max_tokens": 9, "messages": list(messages), **fields})
 
 
 def write(
     request: Request, source: str = "openai-chat", profile: Profile | None = None, model: str = "m", **options: Any
-) -> tuple[Any, Lost]:
+) -> tuple[Any, Losses]:
     context = Context(source, MESSAGES, profile=profile or DEFAULT_PROFILE, model=model, **options)
     body = DIALECT.write_request(request, context)
     return msgspec.json.decode(body), losses(context)
 
 
-def there_and_back(body: Any) -> tuple[Any, Lost]:
+def round_trip(body: Any) -> tuple[Any, Losses]:
     """A request read and written in this dialect."""
     context = Context(MESSAGES, MESSAGES)
     request = DIALECT.read_request(msgspec.json.encode(body), context)
     return msgspec.json.decode(DIALECT.write_request(request, context)), losses(context)
 
 
-def read_answer(body: Any, target: str = "openai-chat") -> tuple[Response, Lost]:
+def read_answer(body: Any, target: str = "openai-chat") -> tuple[Response, Losses]:
     context = Context(MESSAGES, target)
     response = DIALECT.read_response(msgspec.json.encode(body), context)
     return response, losses(context)
 
 
-def write_answer(response: Response, source: str = "openai-chat", **options: Any) -> tuple[Any, Lost]:
+def write_answer(response: Response, source: str = "openai-chat", **options: Any) -> tuple[Any, Losses]:
     context = Context(source, MESSAGES, **options)
     body = DIALECT.write_response(response, context)
     return msgspec.json.decode(body), losses(context)
@@ -68,7 +68,7 @@ def sse(*events: Any) -> bytes:
     )
 
 
-def events_of(stream: bytes, step: int = 0, target: str = "openai-chat") -> tuple[list[Event], Lost]:
+def events_of(stream: bytes, step: int = 0, target: str = "openai-chat") -> tuple[list[Event], Losses]:
     """The events of a stream, fed whole or in pieces of `step` bytes."""
     context = Context(MESSAGES, target)
     reader = DIALECT.reader(context)
@@ -79,8 +79,8 @@ def events_of(stream: bytes, step: int = 0, target: str = "openai-chat") -> tupl
     return found, losses(context)
 
 
-def stream_of(events: Iterable[Event], source: str = "openai-chat", **options: Any) -> tuple[list[Any], Lost]:
-    """The payloads written for these events, each checked to stand under its own event name."""
+def stream_of(events: Iterable[Event], source: str = "openai-chat", **options: Any) -> tuple[list[Any], Losses]:
+    """The payloads that are written for these events. Each payload must have its type as event name."""
     context = Context(source, MESSAGES, **options)
     writer = DIALECT.writer(context)
     written = b"".join([writer.send(event) for event in events]) + writer.close()

@@ -1,4 +1,4 @@
-"""Which documents look like Messages."""
+"""Evidence that a document is a Messages document."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def test_documents_of_this_dialect(document: Any, least: int) -> None:
         {"object": "chat.completion", "choices": []},
     ],
 )
-def test_documents_of_others(document: Any) -> None:
+def test_documents_of_other_dialects(document: Any) -> None:
     assert DIALECT.evidence(document) == []
 
 
-def test_where_an_upstream_listens() -> None:
+def test_the_url_path_and_headers_of_an_upstream() -> None:
     endpoint = DIALECT.endpoint
     assert (endpoint.path, endpoint.headers) == ("/v1/messages", {"anthropic-version": "2023-06-01"})

@@ -1,4 +1,4 @@
-"""Messages requests, read: turns, parts, settings; and written in the same dialect."""
+"""Messages requests are read: turns, parts and settings. They are written unchanged in the same dialect."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dragoman.canon.request import Format, Request, Settings
 from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import pack
 from dragoman.errors import WireError
-from tests.unit.dialects.anthropic.helpers import MESSAGES, Lost, read, read_messages, there_and_back
+from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, read, read_messages, round_trip
 
 _HI = {"role": "user", "content": "hi"}
 
 
-def _parts(*blocks: Any, role: str = "user") -> tuple[tuple[Part, ...], Lost]:
+def _parts(*blocks: Any, role: str = "user") -> tuple[tuple[Part, ...], Losses]:
     """The parts of one message with this content."""
     request, lost = read_messages({"role": role, "content": list(blocks)})
     return request.turns[0].parts, lost
@@ -50,7 +50,7 @@ def test_system_blocks_keep_their_cache_marks() -> None:
     assert lost == []
 
 
-def test_results_are_a_turn_of_their_own_in_front_of_what_the_user_says() -> None:
+def test_results_are_a_separate_turn_before_the_text_of_the_user() -> None:
     request, lost = read_messages(
         _HI,
         {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}]},
@@ -77,7 +77,7 @@ def test_results_are_a_turn_of_their_own_in_front_of_what_the_user_says() -> Non
     assert lost == []
 
 
-def test_results_in_neighbouring_messages_are_one_turn() -> None:
+def test_results_in_adjacent_messages_are_one_turn() -> None:
     request, _ = read_messages(
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "b"}]},
@@ -87,7 +87,7 @@ def test_results_in_neighbouring_messages_are_one_turn() -> None:
     ]
 
 
-def test_neighbouring_assistant_messages_are_one_turn() -> None:
+def test_adjacent_assistant_messages_are_one_turn() -> None:
     request, _ = read_messages({"role": "assistant", "content": "a"}, {"role": "assistant", "content": "b"})
     assert request.turns == (
         Turn(
@@ -106,7 +106,7 @@ def test_system_messages_keep_their_place() -> None:
     assert lost == []
 
 
-def test_a_message_of_an_unknown_role_stays_whole() -> None:
+def test_a_message_of_an_unknown_role_is_kept_whole() -> None:
     request, _ = read_messages({"role": "narrator", "content": "once"})
     assert request.turns[0].parts == (
         Opaque(MESSAGES, "role:narrator", Raw(b'{"role":"narrator","content":"once"}'), at=("messages", 0)),
@@ -139,14 +139,14 @@ def test_arguments_that_were_no_object_are_unwrapped() -> None:
 def test_a_call_without_an_id_gets_one_from_its_place() -> None:
     block = {"type": "tool_use", "name": "f", "input": {}}
     (call,), lost = _parts(block, role="assistant")
-    (again,), _ = _parts(block, role="assistant")
+    (repeated,), _ = _parts(block, role="assistant")
     assert isinstance(call, ToolCall)
-    assert call == again
+    assert call == repeated
     assert call.id.startswith("call_")
     assert lost == [("call.id.invented", "/messages/0/content/0")]
 
 
-def test_who_called_is_kept_and_lost_only_if_it_was_not_the_model() -> None:
+def test_the_caller_is_kept_and_its_loss_is_reported_if_it_is_not_the_model() -> None:
     direct = {"type": "tool_use", "id": "a", "name": "f", "input": {}, "caller": {"type": "direct"}}
     program = {**direct, "id": "b", "caller": {"type": "code_execution_20250825", "tool_id": "s"}}
     parts, lost = _parts(direct, program, role="assistant")
@@ -191,7 +191,7 @@ def test_results_hold_texts_images_and_documents() -> None:
     assert lost == [("part.as_text", "/messages/0/content/0/content/2")]
 
 
-def test_unknown_fields_inside_a_result_find_their_part() -> None:
+def test_unknown_fields_inside_a_result_are_kept_on_their_part() -> None:
     parts, lost = _parts(
         {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "t", "odd": 1}], "even": 2}
     )
@@ -245,7 +245,7 @@ def test_media(block: Any, media: Media) -> None:
     assert _parts(block) == ((media,), [])
 
 
-def test_blocks_of_written_passages_cross_as_their_text() -> None:
+def test_search_results_and_text_documents_are_translated_as_text() -> None:
     search = {
         "type": "search_result",
         "source": "https://x.test",
@@ -258,7 +258,7 @@ def test_blocks_of_written_passages_cross_as_their_text() -> None:
     assert lost == [("part.as_text", "/messages/0/content/0"), ("part.as_text", "/messages/0/content/1")]
 
 
-def test_wishes_on_written_passages_that_no_text_says_are_losses_of_their_own() -> None:
+def test_options_of_passages_that_become_text_are_separate_losses() -> None:
     search = {"type": "search_result", "source": "s", "title": "X", "content": [{"type": "text", "text": "one"}]}
     document = {"type": "document", "source": {"type": "content", "content": "two"}}
     wish = {"citations": {"enabled": True}}
@@ -267,7 +267,7 @@ def test_wishes_on_written_passages_that_no_text_says_are_losses_of_their_own() 
     at = "/messages/0/content"
     assert [path for code, path in lost if code == "part.as_text"] == [f"{at}/0", f"{at}/1"]
     assert [path for code, path in lost if code == "field.dropped"] == [f"{at}/0/citations", f"{at}/1/citations"]
-    _back({"role": "user", "content": [{**search, **wish}]})
+    _check_round_trip({"role": "user", "content": [{**search, **wish}]})
 
 
 def test_thoughts_carry_their_seals() -> None:
@@ -286,7 +286,7 @@ def test_thoughts_carry_their_seals() -> None:
     )
 
 
-def test_blocks_of_hosted_tools_stay_whole() -> None:
+def test_blocks_of_hosted_tools_are_kept_whole() -> None:
     use = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}}
     odd = {"type": "mcp_tool_use", "id": "s", "name": "x", "input": {}, "server_name": "n"}
     parts, lost = _parts(use, odd, role="assistant")
@@ -297,7 +297,7 @@ def test_blocks_of_hosted_tools_stay_whole() -> None:
     assert lost == []
 
 
-def test_citations_keep_what_only_messages_knows() -> None:
+def test_citations_keep_fields_that_only_anthropic_has() -> None:
     parts, lost = _parts(
         {
             "type": "text",
@@ -358,7 +358,7 @@ def test_citations_keep_what_only_messages_knows() -> None:
 # settings
 
 
-def _settings(**fields: Any) -> tuple[Settings, Request, Lost]:
+def _settings(**fields: Any) -> tuple[Settings, Request, Losses]:
     request, lost = read_messages(_HI, **fields)
     return request.settings, request, lost
 
@@ -408,14 +408,14 @@ def test_thinking_is_read(thinking: Any, effort: str | None, budget: int | None,
     assert (settings.effort, settings.budget, settings.thoughts, lost) == (effort, budget, thoughts, [])
 
 
-def test_thinking_that_only_messages_has_is_kept_whole() -> None:
+def test_thinking_that_only_anthropic_has_is_kept_whole() -> None:
     settings, request, lost = _settings(thinking={"type": "between_tools"})
     assert (settings.effort, settings.budget) == (None, None)
     assert request.extra == {MESSAGES: {"thinking": Raw(b'{"type":"between_tools"}')}}
     assert lost == [("field.dropped", "/thinking")]
 
 
-def test_fields_that_only_messages_has_are_kept_and_reported() -> None:
+def test_fields_that_only_anthropic_has_are_kept_and_reported() -> None:
     _, request, lost = _settings(speed="fast", metadata={"odd": 1}, tomorrow=[1])
     assert request.extra == {
         MESSAGES: {
@@ -438,10 +438,10 @@ def test_a_wrong_type_is_refused() -> None:
     assert (caught.value.path, caught.value.expected) == ("/max_tokens", "int | null")
 
 
-# there and back
+# round trips
 
 
-def test_nothing_changes_in_the_same_dialect() -> None:
+def test_a_round_trip_changes_nothing() -> None:
     body = {
         "model": "m",
         "max_tokens": 9000,
@@ -482,7 +482,7 @@ def test_nothing_changes_in_the_same_dialect() -> None:
         "betas": ["x"],
         "odd": {"deep": [1.0]},
     }
-    assert there_and_back(body) == (body, [])
+    assert round_trip(body) == (body, [])
 
 
 def test_foreign_seals_do_not_reach_the_upstream_even_in_the_same_dialect() -> None:
@@ -501,7 +501,7 @@ def test_foreign_seals_do_not_reach_the_upstream_even_in_the_same_dialect() -> N
             _HI,
         ],
     }
-    out, lost = there_and_back(body)
+    out, lost = round_trip(body)
     assert out["messages"][1] == {"role": "assistant", "content": "yes"}
     assert lost == [
         ("seal.dropped", "/messages/1/content/0"),
@@ -509,10 +509,10 @@ def test_foreign_seals_do_not_reach_the_upstream_even_in_the_same_dialect() -> N
     ]
 
 
-def _back(*messages: Any, **fields: Any) -> None:
-    """Nothing changes on the way there and back."""
+def _check_round_trip(*messages: Any, **fields: Any) -> None:
+    """Check that the request is unchanged after it is read and written."""
     body = {"model": "m", "max_tokens": 9000, "messages": list(messages), **fields}
-    assert there_and_back(body) == (body, [])
+    assert round_trip(body) == (body, [])
 
 
 def test_fields_of_another_kind_of_block_are_kept_and_reported() -> None:
@@ -534,35 +534,35 @@ def test_fields_of_another_kind_of_block_are_kept_and_reported() -> None:
         ("field.dropped", "/messages/0/content/1/source/file_id"),
         ("field.dropped", "/messages/0/content/1/title"),
     ]
-    _back({"role": "user", "content": [text, image]}, system=[{**text, "text": "s"}])
-    _back(
+    _check_round_trip({"role": "user", "content": [text, image]}, system=[{**text, "text": "s"}])
+    _check_round_trip(
         _HI,
         {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": [{**text, "text": "r"}]}]},
     )
 
 
-def test_settings_of_another_form_come_back() -> None:
-    _back(
+def test_settings_of_another_form_survive_a_round_trip() -> None:
+    _check_round_trip(
         _HI,
         system="",
         output_config={},
         thinking={"type": "adaptive", "budget_tokens": 5, "display": "updates", "block_binding": {"x": 1}},
     )
-    _back(
+    _check_round_trip(
         _HI,
         thinking={"type": "enabled", "budget_tokens": 2000},
         output_config={"effort": "low", "format": {"type": "json_schema", "schema": {"type": "object"}}},
         output_format={"type": "json_schema", "schema": {"type": "string"}},
     )
-    _back(_HI, output_config={"format": {"type": "rhyme"}})
-    _back(_HI, thinking={"type": "enabled"}, tool_choice={"type": "any", "name": "f"}, tools=[])
-    _back(_HI, tool_choice={"type": "none", "disable_parallel_tool_use": True}, tools=[])
-    _back(_HI, tool_choice={"type": "whim", "x": 1}, tools=[])
+    _check_round_trip(_HI, output_config={"format": {"type": "rhyme"}})
+    _check_round_trip(_HI, thinking={"type": "enabled"}, tool_choice={"type": "any", "name": "f"}, tools=[])
+    _check_round_trip(_HI, tool_choice={"type": "none", "disable_parallel_tool_use": True}, tools=[])
+    _check_round_trip(_HI, tool_choice={"type": "whim", "x": 1}, tools=[])
 
 
-def test_odd_blocks_come_back() -> None:
-    _back(
+def test_odd_blocks_survive_a_round_trip() -> None:
+    _check_round_trip(
         {
             "role": "user",
             "content": [
@@ -584,9 +584,9 @@ def test_odd_blocks_come_back() -> None:
     )
 
 
-def test_marked_blocks_that_only_messages_has_come_back() -> None:
+def test_marked_blocks_that_only_anthropic_has_survive_a_round_trip() -> None:
     mark = {"type": "ephemeral"}
-    _back(
+    _check_round_trip(
         {
             "role": "user",
             "content": [

@@ -1,4 +1,4 @@
-"""Messages requests, written from other dialects: legal whatever came, and every change reported."""
+"""Messages requests are written from other dialects: the result is always legal, and every change is reported."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dragoman.canon.tools import Tool
 from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import pack
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.anthropic.helpers import MESSAGES, Lost, write
+from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, write
 
 _HI = Turn("user", (Text("hi"),))
 
 
-def _messages(*turns: Turn, **options: Any) -> tuple[list[Any], Lost]:
+def _messages(*turns: Turn, **options: Any) -> tuple[list[Any], Losses]:
     out, lost = write(Request(turns, settings=Settings(max_tokens=9)), **options)
     return out["messages"], lost
 
 
-def _said(part: Part, role: Any = "user", **options: Any) -> tuple[Any, Lost]:
+def _content_of(part: Part, role: Any = "user", **options: Any) -> tuple[Any, Losses]:
     """The content that one part becomes in the second turn."""
     messages, lost = _messages(_HI, Turn("assistant", (Text("yes"),)), Turn(role, (part, Text("."))), **options)
     return messages[-1]["content"], lost
@@ -86,7 +86,7 @@ def test_a_later_system_turn_becomes_a_marked_user_text() -> None:
     assert lost == [("system.demoted", "/m/1")]
 
 
-def test_a_later_system_turn_stays_one_where_the_model_takes_it() -> None:
+def test_a_later_system_turn_is_kept_if_the_model_accepts_it() -> None:
     profile = Profile(system_turns=True)
     system = Turn("developer", (Text("in French"),), at=("s",))
     answer = Turn("assistant", (Text("oui"),))
@@ -106,7 +106,7 @@ def test_a_history_begins_with_the_user() -> None:
     assert _messages() == ([{"role": "user", "content": "Begin."}], [("turn.invented", "")])
 
 
-def test_a_history_ends_with_the_user_where_the_model_wants_it() -> None:
+def test_a_history_ends_with_the_user_if_the_model_requires_it() -> None:
     turns = (_HI, Turn("assistant", (Text("{"),), at=("m", 1)))
     assert _messages(*turns)[0][-1] == {"role": "assistant", "content": "{"}
     messages, lost = _messages(*turns, profile=Profile(prefill=False))
@@ -125,7 +125,7 @@ def test_turns_of_one_role_are_one_message() -> None:
     assert lost == [("name.dropped", "/m/1"), ("result.invented", "/a")]
 
 
-def test_a_turn_of_which_nothing_is_left_is_dropped() -> None:
+def test_a_turn_that_becomes_empty_is_dropped() -> None:
     blank = Turn("user", (Text("", at=("b", 0)), Text(" \n", at=("b", 1))), at=("b",))
     messages, lost = _messages(_HI, blank)
     assert messages == [{"role": "user", "content": "hi"}]
@@ -135,7 +135,7 @@ def test_a_turn_of_which_nothing_is_left_is_dropped() -> None:
 # calls and results
 
 
-def test_results_come_first_and_together() -> None:
+def test_results_are_written_first_and_together() -> None:
     messages, lost = _messages(
         _HI,
         _step(Text("let me see"), _call("c1"), _call("c2", "")),
@@ -213,7 +213,7 @@ def test_call_ids_are_unique_and_legal() -> None:
     assert {code for code, _ in lost} == {"call.id.rewritten"}
 
 
-def test_arguments_that_are_no_object_stand_under_raw() -> None:
+def test_arguments_that_are_no_object_are_written_under_raw() -> None:
     messages, lost = _messages(_HI, _step(_call(arguments='{"a": ')), _results(ToolResult("c1")))
     assert messages[1]["content"] == [_use("c1", __raw='{"a": ')]
     assert messages[2]["content"] == [{"type": "tool_result", "tool_use_id": "c1"}]
@@ -248,7 +248,7 @@ def test_a_structured_result_is_its_json_text() -> None:
         ),
     ],
 )
-def test_media_in_results(binary: str, content: Any, lost: Lost) -> None:
+def test_media_in_results(binary: str, content: Any, lost: Losses) -> None:
     result = ToolResult("c1", (Media("image", "image/png", "AA==", at=("t", 0, 0)),))
     messages, found = _messages(_HI, _step(_call()), _results(result), binary=binary)
     assert messages[-1]["content"] == [{"type": "tool_result", "tool_use_id": "c1", "content": content}]
@@ -322,17 +322,17 @@ _B64 = base64.b64encode(b"a;b").decode()
         ),
     ],
 )
-def test_media(media: Media, block: Any, lost: Lost) -> None:
-    assert _said(media) == ([block, {"type": "text", "text": "."}], lost)
+def test_media(media: Media, block: Any, lost: Losses) -> None:
+    assert _content_of(media) == ([block, {"type": "text", "text": "."}], lost)
 
 
-def test_an_assistants_media_is_noted() -> None:
-    content, lost = _said(Media("image", "image/png", "AA==", at=("p",)), "assistant")
+def test_media_of_the_assistant_become_a_note() -> None:
+    content, lost = _content_of(Media("image", "image/png", "AA==", at=("p",)), "assistant")
     assert content[1] == {"type": "text", "text": "[image/png attached here could not be sent]"}
     assert lost == [("media.dropped", "/p")]
 
 
-def test_thoughts_go_to_their_origin_only() -> None:
+def test_thoughts_are_sent_to_their_origin_only() -> None:
     thoughts = (
         Reasoning("mine", seal=Seal(MESSAGES, "sig"), at=("p", 0)),
         Reasoning("", seal=Seal(MESSAGES, "blob", "redacted"), at=("p", 1)),
@@ -355,25 +355,25 @@ def test_thoughts_go_to_their_origin_only() -> None:
     ]
 
 
-def test_what_hangs_on_foreign_parts_is_reported() -> None:
+def test_lost_fields_of_foreign_parts_are_reported() -> None:
     text = Text("no", True, (Citation("https://x.test"),), seal=Seal("gemini", "g"), at=("p",))
-    content, lost = _said(text, "assistant")
+    content, lost = _content_of(text, "assistant")
     assert content[1] == {"type": "text", "text": "no"}
     assert lost == [("seal.dropped", "/p"), ("refusal.as_text", "/p"), ("citation.dropped", "/p")]
     hosted = Opaque("openai-responses", "web_search_call", Raw(b"{}"), at=("p",))
-    assert _said(hosted, "assistant")[1] == [("hosted.dropped", "/p")]
-    assert _said(hosted, "user")[1] == [("part.dropped", "/p")]
+    assert _content_of(hosted, "assistant")[1] == [("hosted.dropped", "/p")]
+    assert _content_of(hosted, "user")[1] == [("part.dropped", "/p")]
     call = ToolCall("c", "f", "{}", seal=Seal("gemini", "g"), at=("p",))
-    assert ("seal.dropped", "/p") in _said(call, "assistant")[1]
+    assert ("seal.dropped", "/p") in _content_of(call, "assistant")[1]
 
 
-def test_a_citation_we_made_up_for_an_answer_is_not_sent_back() -> None:
+def test_a_citation_that_the_library_invented_is_not_sent_back() -> None:
     fields = {
         "type": Raw(b'"web_search_result_location"'),
         "encrypted_index": Raw(f'"{pack(Seal("gemini", ""))}"'.encode()),
     }
     text = Text("t", citations=(Citation("https://x.test", extra={MESSAGES: fields}),), at=("p",))
-    content, lost = _said(text, "assistant", source=MESSAGES)
+    content, lost = _content_of(text, "assistant", source=MESSAGES)
     assert content[-2:] == [{"type": "text", "text": "t"}, {"type": "text", "text": "."}]
     assert lost == [("citation.dropped", "/p")]
 
@@ -381,7 +381,7 @@ def test_a_citation_we_made_up_for_an_answer_is_not_sent_back() -> None:
 # cache marks
 
 
-def test_the_first_marks_go_when_there_are_too_many() -> None:
+def test_the_first_cache_marks_are_dropped_if_there_are_too_many() -> None:
     tools = (Tool("f", cache="", at=("tools", 0)),)
     turns = (
         Turn("system", (Text("s", cache="12h", at=("s",)),)),
@@ -394,7 +394,7 @@ def test_the_first_marks_go_when_there_are_too_many() -> None:
     assert lost == [("cache.approximated", "/s"), ("cache.dropped", "/tools/0")]
 
 
-def test_the_automatic_mark_counts() -> None:
+def test_the_automatic_cache_mark_counts() -> None:
     turns = tuple([Turn("user", (Text(str(i), cache="", at=(i,)),)) for i in range(4)])
     out, lost = write(Request(turns, settings=Settings(max_tokens=9, cache="1h")))
     assert out["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
@@ -405,14 +405,14 @@ def test_the_automatic_mark_counts() -> None:
 # settings
 
 
-def _set(profile: Profile | None = None, turns: tuple[Turn, ...] = (_HI,), **settings: Any) -> tuple[Any, Lost]:
+def _set(profile: Profile | None = None, turns: tuple[Turn, ...] = (_HI,), **settings: Any) -> tuple[Any, Losses]:
     at = {name: (name,) for name in settings}
     out, lost = write(Request(turns, settings=Settings(**settings, at=at)), profile=profile)
     del out["model"], out["messages"]
     return out, lost
 
 
-def test_a_limit_is_demanded() -> None:
+def test_a_token_limit_is_always_written() -> None:
     assert _set() == ({"max_tokens": 8192}, [("limit.invented", "")])
     assert _set(Profile(max_tokens=4096)) == ({"max_tokens": 4096}, [("limit.invented", "")])
     assert _set(max_tokens=0) == ({"max_tokens": 0}, [])
@@ -508,7 +508,7 @@ _MANUAL = Profile(thinking=("enabled", "disabled"))
         (Profile(thinking=("disabled",)), {"effort": "low"}, None, None, [("effort.dropped", "/effort")]),
     ],
 )
-def test_thinking(profile: Profile | None, settings: Any, thinking: Any, effort: str | None, lost: Lost) -> None:
+def test_thinking(profile: Profile | None, settings: Any, thinking: Any, effort: str | None, lost: Losses) -> None:
     out, found = _set(profile, max_tokens=4000, **settings)
     assert out.get("thinking") == thinking
     assert out.get("output_config", {}).get("effort") == effort
@@ -528,7 +528,7 @@ def test_sampling_is_off_while_the_model_thinks() -> None:
     assert _set(_MANUAL, max_tokens=9000, budget=2048, temperature=1.0)[1] == []
 
 
-def test_a_step_without_this_models_thoughts_is_not_gone_on_from_with_a_budget() -> None:
+def test_a_step_without_thoughts_of_this_model_gets_no_thinking_budget() -> None:
     open_step = (_HI, _step(_call()), _results(ToolResult("c1", (Text("x"),))))
     out, lost = _set(_MANUAL, open_step, max_tokens=9, budget=2048)
     assert (out, lost) == ({"max_tokens": 9}, [("effort.dropped", "/budget")])
@@ -550,10 +550,10 @@ def test_a_step_without_this_models_thoughts_is_not_gone_on_from_with_a_budget()
         (_HI, _step(Reasoning("hm"), _call()), Turn("system", (Text("Be brief."),))),
     ],
 )
-def test_whatever_follows_calls_without_thoughts_there_is_no_budget(turns: Any, settings: Any) -> None:
+def test_calls_without_thoughts_prevent_a_budget_whatever_follows(turns: Any, settings: Any) -> None:
     out, lost = _set(_MANUAL, turns, max_tokens=9, **settings)
     assert "thinking" not in out and out["max_tokens"] == 9
-    # Nothing was sent as a budget: one loss and no other says what became of the wish.
+    # No budget was sent. Exactly one loss reports the dropped setting.
     assert [code for code, _ in lost if code.startswith("effort.")] == ["effort.dropped"]
 
 
@@ -565,18 +565,18 @@ def test_whatever_follows_calls_without_thoughts_there_is_no_budget(turns: Any, 
         (_HI, _step(Reasoning("shown"), Reasoning("", seal=Seal(MESSAGES, "sig", "redacted")), _call()), _HI),
     ],
 )
-def test_a_budget_stays_where_the_last_message_has_no_calls_or_its_thoughts(turns: Any) -> None:
+def test_a_budget_is_kept_if_the_last_message_has_no_calls_or_has_thoughts(turns: Any) -> None:
     out, lost = _set(_MANUAL, turns, max_tokens=9000, budget=2048)
     assert out["thinking"] == {"type": "enabled", "budget_tokens": 2048}
     assert not [code for code, _ in lost if code.startswith("effort.")]
 
 
-def test_an_effort_nobody_knows_is_left_out() -> None:
+def test_an_unknown_effort_is_left_out() -> None:
     out, lost = _set(max_tokens=9, effort="turbo")
     assert (out, lost) == ({"max_tokens": 9, "thinking": {"type": "adaptive"}}, [("effort.dropped", "/effort")])
 
 
-def test_the_wish_to_see_thoughts() -> None:
+def test_the_setting_to_show_thoughts() -> None:
     assert _set(max_tokens=9, effort="high", thoughts=True)[0]["thinking"] == {
         "type": "adaptive",
         "display": "summarized",
@@ -602,15 +602,15 @@ def test_structured_output() -> None:
     )
 
 
-def test_a_model_is_demanded_and_stream_is_passed_on() -> None:
+def test_a_model_is_always_written_and_stream_is_kept() -> None:
     out, lost = write(Request((_HI,), settings=Settings(max_tokens=9), stream=True), model="")
     assert (out["model"], out["stream"], lost) == ("unspecified", True, [("model.invented", "")])
 
 
-# what should not come, and does
+# malformed histories
 
 
-def test_a_call_that_the_user_talks_over_gets_its_result_first() -> None:
+def test_a_call_without_a_result_gets_one_before_the_text_of_the_user() -> None:
     messages, lost = _messages(_HI, _step(_call()), Turn("user", (Text("stop"),)))
     assert [block["type"] for block in messages[-1]["content"]] == ["tool_result", "text"]
     assert lost == [("result.invented", "/a")]
@@ -618,7 +618,7 @@ def test_a_call_that_the_user_talks_over_gets_its_result_first() -> None:
 
 def test_parts_in_the_wrong_turn_are_dropped() -> None:
     call = ToolCall("c", "f", "{}", at=("p",))
-    assert _said(call, "user")[1] == [("part.dropped", "/p")]
+    assert _content_of(call, "user")[1] == [("part.dropped", "/p")]
     messages, lost = _messages(_HI, _step(_call()), Turn("tool", (Text("x", at=("p",)), ToolResult("c1"))))
     assert messages[-1]["content"] == [{"type": "tool_result", "tool_use_id": "c1"}]
     assert lost == [("part.dropped", "/p")]
@@ -632,25 +632,25 @@ def test_system_turns_in_a_row_are_one_message() -> None:
     assert lost == []
 
 
-def test_media_in_a_later_system_turn_goes_with_the_words() -> None:
+def test_media_in_a_later_system_turn_are_written_with_the_text() -> None:
     system = Turn("system", (Text("look"), Media("image", url="https://x.test/a")), at=("s",))
     messages, lost = _messages(_HI, system)
     assert [block["type"] for block in messages[0]["content"]] == ["text", "text", "image"]
     assert lost == [("system.demoted", "/s")]
 
 
-def test_an_empty_turn_is_nothing() -> None:
+def test_an_empty_turn_is_not_written() -> None:
     assert _messages(_HI, Turn("user", ())) == ([{"role": "user", "content": "hi"}], [])
 
 
-def test_marks_and_seals_where_they_cannot_be() -> None:
+def test_cache_marks_and_seals_at_illegal_places() -> None:
     seal = Seal("gemini", "g")
     image = Media("image", "image/png", "AA==", cache="", seal=seal, at=("p", 0))
-    content, lost = _said(image)
+    content, lost = _content_of(image)
     assert content[0]["cache_control"] == {"type": "ephemeral"}
     assert lost == [("seal.dropped", "/p/0")]
-    assert _said(Text("", cache="", at=("p", 1)))[1] == [("cache.dropped", "/p/1")]
-    assert _said(Reasoning("", cache="", seal=seal, at=("p", 2)), "assistant")[1] == [
+    assert _content_of(Text("", cache="", at=("p", 1)))[1] == [("cache.dropped", "/p/1")]
+    assert _content_of(Reasoning("", cache="", seal=seal, at=("p", 2)), "assistant")[1] == [
         ("cache.dropped", "/p/2"),
         ("seal.dropped", "/p/2"),
     ]
@@ -679,8 +679,8 @@ def test_marks_and_seals_where_they_cannot_be() -> None:
         Media("document", "text/html", url="https://x.test/a.html", at=("p",)),
     ],
 )
-def test_documents_the_upstream_cannot_read(media: Media) -> None:
-    content, lost = _said(media)
+def test_documents_that_the_upstream_cannot_read(media: Media) -> None:
+    content, lost = _content_of(media)
     assert content[0]["text"].startswith(f"[{media.mime} attached here could not be sent")
     assert lost == [("media.dropped", "/p")]
 

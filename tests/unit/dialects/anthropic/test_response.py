@@ -1,4 +1,4 @@
-"""Messages answers: content, stop reasons, usage; and the continuation of a tool turn."""
+"""Messages answers: content, stop reasons and usage. Also: the messages that continue a tool turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects.anthropic import DIALECT
-from tests.unit.dialects.anthropic.helpers import MESSAGES, Lost, read_answer, whole_block, whole_usage, write_answer
+from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, read_answer, whole_block, whole_usage, write_answer
 
 _STOP = Stop("stop")
 _USAGE = Usage(1, 1)
@@ -37,11 +37,11 @@ def _answer(*content: Any, **fields: Any) -> dict[str, Any]:
     }
 
 
-def _written(*parts: Any, stop: Stop = _STOP, **options: Any) -> tuple[Any, Lost]:
+def _written(*parts: Any, stop: Stop = _STOP, **options: Any) -> tuple[Any, Losses]:
     return write_answer(Response(parts, stop, "msg_1", "claude-x", None, _USAGE), **options)
 
 
-def test_an_answer_is_read_in_its_order() -> None:
+def test_the_parts_of_an_answer_are_read_in_order() -> None:
     response, lost = read_answer(
         _answer(
             {"type": "thinking", "thinking": "hm", "signature": "sig"},
@@ -76,7 +76,7 @@ def test_an_answer_is_read_in_its_order() -> None:
         ("pause_turn", Stop("pause")),
     ],
 )
-def test_stop_reasons_cross_both_ways(word: str, stop: Stop) -> None:
+def test_stop_reasons_are_read_and_written(word: str, stop: Stop) -> None:
     answer = _answer({"type": "text", "text": "x"}, stop_reason=word, stop_sequence=stop.sequence)
     response, lost = read_answer(answer)
     assert (response.stop, lost) == (stop, [])
@@ -85,7 +85,7 @@ def test_stop_reasons_cross_both_ways(word: str, stop: Stop) -> None:
     assert _written(Text("x"), stop=stop) == ({**answer, **whole, "usage": usage}, [])
 
 
-def test_a_client_call_decides_where_the_word_is_weak() -> None:
+def test_a_call_for_the_client_overrides_a_vague_stop_reason() -> None:
     call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
     assert read_answer(_answer(call))[0].stop == Stop("tool_calls")
     assert read_answer(_answer(call, stop_reason=None))[0].stop == Stop("tool_calls")
@@ -95,22 +95,22 @@ def test_a_client_call_decides_where_the_word_is_weak() -> None:
 def test_stop_details_are_kept() -> None:
     details = {"type": "refusal", "category": "bio", "explanation": "no"}
     answer = _answer(stop_reason="refusal", stop_details=details)
-    own = {MESSAGES: {"stop_details": Raw(msgspec.json.encode(details))}}
+    own_fields = {MESSAGES: {"stop_details": Raw(msgspec.json.encode(details))}}
     at = ("stop_details", "explanation")
     response, lost = read_answer(answer, MESSAGES)
-    assert response.stop == Stop("refusal", None, "no", own, detail_at=at)
+    assert response.stop == Stop("refusal", None, "no", own_fields, detail_at=at)
     assert write_answer(response, MESSAGES) == (answer, [])
     response, lost = read_answer(answer)
-    assert (response.stop, response.parts[-1]) == (Stop("refusal", extra=own), Text("no", True, at=at))
+    assert (response.stop, response.parts[-1]) == (Stop("refusal", extra=own_fields), Text("no", True, at=at))
     assert lost == [("field.dropped", "/stop_details/category")]
 
 
 @pytest.mark.parametrize("word", ["compaction", "whim"])
-def test_words_without_a_reason_of_their_own_come_back(word: str) -> None:
+def test_unknown_stop_reasons_survive_a_round_trip(word: str) -> None:
     answer = _answer(stop_reason=word)
     response, lost = read_answer(answer)
     assert lost == []
-    assert (response.stop.word, response.stop.at) == (word, ("stop_reason",))  # who writes it reports it
+    assert (response.stop.word, response.stop.at) == (word, ("stop_reason",))  # the writer reports the loss
     assert write_answer(response, MESSAGES) == (answer, [])
 
 
@@ -124,18 +124,18 @@ def test_words_without_a_reason_of_their_own_come_back(word: str) -> None:
         (Stop("stop", detail="because"), "end_turn", [("stop.approximated", "")]),
     ],
 )
-def test_reasons_without_an_exact_word_are_reported(stop: Stop, word: str, lost: Lost) -> None:
+def test_reasons_without_an_exact_word_are_reported(stop: Stop, word: str, lost: Losses) -> None:
     out, found = _written(Text("x"), stop=stop)
     assert (out["stop_reason"], found) == (word, lost)
 
 
-def test_a_refusals_explanation_has_a_place() -> None:
+def test_the_explanation_of_a_refusal_is_written() -> None:
     out, lost = _written(stop=Stop("refusal", detail="no"))
     assert out["stop_details"] == {"type": "refusal", "category": None, "explanation": "no"}
     assert lost == []
 
 
-def test_usage_counts_cached_tokens_apart() -> None:
+def test_usage_counts_cached_tokens_separately() -> None:
     figures = {
         "input_tokens": 3,
         "cache_creation_input_tokens": 20,
@@ -148,7 +148,7 @@ def test_usage_counts_cached_tokens_apart() -> None:
     assert write_answer(response)[0]["usage"] == {**whole_usage(), **figures}
 
 
-def test_figures_that_only_messages_has() -> None:
+def test_usage_fields_that_only_anthropic_has() -> None:
     figures = {
         "input_tokens": 1,
         "output_tokens": 1,
@@ -169,7 +169,7 @@ def test_figures_that_only_messages_has() -> None:
     assert write_answer(response, MESSAGES)[0]["usage"] == figures
 
 
-def test_usage_is_demanded() -> None:
+def test_usage_is_always_written() -> None:
     out, lost = write_answer(Response((Text("x"),), _STOP, "msg_1", "m"))
     assert (out["usage"], lost) == (whole_usage(input_tokens=0, output_tokens=0), [("usage.invented", "")])
 
@@ -180,7 +180,7 @@ def test_more_cached_tokens_than_tokens() -> None:
     assert (out["usage"], lost) == (figures, [("usage.approximated", "")])
 
 
-def test_foreign_thoughts_are_shown_under_our_mark() -> None:
+def test_foreign_thoughts_are_shown_with_a_mark_of_the_library() -> None:
     out, lost = _written(
         Reasoning("theirs", seal=Seal("gemini", "g", "", "gemini-3")),
         Reasoning("bare"),
@@ -195,7 +195,7 @@ def test_foreign_thoughts_are_shown_under_our_mark() -> None:
     assert lost == []
 
 
-def test_foreign_parts_are_written_as_far_as_they_can_be() -> None:
+def test_foreign_parts_are_written_as_far_as_possible() -> None:
     out, lost = _written(
         Text("", at=("p", 0)),
         Text("t", citations=(Citation("https://x.test", "X", "q", 0, 1), Citation("", "D")), at=("p", 1)),
@@ -235,7 +235,7 @@ def test_foreign_parts_are_written_as_far_as_they_can_be() -> None:
     ]
 
 
-def test_a_refusal_ends_the_answer_as_one() -> None:
+def test_a_refusal_ends_the_answer_with_the_reason_refusal() -> None:
     out, lost = _written(Text("no", True, at=("p",)))
     assert (out["content"], out["stop_reason"]) == ([whole_block(type="text", text="no")], "refusal")
     assert lost == [("refusal.as_text", "/p")]
@@ -244,14 +244,14 @@ def test_a_refusal_ends_the_answer_as_one() -> None:
 def test_ids_models_and_further_answers() -> None:
     response = Response((Text("x"),), _STOP, usage=_USAGE, alternatives=(Alternative((), _STOP),))
     out, lost = write_answer(response, model="claude-y")
-    again, _ = write_answer(response, model="claude-y")
-    assert out == again
+    repeated, _ = write_answer(response, model="claude-y")
+    assert out == repeated
     assert out["id"].startswith("msg_")
     assert out["model"] == "claude-y"
     assert lost == [("answer.dropped", ""), ("id.invented", "")]
 
 
-def test_the_report_says_which_answers_are_left_out() -> None:
+def test_the_losses_name_the_answers_that_are_left_out() -> None:
     context = Context("openai-chat", MESSAGES)
     context.ends = get("openai-chat").ends
     others = (Alternative((), _STOP), Alternative((), _STOP))
@@ -259,7 +259,7 @@ def test_the_report_says_which_answers_are_left_out() -> None:
     assert [loss.path for loss in context.losses.all()] == ["/choices/1", "/choices/2"]
 
 
-def test_everything_comes_back_in_the_same_dialect() -> None:
+def test_everything_survives_a_round_trip() -> None:
     answer = _answer(
         {"type": "text", "text": ""},
         {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}},
@@ -304,7 +304,7 @@ def test_everything_comes_back_in_the_same_dialect() -> None:
     assert write_answer(response, MESSAGES) == (answer, [])
 
 
-def test_an_answer_with_fields_of_a_wrong_type_is_read_as_far_as_it_goes() -> None:
+def test_an_answer_with_fields_of_a_wrong_type_is_read_without_these_fields() -> None:
     response, lost = read_answer({"content": [{"type": "text", "text": "x", "citations": 7}], "id": 5, "usage": None})
     assert (response.parts, response.id) == ((Text("x", at=("content", 0)),), "")
     assert lost == [("field.dropped", "/content/0/citations"), ("field.dropped", "/id")]
@@ -341,7 +341,7 @@ def test_fields_of_another_kind_of_block_are_kept() -> None:
     assert write_answer(response, MESSAGES) == (answer, [])
 
 
-def test_blocks_that_no_answer_has_come_back() -> None:
+def test_blocks_that_no_answer_has_survive_a_round_trip() -> None:
     answer = _answer(
         {"type": "search_result", "source": "s", "title": "t", "content": [{"type": "text", "text": "x"}]},
         {"type": "image", "source": {"type": "url", "url": "https://x.test/a"}},
@@ -355,13 +355,13 @@ def test_a_seal_on_a_text_has_no_place() -> None:
 
 
 @pytest.mark.parametrize("figures", [{}, {"prompt_tokens": None, "completion_tokens": None}, {"prompt_tokens": 3}])
-def test_a_zero_that_nobody_counted_is_said_to_be_invented(figures: dict[str, Any]) -> None:
+def test_a_zero_for_missing_usage_is_reported_as_invented(figures: dict[str, Any]) -> None:
     message = {"role": "assistant", "content": "hi"}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "usage": figures, "choices": [choice]}
-    told = dragoman.translate_response(body, source="openai-chat", target="anthropic")
-    assert told.json()["usage"] == whole_usage(input_tokens=figures.get("prompt_tokens") or 0, output_tokens=0)
-    assert [(loss.code, loss.path) for loss in told.losses] == [("usage.invented", "/usage")]
+    translated = dragoman.translate_response(body, source="openai-chat", target="anthropic")
+    assert translated.json()["usage"] == whole_usage(input_tokens=figures.get("prompt_tokens") or 0, output_tokens=0)
+    assert [(loss.code, loss.path) for loss in translated.losses] == [("usage.invented", "/usage")]
 
 
 def test_fields_of_other_kinds_are_lost_in_one_order() -> None:

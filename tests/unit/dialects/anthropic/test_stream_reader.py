@@ -1,4 +1,4 @@
-"""Messages streams, read: the same events however the bytes are cut, and a fault where the answer is not whole."""
+"""Messages streams are read: any cut of the bytes gives the same events; an incomplete answer gives a fault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Citation, HostedCall, HostedResult, Opaque, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
 from dragoman.context import Context
-from tests.unit.dialects.anthropic.helpers import DIALECT, MESSAGES, Lost, events_of, sse
+from tests.unit.dialects.anthropic.helpers import DIALECT, MESSAGES, Losses, events_of, sse
 
 _START = {
     "type": "message_start",
@@ -52,8 +52,8 @@ def _finish(reason: str | None = "end_turn", **fields: Any) -> dict[str, Any]:
     }
 
 
-def _between(*events: Any, reason: str = "end_turn") -> tuple[list[Any], Lost]:
-    """What lies between start and finish."""
+def _between(*events: Any, reason: str = "end_turn") -> tuple[list[Any], Losses]:
+    """The events between start and finish."""
     found, lost = events_of(sse(_START, *events, _finish(reason), _STOP))
     assert found[0] == _BEGUN
     assert isinstance(found[-1], Finish)
@@ -108,7 +108,7 @@ def test_a_call_without_arguments_has_an_empty_object() -> None:
     assert found[1:] == [PartDelta(0, "{}"), PartEnd(0)]
 
 
-def test_arguments_in_the_start_are_taken_when_none_follow() -> None:
+def test_arguments_in_the_start_are_used_if_none_follow() -> None:
     found, _ = _between(_begin(0, type="tool_use", id="a", name="f", input={"b": 2}), _end(0), reason="tool_use")
     assert found[1:] == [PartDelta(0, '{"b":2}'), PartEnd(0)]
 
@@ -127,7 +127,7 @@ def test_arguments_that_begin_like_wrapped_ones() -> None:
     assert found[1:] == [PartDelta(0, '{"__rage": 1}'), PartEnd(0)]
 
 
-def test_blocks_of_hosted_tools_come_whole() -> None:
+def test_blocks_of_hosted_tools_are_one_part_each() -> None:
     found, lost = _between(
         _begin(0, type="server_tool_use", id="s", name="web_search", input={}),
         _delta(0, "input_json_delta", partial_json='{"query":'),
@@ -169,7 +169,7 @@ def test_blocks_of_hosted_tools_come_whole() -> None:
     assert lost == []
 
 
-def test_citations_come_after_the_text_they_are_about() -> None:
+def test_citations_follow_their_text() -> None:
     cited = {"type": "web_search_result_location", "url": "https://x.test", "title": "X", "cited_text": "q"}
     found, _ = _between(
         _begin(0, type="text", text="", citations=[]),
@@ -185,7 +185,7 @@ def test_citations_come_after_the_text_they_are_about() -> None:
     ]
 
 
-def test_interleaved_blocks_are_held_apart() -> None:
+def test_interleaved_blocks_are_kept_separate() -> None:
     found, _ = _between(
         _begin(0, type="text", text=""),
         _begin(1, type="tool_use", id="a", name="f", input={}),
@@ -205,7 +205,7 @@ def test_interleaved_blocks_are_held_apart() -> None:
     ]
 
 
-def test_a_server_that_gives_no_indexes() -> None:
+def test_a_stream_without_indexes() -> None:
     bare = [
         {key: value for key, value in event.items() if key != "index"}
         for event in (
@@ -259,7 +259,7 @@ def test_a_cut_stream_ends_in_one_fault(size: int) -> None:
     assert found[-1].kind == "upstream_bad"
 
 
-def test_nothing_at_all_is_a_fault() -> None:
+def test_an_empty_stream_is_a_fault() -> None:
     assert events_of(b"") == ([_CUT], [])
 
 
@@ -321,7 +321,7 @@ def test_the_events_fold_into_the_answer() -> None:
     )
 
 
-def test_an_answer_that_began_before_the_stream_did() -> None:
+def test_a_stream_without_the_start_of_its_answer() -> None:
     found, _ = events_of(sse(_begin(0, type="text", text=""), _STOP))
     assert found == [Fault("upstream_bad", "the upstream's stream has no beginning", 502)]
     found, _ = events_of(sse(_finish(), _STOP))
@@ -347,7 +347,7 @@ def test_usage_at_the_end_only() -> None:
     assert found[-1] == Finish(Stop("stop"), Usage(None, 9))
 
 
-def test_deltas_that_have_no_block_or_say_nothing() -> None:
+def test_deltas_without_a_block_and_empty_deltas() -> None:
     found, lost = _between(
         _delta(3, "text_delta", text="said"),
         _delta(4, "signature_delta", signature="lost"),
@@ -401,7 +401,7 @@ def test_wrapped_arguments_that_are_empty() -> None:
     assert found[1:] == [PartEnd(0)]
 
 
-def test_how_the_message_ended_is_kept() -> None:
+def test_details_of_the_end_are_kept() -> None:
     details = {"type": "refusal", "category": "bio"}
     ending = _finish("refusal")
     ending["delta"] |= {"stop_details": details, "container": {"id": "c"}}
@@ -425,7 +425,7 @@ def test_fields_of_another_kind_of_block_are_kept() -> None:
     assert lost == [("field.dropped", "/content/0/title")]
 
 
-def test_a_delta_without_a_type_adds_nothing_to_a_block_that_is_held() -> None:
+def test_a_delta_without_a_type_adds_nothing_to_a_held_block() -> None:
     block = {"type": "content_block_start", "index": 0, "content_block": {"type": "redacted_thinking", "data": "x"}}
     odd = {"type": "content_block_delta", "index": 0, "delta": {"type": 7, "text": "a"}}
     end = {"type": "content_block_stop", "index": 0}
@@ -433,8 +433,8 @@ def test_a_delta_without_a_type_adds_nothing_to_a_block_that_is_held() -> None:
     assert [type(event).__name__ for event in found] == ["Start", "PartStart", "PartEnd", "Finish"]
 
 
-def test_empty_pieces_of_arguments_are_not_gathered() -> None:
-    """Until the arguments had begun, each piece was joined to all before it."""
+def test_empty_pieces_of_arguments_are_not_collected() -> None:
+    """Before the first argument text, each piece is joined to all earlier pieces. Empty pieces would make this slow."""
     reader = DIALECT.reader(Context(MESSAGES, "openai-chat"))
     empty = _delta(0, "input_json_delta", partial_json="")
     reader.feed(sse(_START, _begin(0, type="tool_use", id="t", name="f", input={}), *[empty] * 50))

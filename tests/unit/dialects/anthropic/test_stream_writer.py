@@ -1,4 +1,4 @@
-"""Messages streams, written: the full grammar whatever comes."""
+"""Messages streams are written: for any events the stream follows the grammar of Messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, Part
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
 from dragoman.codec.packed_seals import pack
-from tests.unit.dialects.anthropic.helpers import MESSAGES, Lost, stream_of, whole_block, whole_usage
+from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, stream_of, whole_block, whole_usage
 
 _START = Start("msg_1", "m", None, Usage(13, 1, 10))
 _DONE = Finish(Stop("stop"), Usage(13, 9, 10))
@@ -66,8 +66,8 @@ def _part(index: int, part: Part, *texts: str) -> list[Event]:
     return [PartStart(index, part), *[PartDelta(index, text) for text in texts], PartEnd(index)]
 
 
-def _between(*events: Event, reason: str = "end_turn", source: str = "openai-chat") -> tuple[list[Any], Lost]:
-    """What is written between start and end."""
+def _between(*events: Event, reason: str = "end_turn", source: str = "openai-chat") -> tuple[list[Any], Losses]:
+    """The events that are written between start and end."""
     done = Finish(Stop("tool_calls" if reason == "tool_use" else "stop"), Usage(13, 9, 10))
     payloads, lost = stream_of([_START, *events, done], source)
     if source != MESSAGES:
@@ -108,12 +108,12 @@ def test_no_block_is_empty_and_numbers_stay_dense() -> None:
 
 
 def test_seals_of_thoughts() -> None:
-    own = Seal(MESSAGES, "sig")
+    own_seal = Seal(MESSAGES, "sig")
     foreign = Seal("gemini", "g")
     found, lost = _between(
         PartStart(0, Reasoning()),
-        PartDelta(0, "a", own),
-        PartDelta(0, "b", own),
+        PartDelta(0, "a", own_seal),
+        PartDelta(0, "b", own_seal),
         PartEnd(0),
         *_part(1, Reasoning("", seal=foreign)),
         *_part(2, Reasoning("", seal=Seal(MESSAGES, "blob", "redacted"))),
@@ -154,7 +154,7 @@ def test_seals_without_a_slot_are_dropped() -> None:
     assert lost == [("seal.dropped", "/p/0"), ("seal.dropped", "/p/1")]
 
 
-def test_citations_wait_for_the_first_words() -> None:
+def test_citations_are_sent_after_the_first_text() -> None:
     cited = Citation("https://x.test", "X", "q")
     found, lost = _between(
         PartStart(0, Text("")),
@@ -190,21 +190,21 @@ def test_citations_wait_for_the_first_words() -> None:
         ([" {", "}"], [" {", "}"], []),
     ],
 )
-def test_arguments(pieces: list[str], written: list[str], lost: Lost) -> None:
+def test_arguments(pieces: list[str], written: list[str], lost: Losses) -> None:
     found, reported = _between(*_part(0, ToolCall("c", "f", at=("p",)), *pieces), reason="tool_use")
     deltas = [_delta(0, "input_json_delta", partial_json=piece) for piece in written]
     assert found == [_begin(0, type="tool_use", id="c", name="f", input={}), *deltas, _end(0)]
     assert reported == lost
 
 
-def test_arguments_that_break_off_end_an_answer_that_was_cut() -> None:
+def test_cut_arguments_are_sent_and_the_answer_ends_as_cut() -> None:
     found, lost = _between(*_part(0, ToolCall("c", "f", at=("p",)), '{"a": '), reason="max_tokens")
     delta = _delta(0, "input_json_delta", partial_json='{"a": ')
     assert found == [_begin(0, type="tool_use", id="c", name="f", input={}), delta, _end(0)]
     assert lost == [("arguments.invalid", "/p"), ("stop.approximated", "")]
 
 
-def test_a_free_text_call_is_wrapped_as_it_comes() -> None:
+def test_a_free_text_call_is_wrapped_piece_by_piece() -> None:
     found, lost = _between(*_part(0, ToolCall("c", "f", custom=True, at=("p",)), '+"x', "\n"), reason="tool_use")
     pieces = [event["delta"]["partial_json"] for event in found[1:-1]]
     assert pieces == ['{"input":"', '+\\"x', "\\n", '"}']
@@ -222,7 +222,7 @@ def test_call_ids_are_legal_and_unique() -> None:
     assert lost == [("call.id.rewritten", "/p/0"), ("call.id.rewritten", "/p/1")]
 
 
-def test_blocks_of_this_dialects_own_tools_are_written_in_its_way() -> None:
+def test_blocks_of_anthropic_tools_are_streamed_in_their_own_form() -> None:
     use = Raw(b'{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"q"}}')
     result = Raw(b'{"type":"web_search_tool_result","tool_use_id":"s","content":[]}')
     compaction = Raw(b'{"type":"compaction","content":"short"}')
@@ -245,7 +245,7 @@ def test_blocks_of_this_dialects_own_tools_are_written_in_its_way() -> None:
     assert lost == []
 
 
-def test_what_cannot_be_shown_is_noted_or_dropped() -> None:
+def test_parts_without_a_counterpart_become_a_note_or_are_dropped() -> None:
     found, lost = _between(
         *_part(0, Media("image", "image/png", "AA==", at=("p", 0))),
         *_part(1, Opaque("gemini", "executableCode", Raw(b"{}"), at=("p", 1))),
@@ -281,7 +281,7 @@ def test_only_the_first_answer_is_shown() -> None:
     assert lost == [("answer.dropped", "")]
 
 
-def test_usage_may_come_at_the_end_only() -> None:
+def test_usage_may_be_known_only_at_the_end() -> None:
     payloads, lost = stream_of([Start("msg_1", "m"), _DONE])
     assert payloads[0]["message"]["usage"] == whole_usage(input_tokens=0, output_tokens=0)
     assert payloads[1:] == _ended()
@@ -293,7 +293,7 @@ def test_usage_may_come_at_the_end_only() -> None:
     assert lost == [("usage.invented", "")]
 
 
-def test_fields_of_this_dialect_find_their_place_at_the_end() -> None:
+def test_extra_fields_of_anthropic_are_written_at_the_end() -> None:
     extra = {MESSAGES: {"container": Raw(b'{"id":"c"}'), "context_management": Raw(b"{}")}}
     figures = Usage(13, 9, 10, extra={MESSAGES: {"service_tier": Raw(b'"priority"'), "iterations": Raw(b"[]")}})
     payloads, _ = stream_of([_START, Finish(Stop("stop"), figures, extra=extra)], MESSAGES)
@@ -305,7 +305,7 @@ def test_fields_of_this_dialect_find_their_place_at_the_end() -> None:
     }
 
 
-def test_a_fault_is_the_last_word_and_completes_nothing() -> None:
+def test_a_fault_is_the_last_event_and_completes_no_block() -> None:
     payloads, _ = stream_of(
         [
             _START,
@@ -324,7 +324,7 @@ def test_a_fault_is_the_last_word_and_completes_nothing() -> None:
     ]
 
 
-def test_a_stream_that_just_stops_ends_in_an_error() -> None:
+def test_a_stream_without_an_end_gets_an_error() -> None:
     payloads, _ = stream_of([_START, PartStart(0, Text("")), PartDelta(0, "x")])
     assert payloads[-1] == {
         "type": "error",
@@ -349,7 +349,7 @@ def test_a_stream_without_an_id_gets_one() -> None:
     assert lost == [("id.invented", "")]
 
 
-def test_a_refusal_ends_the_answer_as_one() -> None:
+def test_a_refusal_ends_the_answer_with_the_reason_refusal() -> None:
     payloads, lost = stream_of([_START, *_part(0, Text("", True, at=("p",)), "no"), _DONE])
     assert payloads[-2]["delta"]["stop_reason"] == "refusal"
     assert lost == [("refusal.as_text", "/p")]
@@ -360,12 +360,12 @@ def test_a_seal_on_a_call_has_no_place() -> None:
     assert _between(*_part(0, call, "{}"), reason="tool_use")[1] == [("seal.dropped", "/p")]
 
 
-def test_a_thought_sealed_before_its_words() -> None:
+def test_a_seal_before_the_text_of_its_thought() -> None:
     found, _ = _between(PartStart(0, Reasoning()), PartDelta(0, "", Seal(MESSAGES, "sig")), PartEnd(0))
     assert found[1] == _delta(0, "signature_delta", signature="sig")
 
 
-def test_deltas_of_parts_without_a_block_say_nothing() -> None:
+def test_deltas_of_parts_without_a_block_are_not_written() -> None:
     found, _ = _between(
         PartStart(0, Opaque("gemini", "x", Raw(b"{}"))), PartDelta(0, "?"), PartEnd(0), PartDelta(9, "?"), PartEnd(9)
     )

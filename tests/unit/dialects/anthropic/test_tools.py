@@ -1,4 +1,4 @@
-"""Messages tools and tool choice: read, written, fitted, filtered."""
+"""Messages tools and tool choice: reading, writing, fitting of schemas, and filtering."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from dragoman.canon.turns import Turn
 from dragoman.context import Context
 from dragoman.dialects.anthropic import DIALECT
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.anthropic.helpers import MESSAGES, Lost, losses, read_messages, there_and_back, write
+from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, losses, read_messages, round_trip, write
 
 _SCHEMA = '{"type":"object","properties":{"a":{"type":"string"}}}'
 _HI = {"role": "user", "content": "hi"}
 _TURNS = (Turn("user", (Text("hi"),)),)
 
 
-def _read(*tools: Any) -> tuple[Any, Lost]:
+def _read(*tools: Any) -> tuple[Any, Losses]:
     context = Context(MESSAGES, "openai-chat")
     return DIALECT.read_tools(msgspec.json.encode(tools), context), losses(context)
 
 
-def _written(*tools: Tool | HostedTool, source: str = "openai-chat") -> tuple[Any, Lost]:
+def _written(*tools: Tool | HostedTool, source: str = "openai-chat") -> tuple[Any, Losses]:
     context = Context(source, MESSAGES)
     return msgspec.json.decode(DIALECT.write_tools(tools, context)), losses(context)
 
 
-def _asked(choice: Choice | None, *tools: Tool | HostedTool, profile: Profile | None = None, **settings: Any) -> Any:
+def _written_request(
+    choice: Choice | None, *tools: Tool | HostedTool, profile: Profile | None = None, **settings: Any
+) -> Any:
     return write(Request(_TURNS, "m", tools, choice, Settings(max_tokens=9, **settings)), profile=profile)
 
 
@@ -57,7 +59,7 @@ def test_a_client_tool_is_read_with_its_exact_schema() -> None:
     assert lost == []
 
 
-def test_fields_of_a_client_tool_that_only_messages_has_are_kept_and_reported() -> None:
+def test_fields_of_a_tool_that_only_anthropic_has_are_kept_and_reported() -> None:
     tool = {"name": "f", "input_schema": {}, "defer_loading": True, "eager_input_streaming": True, "odd": 1}
     tools, lost = _read(tool)
     assert tools[0].deferred
@@ -73,7 +75,7 @@ def test_fields_of_a_client_tool_that_only_messages_has_are_kept_and_reported() 
         {"type": "tomorrow_20300101", "name": "t", "news": {"x": [1, 2.50]}},
     ],
 )
-def test_tools_known_by_their_type_stay_whole(tool: dict[str, Any]) -> None:
+def test_tools_with_a_known_type_are_kept_whole(tool: dict[str, Any]) -> None:
     tools, lost = _read(tool)
     assert [type(found) for found in tools] == [HostedTool]
     assert (tools[0].dialect, tools[0].kind, tools[0].at) == (MESSAGES, tool["type"], ("tools", 0))
@@ -91,7 +93,7 @@ def test_tools_are_written_flat() -> None:
     assert lost == []
 
 
-def test_what_a_foreign_tool_has_and_messages_has_not_is_reported() -> None:
+def test_fields_of_a_foreign_tool_that_anthropic_lacks_are_reported() -> None:
     tool = Tool("ns.f", output_schema="{}", deferred=True, at=("tools", 0))
     hosted = HostedTool("openai-responses", "file_search", Raw(b"{}"), at=("tools", 1))
     tools, lost = _written(tool, hosted)
@@ -117,7 +119,7 @@ def test_a_free_text_tool_is_wrapped() -> None:
     assert lost == [("tool.custom.wrapped", "/tools/0")]
 
 
-def test_a_strict_schema_is_cut_to_what_the_upstream_enforces() -> None:
+def test_a_strict_schema_is_reduced_to_the_keywords_that_the_upstream_enforces() -> None:
     schema = '{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"]}'
     tools, lost = _written(Tool("f", "", schema, True, at=("tools", 0), schema_at=("function", "parameters")))
     written = tools[0]["input_schema"]
@@ -132,7 +134,7 @@ def test_a_strict_tool_without_parameters_is_closed() -> None:
     assert tools[0]["input_schema"] == {"type": "object", "properties": {}, "additionalProperties": False}
 
 
-def test_no_more_strict_tools_than_the_upstream_takes() -> None:
+def test_only_a_limited_number_of_tools_is_strict() -> None:
     tools, lost = _written(*[Tool(f"f{i}", strict=True, at=("tools", i)) for i in range(22)])
     assert [tool.get("strict") for tool in tools] == [True] * 20 + [None] * 2
     assert lost == [("tool.strict.dropped", "/tools/20"), ("tool.strict.dropped", "/tools/21")]
@@ -144,7 +146,7 @@ def test_a_schema_that_is_no_object_becomes_one() -> None:
     assert [code for code, _ in lost] == ["schema.invalid"]
 
 
-def test_spelled_out_defaults_come_back() -> None:
+def test_explicit_defaults_survive_a_round_trip() -> None:
     body = {
         "model": "m",
         "max_tokens": 1,
@@ -160,12 +162,12 @@ def test_spelled_out_defaults_come_back() -> None:
         ],
         "tool_choice": {"type": "auto", "disable_parallel_tool_use": False},
     }
-    assert there_and_back(body) == (body, [])
+    assert round_trip(body) == (body, [])
 
 
-def test_an_empty_list_of_tools_comes_back() -> None:
+def test_an_empty_list_of_tools_survives_a_round_trip() -> None:
     body = {"model": "m", "max_tokens": 1, "messages": [_HI], "tools": [], "tool_choice": {"type": "none"}}
-    assert there_and_back(body) == (body, [])
+    assert round_trip(body) == (body, [])
 
 
 # choice
@@ -183,7 +185,7 @@ def test_an_empty_list_of_tools_comes_back() -> None:
 def test_choices_are_read_and_written(wire: Any, choice: Choice, parallel: bool | None) -> None:
     request, lost = read_messages(_HI, tools=[{"name": "f", "input_schema": {"type": "object"}}], tool_choice=wire)
     assert (request.choice, request.settings.parallel, lost) == (choice, parallel, [])
-    out, _ = _asked(choice, Tool("f"), parallel=parallel)
+    out, _ = _written_request(choice, Tool("f"), parallel=parallel)
     assert out["tool_choice"] == wire
 
 
@@ -196,19 +198,19 @@ def test_an_unknown_choice_is_kept() -> None:
 
 
 def test_parallel_off_without_a_choice() -> None:
-    out, lost = _asked(None, Tool("f"), parallel=False)
+    out, lost = _written_request(None, Tool("f"), parallel=False)
     assert out["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
     assert lost == []
 
 
-def test_parallel_off_has_no_place_where_no_tool_may_be_called() -> None:
-    out, lost = _asked(Choice("none"), Tool("f"), parallel=False)
+def test_parallel_off_is_not_written_if_no_tool_may_be_called() -> None:
+    out, lost = _written_request(Choice("none"), Tool("f"), parallel=False)
     assert out["tool_choice"] == {"type": "none"}
     assert lost == [("parallel.unenforced", "")]
 
 
-def test_a_subset_is_offered_by_filtering() -> None:
-    out, lost = _asked(Choice("required", ("g",), at=("tool_choice",)), Tool("f", at=("tools", 0)), Tool("g"))
+def test_a_choice_of_some_tools_filters_the_tools() -> None:
+    out, lost = _written_request(Choice("required", ("g",), at=("tool_choice",)), Tool("f", at=("tools", 0)), Tool("g"))
     assert [tool["name"] for tool in out["tools"]] == ["g"]
     assert out["tool_choice"] == {"type": "any"}
     assert lost == [("choice.by_filter", "/tool_choice"), ("choice.by_filter", "/tools/0")]
@@ -221,14 +223,14 @@ def test_a_subset_is_offered_by_filtering() -> None:
         (Choice("one", ("f",), at=("c",)), "You must call the tool `f` in your next answer."),
     ],
 )
-def test_a_choice_the_model_refuses_is_asked_for_in_words(choice: Choice, words: str) -> None:
-    out, lost = _asked(choice, Tool("f"), profile=Profile(forced_choice="refused"))
+def test_a_choice_that_the_model_refuses_is_written_as_an_instruction(choice: Choice, words: str) -> None:
+    out, lost = _written_request(choice, Tool("f"), profile=Profile(forced_choice="refused"))
     assert (out["tool_choice"], out["system"], lost) == ({"type": "auto"}, words, [("choice.weakened", "/c")])
 
 
-def test_a_budget_for_thinking_refuses_a_forced_choice() -> None:
+def test_a_forced_choice_becomes_auto_with_a_thinking_budget() -> None:
     profile = Profile(thinking=("enabled", "disabled"), forced_choice="without_thinking")
-    out, lost = _asked(Choice("required", at=("c",)), Tool("f"), profile=profile, budget=2048)
+    out, lost = _written_request(Choice("required", at=("c",)), Tool("f"), profile=profile, budget=2048)
     assert out["thinking"] == {"type": "enabled", "budget_tokens": 2048}
     assert out["tool_choice"] == {"type": "auto"}
     assert ("choice.weakened", "/c") in lost
@@ -236,25 +238,25 @@ def test_a_budget_for_thinking_refuses_a_forced_choice() -> None:
 
 @pytest.mark.parametrize("choice", [Choice("required", at=("c",)), Choice("one", ("f",), at=("c",))])
 def test_a_choice_without_its_tool_is_dropped(choice: Choice) -> None:
-    out, lost = _asked(choice)
+    out, lost = _written_request(choice)
     assert "tool_choice" not in out
     assert lost == [("choice.dropped", "/c")]
 
 
 def test_a_choice_of_an_undeclared_tool_is_dropped() -> None:
-    out, lost = _asked(Choice("one", ("h",), at=("c",)), Tool("f"))
+    out, lost = _written_request(Choice("one", ("h",), at=("c",)), Tool("f"))
     assert out["tool_choice"] == {"type": "auto"}
     assert lost == [("choice.dropped", "/c")]
 
 
-def test_a_choice_names_the_tool_as_it_is_declared() -> None:
-    out, lost = _asked(Choice("one", ("get",), at=("c",)), Tool("get", namespace="crm", at=("tools", 0)))
+def test_a_choice_names_the_tool_as_declared() -> None:
+    out, lost = _written_request(Choice("one", ("get",), at=("c",)), Tool("get", namespace="crm", at=("tools", 0)))
     assert [tool["name"] for tool in out["tools"]] == ["crm__get"]
     assert out["tool_choice"] == {"type": "tool", "name": "crm__get"}
     assert lost == [("tool.namespace.prefixed", "/tools/0")]
 
 
-def test_what_only_messages_has_comes_back() -> None:
+def test_fields_that_only_anthropic_has_survive_a_round_trip() -> None:
     body = {
         "model": "m",
         "max_tokens": 1,
@@ -266,7 +268,7 @@ def test_what_only_messages_has_comes_back() -> None:
         ],
         "tool_choice": {"type": "whim"},
     }
-    assert there_and_back(body) == (body, [])
+    assert round_trip(body) == (body, [])
 
 
 def test_a_deferred_tool_has_no_cache_mark() -> None:

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: documents in and out of the envelope, and the losses on the way."""
+"""Helpers for the tests of this folder: read and write documents in the envelope, and return the losses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Losses = list[tuple[str, str]]
 
 
 def losses(context: Context, source: str = NAME) -> Losses:
-    """(code, path) of every loss, as a translation would report them."""
+    """(code, path) of every loss, as a translation reports it."""
     if source not in get(context.target).kin:
         context.settle(get(source).noise)
     return [(loss.code, loss.path) for loss in context.losses.all()]
@@ -32,7 +32,7 @@ def wrapped(*contents: Any, **fields: Any) -> dict[str, Any]:
     return {"model": "gemini-3-pro", "request": {"contents": list(contents), **fields}}
 
 
-def said(text: str, role: str = "user") -> dict[str, Any]:
+def content(text: str, role: str = "user") -> dict[str, Any]:
     return {"role": role, "parts": [{"text": text}]}
 
 
@@ -48,8 +48,8 @@ def write(request: Request, source: str = "openai-chat", profile: Profile | None
     return msgspec.json.decode(body), losses(context, source)
 
 
-def again(body: Any) -> Any:
-    """A request read and written in its own dialect, which must lose nothing."""
+def round_trip(body: Any) -> Any:
+    """A request that is read and written in the same dialect. The round trip must have no loss."""
     context = Context(NAME, NAME)
     written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), context), context)
     assert context.losses.all() == ()
@@ -68,7 +68,7 @@ def write_answer(response: Response, source: str = "openai-chat") -> tuple[Any, 
     return msgspec.json.decode(body), losses(context, source)
 
 
-def answer_again(body: Any) -> Any:
+def answer_round_trip(body: Any) -> Any:
     context = Context(NAME, NAME)
     written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), context), context)
     assert context.losses.all() == ()

@@ -1,4 +1,4 @@
-"""Faults: Gemini's shape, and the reasons that decide."""
+"""Code Assist faults have the form of Gemini faults; the reason decides the kind."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_reason_decides_the_kind(reason: str, kind: str) -> None:
     assert (fault.kind, fault.message, fault.status, fault.code) == (kind, "m", 429, "RESOURCE_EXHAUSTED")
 
 
-def test_the_delay_to_wait_is_read_and_crosses() -> None:
+def test_the_retry_delay_is_read_and_translated() -> None:
     raw = body("RATE_LIMIT_EXCEEDED", {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "12.5s"})
     assert DIALECT.read_fault(raw, 429, {}).retry_after == 12.5
     done = dragoman.translate_fault(raw, status=429, source=NAME, target="anthropic")
@@ -58,7 +58,7 @@ def test_the_delay_to_wait_is_read_and_crosses() -> None:
         ("", "", None),
     ],
 )
-def test_the_wait_is_found_where_there_is_no_retry_info(delay: str | None, words: str, seconds: float | None) -> None:
+def test_the_retry_delay_is_found_without_retry_info(delay: str | None, words: str, seconds: float | None) -> None:
     metadata = {} if delay is None else {"quotaResetDelay": delay}
     detail = {"reason": "RATE_LIMIT_EXCEEDED", "metadata": metadata}
     error = {"code": 429, "message": words, "status": "RESOURCE_EXHAUSTED", "details": [detail]}
@@ -85,7 +85,7 @@ def test_a_fault_is_written_in_gemini_shape() -> None:
     assert status == 400
 
 
-def test_details_cross_between_gemini_and_code_assist() -> None:
+def test_details_are_translated_between_gemini_and_code_assist() -> None:
     raw = body("QUOTA_EXHAUSTED")
     for source, target in ((NAME, "gemini"), ("gemini", NAME)):
         done = dragoman.translate_fault(raw, status=429, source=source, target=target)

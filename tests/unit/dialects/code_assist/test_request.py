@@ -1,4 +1,4 @@
-"""Requests: the envelope, what is inside, and what Code Assist does not take."""
+"""Code Assist requests: the envelope, the request inside, and fields that Code Assist does not accept."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dragoman.dialects.code_assist import DIALECT
 from dragoman.dialects.code_assist.endpoints import with_project
 from dragoman.facts.profile import Profile
 
-from .helpers import NAME, SEAL, again, read, said, wrapped, write
+from .helpers import NAME, SEAL, round_trip, read, content, wrapped, write
 
 FULL = {
     "model": "gemini-3-pro",
     "project": "p-1",
     "user_prompt_id": "s#1",
     "request": {
-        "contents": [said("Hi"), {"role": "model", "parts": [{"text": "Hm", "thought": True}]}, said("Go on")],
+        "contents": [content("Hi"), {"role": "model", "parts": [{"text": "Hm", "thought": True}]}, content("Go on")],
         "systemInstruction": {"role": "user", "parts": [{"text": "Be brief."}]},
         "generationConfig": {"temperature": 0.5, "imageConfig": {"aspectRatio": "1:1"}},
         "labels": {"team": "a"},
@@ -61,12 +61,12 @@ def test_the_envelope_is_read_around_a_gemini_request() -> None:
     ]
 
 
-def test_within_the_dialect_everything_comes_back() -> None:
-    assert again(FULL) == FULL
-    assert again(wrapped(said("Hi"))) == wrapped(said("Hi"))
+def test_within_the_dialect_everything_survives_a_round_trip() -> None:
+    assert round_trip(FULL) == FULL
+    assert round_trip(wrapped(content("Hi"))) == wrapped(content("Hi"))
 
 
-def test_whose_account_it_is_is_no_grave_loss() -> None:
+def test_lost_account_fields_are_info() -> None:
     done = dragoman.translate_request(FULL, source=NAME, target="anthropic", model="m")
     assert {loss.path: loss.severity for loss in done.losses if loss.code == "field.dropped"} == {
         "/project": "info",
@@ -80,14 +80,14 @@ def test_whose_account_it_is_is_no_grave_loss() -> None:
     assert (done.source, done.target, done.asked) == (NAME, "anthropic", "gemini-3-pro")
 
 
-def test_losses_of_the_writer_name_the_place_in_the_envelope() -> None:
-    body = wrapped(said("Hi"), generationConfig={"seed": 7})
+def test_losses_of_the_writer_have_paths_in_the_envelope() -> None:
+    body = wrapped(content("Hi"), generationConfig={"seed": 7})
     done = dragoman.translate_request(body, source=NAME, target="anthropic", model="m")
     assert ("sampling.dropped", "/request/generationConfig/seed") in [(loss.code, loss.path) for loss in done.losses]
 
 
 def test_losses_spell_keys_as_the_client_did() -> None:
-    body = wrapped(said("Hi"), generation_config={"image_config": {}})
+    body = wrapped(content("Hi"), generation_config={"image_config": {}})
     _, lost = read(body)
     assert lost == [("field.dropped", "/request/generation_config/image_config")]
 
@@ -99,41 +99,41 @@ def test_losses_spell_keys_as_the_client_did() -> None:
         ({"model": "m", "request": {}}, "/request"),
         ({"model": 7, "request": {"contents": []}}, "/model"),
         ({"model": "m", "request": {"contents": [{"parts": 7}]}}, "/request/contents/0/parts"),
-        (wrapped(said("Hi"), tools=[{"functionDeclarations": [{}]}]), "/request/tools/0/functionDeclarations/0"),
-        ({"contents": [said("Hi")]}, ""),
+        (wrapped(content("Hi"), tools=[{"functionDeclarations": [{}]}]), "/request/tools/0/functionDeclarations/0"),
+        ({"contents": [content("Hi")]}, ""),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_place(body: object, path: str) -> None:
+def test_a_body_of_another_shape_is_refused_with_its_path(body: object, path: str) -> None:
     with pytest.raises(WireError) as caught:
         DIALECT.read_request(msgspec.json.encode(body), Context(NAME, "anthropic"))
     assert (caught.value.dialect, caught.value.path) == (NAME, path)
 
 
-def test_text_that_is_no_utf8_is_refused() -> None:
+def test_bytes_that_are_not_utf8_are_refused() -> None:
     with pytest.raises(WireError, match="not code-assist: expected UTF-8"):
         DIALECT.read_request(b'{"model":"m","request":{"contents":[],"labels":{"a":"\xff"}}}', Context(NAME, NAME))
 
 
 def test_a_request_to_count_tokens_has_its_model_inside() -> None:
-    body = {"request": {"model": "models/gemini-3-pro", "contents": [said("Hi")]}}
+    body = {"request": {"model": "models/gemini-3-pro", "contents": [content("Hi")]}}
     request, lost = read(body)
     assert (request.model, lost) == ("gemini-3-pro", [])
-    assert again(body) == body
+    assert round_trip(body) == body
     context = Context(NAME, NAME, model="gemini-2.5-pro")
     written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), context), context)
-    assert msgspec.json.decode(written) == {"request": {"contents": [said("Hi")], "model": "models/gemini-2.5-pro"}}
+    assert msgspec.json.decode(written) == {"request": {"contents": [content("Hi")], "model": "models/gemini-2.5-pro"}}
 
 
 TURN = Request((Turn("system", (Text("Be brief."),)), Turn("user", (Text("Hi"),))), "models/gemini-3-pro")
 
 
-def test_an_envelope_is_written_around_what_comes_from_elsewhere() -> None:
+def test_an_envelope_is_written_around_a_foreign_request() -> None:
     body, lost = write(TURN, model="")
     assert body == {
         "model": "gemini-3-pro",
         "user_prompt_id": body["user_prompt_id"],
         "request": {
-            "contents": [said("Hi")],
+            "contents": [content("Hi")],
             "systemInstruction": {"role": "user", "parts": [{"text": "Be brief."}]},
         },
     }
@@ -147,7 +147,7 @@ def test_a_model_must_be_named() -> None:
     assert ("model.invented", "") in lost
 
 
-def test_the_prompt_has_one_id_through_all_steps_of_a_tool_loop() -> None:
+def test_all_steps_of_a_tool_loop_have_one_prompt_id() -> None:
     call, result = ToolCall("c1", "f", "{}"), ToolResult("c1", (Text("ok"),))
     steps = (*TURN.turns, Turn("assistant", (call,)), Turn("tool", (result,)))
     first, later = write(TURN)[0], write(Request(steps))[0]
@@ -155,7 +155,7 @@ def test_the_prompt_has_one_id_through_all_steps_of_a_tool_loop() -> None:
     assert first["user_prompt_id"] == later["user_prompt_id"] != other["user_prompt_id"]
 
 
-def test_the_project_is_put_in_by_the_caller() -> None:
+def test_the_project_is_given_by_the_caller() -> None:
     body = msgspec.json.encode(write(TURN)[0])
     put = with_project(body, "p-2")
     assert list(msgspec.json.decode(put)) == ["model", "project", "user_prompt_id", "request"]
@@ -163,10 +163,10 @@ def test_the_project_is_put_in_by_the_caller() -> None:
     assert msgspec.json.decode(with_project(put, None)) == msgspec.json.decode(body)
 
 
-def test_a_gemini_request_crosses_but_for_what_code_assist_does_not_take() -> None:
+def test_a_gemini_request_loses_only_fields_that_code_assist_refuses() -> None:
     inner = {
         "contents": [
-            said("Hi"),
+            content("Hi"),
             {
                 "role": "model",
                 "parts": [
@@ -194,7 +194,7 @@ def test_a_gemini_request_crosses_but_for_what_code_assist_does_not_take() -> No
         "user_prompt_id": done.json()["user_prompt_id"],
         "request": {
             "contents": [
-                said("Hi"),
+                content("Hi"),
                 {
                     "role": "model",
                     "parts": [
@@ -227,7 +227,7 @@ def test_a_gemini_request_crosses_but_for_what_code_assist_does_not_take() -> No
     ]
 
 
-def test_a_code_assist_request_crosses_to_gemini_without_its_envelope() -> None:
+def test_a_code_assist_request_becomes_gemini_without_its_envelope() -> None:
     done = dragoman.translate_request(FULL, source=NAME, target="gemini")
     inner = {name: value for name, value in FULL["request"].items() if name != "session_id"}  # type: ignore[attr-defined]
     assert done.json() == inner
@@ -240,17 +240,17 @@ def test_a_code_assist_request_crosses_to_gemini_without_its_envelope() -> None:
     ]
 
 
-def test_a_level_in_small_letters_is_not_put_beside_a_budget() -> None:
+def test_a_lower_case_level_is_not_written_beside_a_budget() -> None:
     thinking = {"thinkingConfig": {"thinkingLevel": "low"}}
-    body = wrapped(said("Hi"), generationConfig=thinking)
-    assert again(body) == body
+    body = wrapped(content("Hi"), generationConfig=thinking)
+    assert round_trip(body) == body
     for source, document in ((NAME, body), ("gemini", body["request"])):
         target = "gemini" if source == NAME else NAME
         done = dragoman.translate_request(document, source=source, target=target, model="gemini-2.5-pro").json()
         assert done.get("request", done)["generationConfig"] == {"thinkingConfig": {"thinkingBudget": 1024}}
 
 
-def test_thoughts_and_seals_of_others_stay_behind() -> None:
+def test_thoughts_and_seals_of_other_dialects_are_dropped() -> None:
     said_ = (
         Reasoning("Own", seal=Seal("anthropic", SEAL), at=("a",)),
         Opaque("anthropic", "x", Raw(b"{}"), at=("b",)),
@@ -258,11 +258,11 @@ def test_thoughts_and_seals_of_others_stay_behind() -> None:
     )
     request = Request((Turn("user", (Text("Hi"),)), Turn("assistant", said_), Turn("user", (Text("Go"),))))
     body, lost = write(request, "anthropic")
-    assert body["request"]["contents"][1] == said("Yes", "model")
+    assert body["request"]["contents"][1] == content("Yes", "model")
     assert lost == [("reasoning.dropped", "/a"), ("seal.dropped", "/a"), ("hosted.dropped", "/b"), ("id.invented", "")]
 
 
-def test_gemini_seals_in_another_history_go_back_as_they_came() -> None:
+def test_gemini_seals_in_a_foreign_history_are_sent_back_unchanged() -> None:
     steps = (
         Turn("user", (Text("Hi"),)),
         Turn("assistant", (ToolCall("c1", "f", "{}", seal=Seal("gemini", SEAL)),)),
@@ -273,7 +273,7 @@ def test_gemini_seals_in_another_history_go_back_as_they_came() -> None:
 
 
 @pytest.mark.parametrize(("tier", "lost"), [("flex", True), ("default", True), ("auto", False), (None, False)])
-def test_there_are_no_tiers(tier: str | None, lost: bool) -> None:
+def test_service_tiers_are_not_written(tier: str | None, lost: bool) -> None:
     request = Request((Turn("user", (Text("Hi"),)),), settings=Settings(tier=tier, at={"tier": ("t",)}))
     body, found = write(request)
     assert "serviceTier" not in body["request"]
@@ -285,7 +285,7 @@ def test_another_model_is_spliced_into_the_envelope() -> None:
     assert done.json() == {**FULL, "model": "gemini-2.5-pro"}
 
 
-def test_seals_that_were_packed_in_the_dialects_name_stand_in_geminis_slot() -> None:
+def test_seals_packed_for_code_assist_are_written_into_the_gemini_slot() -> None:
     foreign = packed_seals.pack(Seal("anthropic", SEAL))
     thoughts = (
         Reasoning("a", seal=Seal(NAME, packed_seals.pack(Seal("gemini", SEAL)))),

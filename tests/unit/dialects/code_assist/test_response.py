@@ -14,7 +14,7 @@ from dragoman.canon.response import Response, Stop, Usage
 from dragoman.context import Context
 from dragoman.dialects.code_assist import DIALECT
 
-from .helpers import NAME, SEAL, answer_again, read_answer, write_answer
+from .helpers import NAME, SEAL, answer_round_trip, read_answer, write_answer
 
 CALL = {"functionCall": {"id": "a1", "name": "f", "args": {"x": 1}}, "thoughtSignature": SEAL}
 INNER: dict[str, Any] = {
@@ -70,8 +70,8 @@ def test_the_id_inside_comes_before_the_trace() -> None:
         {"response": {"promptFeedback": {"blockReason": "SAFETY"}}, "traceId": "t1"},
     ],
 )
-def test_within_the_dialect_everything_comes_back(body: Any) -> None:
-    assert answer_again(body) == body
+def test_within_the_dialect_everything_survives_a_round_trip(body: Any) -> None:
+    assert answer_round_trip(body) == body
 
 
 def test_an_envelope_without_an_answer_has_no_candidates() -> None:
@@ -79,7 +79,7 @@ def test_an_envelope_without_an_answer_has_no_candidates() -> None:
     assert (response, lost) == (Response((), Stop("unknown"), "t1"), [])
 
 
-def test_what_clients_keep_of_an_answer_is_read_too() -> None:
+def test_a_stored_part_of_an_answer_is_read_too() -> None:
     for body in (INNER, INNER["candidates"][0]["content"]):
         response, _ = read_answer(body)
         assert [type(part) for part in response.parts] == [Text, ToolCall]
@@ -89,7 +89,7 @@ def test_what_clients_keep_of_an_answer_is_read_too() -> None:
     ("body", "path"),
     [(b"{}", "/response"), (b'{"response":null}', "/response"), (b'{"x":1}', "/response"), (b"7", ""), (b"{", "")],
 )
-def test_what_is_no_answer_is_refused(body: bytes, path: str) -> None:
+def test_a_document_that_is_no_answer_is_refused(body: bytes, path: str) -> None:
     with pytest.raises(WireError) as caught:
         DIALECT.read_response(body, Context(NAME, "openai-chat"))
     assert (caught.value.dialect, caught.value.path) == (NAME, path)
@@ -110,14 +110,14 @@ def test_an_answer_is_written_into_an_envelope() -> None:
     assert lost == []
 
 
-def test_answers_cross_between_gemini_and_code_assist() -> None:
+def test_answers_are_translated_between_gemini_and_code_assist() -> None:
     there = dragoman.translate_response({**INNER, "responseId": "r1"}, source="gemini", target=NAME)
     assert (there.json(), there.losses) == ({"response": INNER, "traceId": "r1"}, ())
     back = dragoman.translate_response(there.body, source=NAME, target="gemini")
     assert (back.json(), back.losses) == ({**INNER, "responseId": "r1"}, ())
 
 
-def test_losses_of_an_answer_name_the_place_in_the_envelope() -> None:
+def test_losses_of_an_answer_have_paths_in_the_envelope() -> None:
     inner = {**INNER, "candidates": [{**INNER["candidates"][0], "avgLogprobs": -1, "newer": 2}]}
     done = dragoman.translate_response({"response": inner}, source=NAME, target="anthropic")
     lost = [(loss.path, loss.severity) for loss in done.losses if loss.code == "field.dropped"]

@@ -1,4 +1,4 @@
-"""Streams: each frame one wrapped chunk."""
+"""Code Assist streams: each frame is one wrapped chunk."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_chunks_are_read_out_of_their_envelopes() -> None:
     assert read_stream(STREAM) == (EVENTS, [])
 
 
-def test_what_the_envelope_says_besides_is_reported_once() -> None:
+def test_other_fields_of_the_envelope_are_reported_once() -> None:
     credits = [{"creditType": "X", "creditAmount": "1"}]
     first = {"response": {**TEXT, "responseId": "r1"}, "traceId": "t1", "consumedCredits": credits, "newer": 1}
     last = {"response": {**CALL, "automaticFunctionCallingHistory": []}, "traceId": "t1", "consumedCredits": credits}
@@ -65,7 +65,7 @@ def test_what_the_envelope_says_besides_is_reported_once() -> None:
     ]
 
 
-def test_envelopes_without_an_answer_say_nothing() -> None:
+def test_envelopes_without_an_answer_give_no_events() -> None:
     assert read_stream(frames({"traceId": "t1"}) + STREAM + frames({})) == (EVENTS, [])
 
 
@@ -74,7 +74,7 @@ def test_several_data_lines_are_one_chunk() -> None:
     assert read_stream(b": a comment\r\nid: 7\r\n" + raw) == (EVENTS, [])
 
 
-def test_fields_of_chunks_that_nobody_knows_are_reported_to_kin_too() -> None:
+def test_unknown_fields_of_chunks_are_reported_for_gemini_too() -> None:
     raw = frames({"response": {**CALL, "newer": 1}, "traceId": "t1"})
     assert read_stream(raw, "gemini")[1] == [("field.dropped", "/response/newer")]
     stream = dragoman.StreamTranslator(source="gemini", target=NAME)
@@ -131,7 +131,7 @@ def test_a_fault_is_written_without_an_envelope() -> None:
     }
 
 
-def test_within_the_dialect_the_envelope_comes_back() -> None:
+def test_within_the_dialect_the_envelope_survives_a_round_trip() -> None:
     credits = [{"creditType": "X", "creditAmount": "1"}]
     raw = frames(
         {"response": {**TEXT, "responseId": "r1"}, "traceId": "t1"},
@@ -156,7 +156,7 @@ def test_carried_values_stay_on_one_line() -> None:
     assert written[-1]["consumedCredits"] == [1, 2]
 
 
-def test_streams_cross_between_gemini_and_code_assist() -> None:
+def test_streams_are_translated_between_gemini_and_code_assist() -> None:
     there = dragoman.StreamTranslator(source="gemini", target=NAME)
     inner = [{**TEXT, "responseId": "r1"}, {**CALL, "responseId": "r1"}]
     raw = there.feed(frames(*inner)) + there.close()
@@ -169,7 +169,7 @@ def test_streams_cross_between_gemini_and_code_assist() -> None:
     assert there.losses == back.losses == ()
 
 
-def test_figures_and_credits_of_chunks_that_only_go_on_are_the_last_ones() -> None:
+def test_usage_and_credits_come_from_the_last_chunk_that_has_them() -> None:
     def frame(words: str, number: int, finish: str = "") -> bytes:
         usage = f'"usageMetadata": {{"promptTokenCount": 3,"candidatesTokenCount": {number}}}'
         end = f',"finishReason": "{finish}"' if finish else ""
