@@ -17,7 +17,7 @@ from dragoman.dialects.code_assist import DIALECT
 from dragoman.dialects.code_assist.endpoints import with_project
 from dragoman.facts.profile import Profile
 
-from .helpers import NAME, SEAL, round_trip, read, content, wrapped, write
+from .helpers import NAME, SEAL, content, read, round_trip, wrapped, write
 
 FULL = {
     "model": "gemini-3-pro",
