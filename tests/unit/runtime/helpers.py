@@ -1,4 +1,4 @@
-"""What the tests of the tools share: a workspace, and calls to tools by their names."""
+"""Owns helpers for the tests of the tools: an environment with a workspace, and calls of tools by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dragoman.runtime.toolbox import Approve, Done, Toolbox
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
 
 
-def around(*workspace: Path, **more: Any) -> ToolEnvironment:
+def environment_for(*workspace: Path, **more: Any) -> ToolEnvironment:
     return ToolEnvironment(workspace, ENVIRONMENT, **more)
 
 
@@ -35,28 +35,28 @@ def run(
     approve: Approve | None = None,
     tool: Tool | None = None,
 ) -> Done:
-    """One call, by a toolbox of its own."""
+    """Run one call in a new toolbox."""
 
     async def work() -> Done:
         toolbox = Toolbox([tool] if tool is not None else builtin_tools.tools())
-        here = around(where) if isinstance(where, Path) else where
+        environment = environment_for(where) if isinstance(where, Path) else where
         try:
-            return await toolbox.run(call(name, arguments), here, policy or Policy(mode="all"), approve)
+            return await toolbox.run(call(name, arguments), environment, policy or Policy(mode="all"), approve)
         finally:
             await toolbox.close()
 
     return asyncio.run(work())
 
 
-def said(done: Done) -> str:
-    """The text of a result that is nothing else."""
+def text_of(done: Done) -> str:
+    """The text of a result that has one part."""
     (only,) = done.result.parts
     assert isinstance(only, Text)
     return only.text
 
 
 def failure(done: Done) -> str:
-    """What kind of failure it is; the result says so too."""
+    """The kind of the failure. The result must have the error flag too."""
     assert done.outcome.failure is not None, done
     assert done.result.is_error
     assert done.result.call_id == done.call.id

@@ -1,4 +1,4 @@
-"""Conversations in the store: kept as they go on, found again, and what they are called."""
+"""Conversations in the store: how they are saved, found and titled."""
 
 from __future__ import annotations
 
@@ -39,31 +39,31 @@ def _found(store: SqliteStore, id: str | None = None) -> Entry:
     return entry
 
 
-def test_kept_and_gone_on_with(store: SqliteStore) -> None:
-    said: list[str] = []
-    ConversationStore(store, "/w", said.append)(_session())
-    keeper = ConversationStore(store, "/w", said.append)
-    session = keeper.read(_found(store))
+def test_a_conversation_is_saved_and_continued(store: SqliteStore) -> None:
+    messages: list[str] = []
+    ConversationStore(store, "/w", messages.append)(_session())
+    conversation_store = ConversationStore(store, "/w", messages.append)
+    session = conversation_store.read(_found(store))
     session.say("And Oslo?")
-    keeper(session)
-    keeper(session)
+    conversation_store(session)
+    conversation_store(session)
     (entry,) = store.find(KIND)
     assert (entry.id, entry.labels) == (
         "abc1",
         {"title": "Is Paris warmer than Rome?", "model": "up/m", "folder": "/w"},
     )
-    assert len(Session.from_json(_found(store).body).turns) == 2 and said == []
+    assert len(Session.from_json(_found(store).body).turns) == 2 and messages == []
 
 
-def test_what_has_not_begun_is_not_kept(store: SqliteStore) -> None:
+def test_an_empty_conversation_is_not_saved(store: SqliteStore) -> None:
     ConversationStore(store, "/w", pytest.fail)(Session(id="abc1", model="up/m"))
     assert store.find(KIND) == []
 
 
-def test_two_that_go_on_with_one_conversation_lose_nothing(store: SqliteStore) -> None:
-    said: list[str] = []
-    ConversationStore(store, "/w", said.append)(_session())
-    one, other = ConversationStore(store, "/w", said.append), ConversationStore(store, "/w", said.append)
+def test_two_continuations_of_one_conversation_are_both_saved(store: SqliteStore) -> None:
+    messages: list[str] = []
+    ConversationStore(store, "/w", messages.append)(_session())
+    one, other = ConversationStore(store, "/w", messages.append), ConversationStore(store, "/w", messages.append)
     first, second = one.read(_found(store)), other.read(_found(store))
     first.say("And Oslo?")
     one(first)
@@ -71,33 +71,33 @@ def test_two_that_go_on_with_one_conversation_lose_nothing(store: SqliteStore) -
     other(second)
     other(second)
     one(first)
-    assert len(said) == 1 and second.id in said[0] and first.id == "abc1"
+    assert len(messages) == 1 and second.id in messages[0] and first.id == "abc1"
     words = {entry.id: _found(store, entry.id).body for entry in store.find(KIND)}
     assert b"And Oslo?" in words["abc1"] and b"And Bergen?" in words[second.id] and len(words) == 2
 
 
-def test_a_summary_does_not_change_what_it_is_called(store: SqliteStore) -> None:
-    keeper = ConversationStore(store, "/w", pytest.fail)
+def test_a_summary_does_not_change_the_title(store: SqliteStore) -> None:
+    conversation_store = ConversationStore(store, "/w", pytest.fail)
     session = _session()
-    keeper(session)
+    conversation_store(session)
     session.turns = (Turn("user", (Text("This is a summary"),)),)
-    keeper(session)
+    conversation_store(session)
     assert _found(store).labels["title"] == "Is Paris warmer than Rome?"
     later = ConversationStore(store, "/w", pytest.fail)
     later(later.read(_found(store)))
     assert _found(store).labels["title"] == "Is Paris warmer than Rome?"
 
 
-def test_that_it_cannot_be_kept_is_said_once_and_ends_nothing(store: SqliteStore) -> None:
-    said: list[str] = []
-    keeper = ConversationStore(store, "/w", said.append)
+def test_a_failed_save_is_reported_once_and_ends_no_run(store: SqliteStore) -> None:
+    messages: list[str] = []
+    conversation_store = ConversationStore(store, "/w", messages.append)
     store.close()
-    keeper(_session())
-    keeper(_session())
-    assert len(said) == 1 and said[0].startswith("the conversation could not be stored: store ")
+    conversation_store(_session())
+    conversation_store(_session())
+    assert len(messages) == 1 and messages[0].startswith("the conversation could not be stored: store ")
 
 
-def test_several_that_begin_the_same(store: SqliteStore) -> None:
+def test_an_ambiguous_beginning_of_an_id_is_refused(store: SqliteStore) -> None:
     for id in ("abc1", "abc2"):
         ConversationStore(store, "/w", pytest.fail)(_session(id=id))
     assert _found(store, "abc2").id == "abc2" and find(store, "b") is None
@@ -105,18 +105,18 @@ def test_several_that_begin_the_same(store: SqliteStore) -> None:
         find(store, "abc")
 
 
-def test_in_the_middle_of_a_step_its_results_are_exported_too(
+def test_an_export_in_the_middle_of_a_step_has_the_results_so_far(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRAGOMAN_STORE", str(tmp_path / "store.sqlite3"))
     model = Scripted(says(call("a", "look"), call("b", "look")))
     session = begun()
     with closing(SqliteStore(tmp_path / "store.sqlite3")) as store:
-        keeper = ConversationStore(store, "/w", pytest.fail)
-        ran(loop(model, [Plain("look", kind="edit")], save=keeper), session, most=3)
+        conversation_store = ConversationStore(store, "/w", pytest.fail)
+        ran(loop(model, [Plain("look", kind="edit")], save=conversation_store), session, most=3)
     assert session.step == "calls" and list(session.results) == ["a"]
     conversation_log_run.export(session.id, "openai-chat", "", "text")
     written = capsysbinary.readouterr().out
-    said = {one["tool_call_id"]: one["content"] for one in json.loads(written)["messages"] if one["role"] == "tool"}
-    assert said["a"] == "18 degrees" and "not run" in said["b"]
+    results = {one["tool_call_id"]: one["content"] for one in json.loads(written)["messages"] if one["role"] == "tool"}
+    assert results["a"] == "18 degrees" and "not run" in results["b"]
     assert [one for one in lint(written, dialect="openai-chat", kind="request") if one.severity == "error"] == []

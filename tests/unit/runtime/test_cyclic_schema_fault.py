@@ -1,4 +1,4 @@
-"""A fault about schemas that are too deep names the tools whose schemas refer to themselves."""
+"""A fault about too deep schemas names the tools with schemas that refer to themselves."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ DEEP = Fault("invalid_request", "Schema: maximum schema depth exceeded.", 400)
     ("schema", "cyclic"),
     [(TREE, True), (NODE, True), (TWICE, False), ({"$ref": "https://x.example"}, False), ({"$ref": "#/none"}, False)],
 )
-def test_a_reference_to_what_contains_it_is_a_cycle(schema: Any, cyclic: bool) -> None:
+def test_a_reference_to_an_enclosing_schema_is_a_cycle(schema: Any, cyclic: bool) -> None:
     assert has_cycle(schema) is cyclic
 
 
-def test_a_schema_without_end_and_without_a_cycle_is_found_too() -> None:
+def test_an_endless_schema_without_a_cycle_is_found_too() -> None:
     schema: Any = {}
     for _ in range(100_000):
         schema = {"items": schema}
@@ -40,6 +40,6 @@ def test_other_faults_and_other_tools_are_left_as_they_are() -> None:
     assert explained(DEEP, [Plain("flat")]) is DEEP
 
 
-def test_the_run_ends_with_the_names_of_the_tools() -> None:
-    happened = ran(loop(Scripted(DEEP), [Plain("tree", schema=TREE), Plain("flat")]), begun())
-    assert "refer to themselves: tree." in happened[-1].detail  # type: ignore[union-attr]
+def test_the_fault_of_the_run_names_the_tools() -> None:
+    events = ran(loop(Scripted(DEEP), [Plain("tree", schema=TREE), Plain("flat")]), begun())
+    assert "refer to themselves: tree." in events[-1].detail  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""The tools' names and parameters against the table in the reference documents."""
+"""The names and parameters of the tools agree with the table in the reference documents."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ NAMES = [
 
 
 def table() -> dict[str, Any]:
-    """The schema of every tool, as the compact table of built-in tools gives it."""
+    """The schema of every tool in the table of built-in tools."""
     text = "".join(path.read_text() for path in sorted(exchanges.require_shared("seeds").glob("002_*.txt")))
     rows = re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| `(\{.*?\})` \|", text, re.MULTILINE)
     return {name: msgspec.json.decode(schema) for name, schema in rows}
 
 
 def types(schema: Any) -> Any:
-    """A schema's names and types, without descriptions and bounds."""
+    """The names and types of a schema, without descriptions and bounds."""
     if "properties" in schema:
         inner = {name: types(value) for name, value in schema["properties"].items()}
         return {"type": "object", "properties": inner, "required": sorted(schema.get("required", []))}
@@ -46,17 +46,17 @@ def types(schema: Any) -> Any:
     }
 
 
-def test_there_are_all_of_them_and_no_others() -> None:
+def test_the_tools_are_exactly_those_of_the_documents() -> None:
     assert sorted(tool.name for tool in builtin_tools.tools()) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_parameters_are_those_of_the_documents(name: str) -> None:
-    ours = types(Toolbox(builtin_tools.tools())[name].schema)
-    theirs = types(table()[name])
-    if name == "search_file_content":  # the other document has one more, which is not required
-        assert ours["properties"].pop("max_matches") == {"type": "number"}
-    assert ours == theirs
+    our_types = types(Toolbox(builtin_tools.tools())[name].schema)
+    documented_types = types(table()[name])
+    if name == "search_file_content":  # The other document has one more parameter, which is optional.
+        assert our_types["properties"].pop("max_matches") == {"type": "number"}
+    assert our_types == documented_types
 
 
 @pytest.mark.parametrize("name", NAMES)

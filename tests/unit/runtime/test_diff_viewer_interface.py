@@ -1,4 +1,4 @@
-"""An editor shows edits before they are made: the first answer counts, there or at the terminal."""
+"""An editor shows an edit before it is made. The first answer counts, in the editor or at the terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ASKED = Confirmation("Change it", "edit", DIFF)
 
 
 class Editor:
-    """Answers at once, or waits until it is closed."""
+    """An editor that answers at once, or that waits until it is closed."""
 
     def __init__(self, update: DiffUpdate | Exception | None) -> None:
         self._update = update
@@ -38,21 +38,21 @@ class Editor:
         return self._update
 
 
-async def _never(asked: Confirmation) -> Approval:
+async def _no_answer(asked: Confirmation) -> Approval:
     await asyncio.Event().wait()
     raise AssertionError
 
 
-async def _yes(asked: Confirmation) -> Approval:
+async def _always(asked: Confirmation) -> Approval:
     await asyncio.sleep(0.01)
     return Approval("always")
 
 
-def _answered(editor: Editor, approve: Any) -> Approval:
+def _approval_of(editor: Editor, approve: Any) -> Approval:
     return asyncio.run(asyncio.wait_for(approval_of(editor, ASKED, approve), 10))
 
 
-@pytest.mark.parametrize("approve", [None, _never])
+@pytest.mark.parametrize("approve", [None, _no_answer])
 @pytest.mark.parametrize(
     ("update", "approval"),
     [
@@ -63,16 +63,16 @@ def _answered(editor: Editor, approve: Any) -> Approval:
     ],
 )
 def test_the_answer_of_the_editor_counts(update: DiffUpdate, approval: Approval, approve: Any) -> None:
-    assert _answered(Editor(update), approve) == approval
+    assert _approval_of(Editor(update), approve) == approval
 
 
 def test_an_answer_at_the_terminal_closes_the_editor() -> None:
     editor = Editor(None)
-    assert _answered(editor, _yes) == Approval("always") and editor.closed
+    assert _approval_of(editor, _always) == Approval("always") and editor.closed
 
 
-def test_without_its_editor_the_person_is_asked_at_the_terminal() -> None:
-    assert _answered(Editor(OSError("gone")), _yes) == Approval("always")
+def test_if_the_editor_fails_the_person_answers_at_the_terminal() -> None:
+    assert _approval_of(Editor(OSError("gone")), _always) == Approval("always")
 
 
 class Edits(Plain):
@@ -84,7 +84,7 @@ class Edits(Plain):
         return Outcome("done", "done")
 
 
-def test_a_run_shows_the_edit_and_takes_the_persons_text() -> None:
+def test_a_run_shows_the_edit_and_uses_the_persons_text() -> None:
     tool, editor = Edits("edit", kind="edit"), Editor(DiffUpdate("accepted", "mine"))
     model = Scripted(says(call("a", "edit")), says("Done."))
     ran(loop(model, [tool], policy=Policy("ask"), diffs=editor), begun())

@@ -1,4 +1,4 @@
-"""Edits of the file tools are taken back by prompt, or not at all."""
+"""`undo` takes back all edits of the last prompt, or none of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OLD = b"\xef\xbb\xbfold\r\n"
 
 
 class EditingAgent:
-    """An agent that makes the given calls, one prompt for each list of them."""
+    """An agent that makes the given calls in answer to one prompt."""
 
     def __init__(self, folder: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.store, self._patch = folder, store, monkeypatch
@@ -28,8 +28,8 @@ class EditingAgent:
     def prompt(self, *calls: ToolCall) -> None:
         model = InTurn(*[says(one) for one in calls], says("Done."))
         self._patch.setattr("dragoman.runtime.agent.Upstreams", lambda upstreams, net, *own: lambda name: model)
-        kept = self.session.id if self.session.turns else self.session
-        agent = Agent("m/m", folder=self.folder, store=self.store, session=kept, policy=Policy("all"))
+        session = self.session.id if self.session.turns else self.session
+        agent = Agent("m/m", folder=self.folder, store=self.store, session=session, policy=Policy("all"))
         agent.ask("Do something else.")
         self.session = agent.session
 
@@ -52,7 +52,7 @@ def editing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EditingAgent:
     return EditingAgent(folder, SqliteStore(tmp_path / "store.sqlite3"), monkeypatch)
 
 
-def test_edits_are_taken_back_by_prompt(editing: EditingAgent) -> None:
+def test_undo_takes_back_the_edits_of_one_prompt(editing: EditingAgent) -> None:
     old = editing.folder / "old.txt"
     old.write_bytes(OLD)
     editing.prompt(editing.write("old.txt", "one"), editing.write("new.txt", "one"), editing.write("old.txt", "two"))
@@ -65,7 +65,7 @@ def test_edits_are_taken_back_by_prompt(editing: EditingAgent) -> None:
         editing.undo()
 
 
-def test_a_file_that_changed_since_keeps_all_of_them(editing: EditingAgent) -> None:
+def test_undo_changes_nothing_if_a_file_has_changed_since(editing: EditingAgent) -> None:
     editing.prompt(editing.write("a.txt", "one"), editing.write("b.txt", "one"))
     (editing.folder / "b.txt").write_text("mine")
     with pytest.raises(ConfigError, match=r"b\.txt has changed since the edit\. Nothing was taken back"):
@@ -75,7 +75,7 @@ def test_a_file_that_changed_since_keeps_all_of_them(editing: EditingAgent) -> N
     assert editing.undo() == (["a.txt", "b.txt"], [])
 
 
-def test_a_file_that_changed_between_two_edits(editing: EditingAgent) -> None:
+def test_undo_changes_nothing_if_a_file_changed_between_two_edits(editing: EditingAgent) -> None:
     editing.prompt(
         editing.write("a.txt", "one"),
         call("c", "run_shell_command", '{"command": "echo mine > a.txt"}'),
@@ -86,7 +86,7 @@ def test_a_file_that_changed_between_two_edits(editing: EditingAgent) -> None:
     assert (editing.folder / "a.txt").read_text() == "two"
 
 
-def test_a_link_that_leaves_the_workspace_is_not_followed(editing: EditingAgent, tmp_path: Path) -> None:
+def test_undo_follows_no_link_out_of_the_workspace(editing: EditingAgent, tmp_path: Path) -> None:
     editing.prompt(editing.write("a.txt", "one"))
     (tmp_path / "secret").write_text("one")
     (editing.folder / "a.txt").unlink()
@@ -96,18 +96,18 @@ def test_a_link_that_leaves_the_workspace_is_not_followed(editing: EditingAgent,
     assert (tmp_path / "secret").read_text() == "one"
 
 
-def test_the_command(editing: EditingAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_undo_command_takes_back_an_edit(editing: EditingAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRAGOMAN_STORE", str(editing.folder.parent / "store.sqlite3"))
     monkeypatch.chdir(editing.folder)
     editing.prompt(editing.write("a.txt", "one"))
     done = CliRunner().invoke(main, ["undo"])
     assert (done.exit_code, done.stderr) == (0, f"taken back: {editing.folder}/a.txt\n")
     assert not (editing.folder / "a.txt").exists()
-    again = CliRunner().invoke(main, ["undo", "s1"])
-    assert again.exit_code == 1 and "no edit" in again.stderr
+    second = CliRunner().invoke(main, ["undo", "s1"])
+    assert second.exit_code == 1 and "no edit" in second.stderr
 
 
-def test_a_forgotten_conversation_leaves_no_content_of_files(
+def test_deleting_a_conversation_deletes_its_file_contents(
     editing: EditingAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRAGOMAN_STORE", str(editing.folder.parent / "store.sqlite3"))
@@ -117,7 +117,7 @@ def test_a_forgotten_conversation_leaves_no_content_of_files(
     assert editing.store.find(KIND) == []
 
 
-def test_commands_are_those_of_the_same_prompt_also_after_a_summary(editing: EditingAgent) -> None:
+def test_undo_lists_the_commands_of_the_same_prompt_also_after_a_summary(editing: EditingAgent) -> None:
     def command(text: str) -> ToolCall:
         return call(f"c-{text}", "run_shell_command", f'{{"command": "{text}"}}')
 
@@ -125,8 +125,8 @@ def test_commands_are_those_of_the_same_prompt_also_after_a_summary(editing: Edi
     editing.prompt(command("echo second"))
     editing.prompt(editing.write("b", "two"), command("echo third"))
     turns = editing.session.turns
-    third = [place for place, turn in enumerate(turns) if turn.role == "user"][3]  # the first is the opening
+    third = [place for place, turn in enumerate(turns) if turn.role == "user"][3]  # The first user turn is the opening.
     summary = (Turn("user", (Text("They wrote a file."),)), Turn("assistant", (Text("Yes."),)))
     editing.session.turns = (*summary, *turns[third:])
     assert editing.undo() == (["b"], ["echo third"])
-    assert editing.undo() == (["a"], []), "the summary has no commands"
+    assert editing.undo() == (["a"], []), "a summary contains no commands"

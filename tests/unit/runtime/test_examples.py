@@ -1,4 +1,4 @@
-"""What the tools say against the examples in the table of the reference documents, letter by letter."""
+"""The results of the tools equal the examples in the table of the reference documents."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import pytest
 
 from dragoman.canon.parts import Citation, Text
 from tests.oracles import exchanges
-from tests.unit.runtime.helpers import answer, around, run, said
+from tests.unit.runtime.helpers import answer, environment_for, run, text_of
 from tests.unit.runtime.test_files import fill
 
 
 def examples() -> dict[str, str]:
-    """The example of every tool that has one text for it."""
+    """The example of every tool that has one example text."""
     text = "".join(path.read_text() for path in sorted(exchanges.require_shared("seeds").glob("002_*.txt")))
     rows = re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| `\{.*?\}` \| `\"(.*?)\"`(?: or .*| and .*)? \|$", text, re.MULTILINE)
-    return {name: said.replace("\\n", "\n").replace('\\"', '"') for name, said in rows}
+    return {name: example.replace("\\n", "\n").replace('\\"', '"') for name, example in rows}
 
 
 def pattern(example: str, root: Path) -> re.Pattern[str]:
-    """An example as a pattern: what it leaves out may be anything, its folders are the workspace."""
+    """A pattern for an example. Omitted text matches anything. The folders of the example are the workspace."""
     out = re.escape(example)
     for left_out in (r"\.\.\.", r"<content>", r"<summary\ from\ fetched\ URLs>"):
         out = out.replace(left_out, ".*")
@@ -64,7 +64,7 @@ CALLS: dict[str, Callable[[Path], tuple[dict[str, Any], Path]]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_what_a_tool_says_is_the_example(tmp_path: Path, name: str) -> None:
+def test_the_result_of_a_tool_equals_the_example(tmp_path: Path, name: str) -> None:
     fill(tmp_path, FILES)
     for age, path in enumerate(("README.md", "docs/a.md", "docs/b.md")):
         os.utime(tmp_path / "g" / path, (1000 - age, 1000 - age))
@@ -74,8 +74,8 @@ def test_what_a_tool_says_is_the_example(tmp_path: Path, name: str) -> None:
 
     arguments, root = CALLS[name](tmp_path)
     hosted = frozenset({"web_fetch", "web_search"})
-    text = said(run(name, arguments, around(root, ask=ask, hosted=hosted, config=tmp_path / "config")))
+    text = text_of(run(name, arguments, environment_for(root, ask=ask, hosted=hosted, config=tmp_path / "config")))
     example = examples()[name]
     if name == "save_memory":
-        text = text.replace('\\"', '"')  # the example leaves out the escapes, without which it is no JSON
+        text = text.replace('\\"', '"')  # The example omits the escapes of JSON.
     assert pattern(example, root).fullmatch(text), (example, text)

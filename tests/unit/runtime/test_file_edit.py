@@ -1,4 +1,4 @@
-"""write_file, replace, smart_edit: their result texts, what they show, and that they touch nothing else."""
+"""write_file, replace, smart_edit: their results and diffs, and that they change no other file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dragoman.runtime import builtin_tools, edit_matching, text_file_and_diff
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, DiffStat, FileDiff
 from dragoman.runtime.toolbox import Approval, Done, Plan, Toolbox
-from tests.unit.runtime.helpers import answer, around, call, failure, run, said
+from tests.unit.runtime.helpers import answer, call, environment_for, failure, run, text_of
 
 
 def diff(done: Any) -> FileDiff:
@@ -30,9 +30,9 @@ def diff(done: Any) -> FileDiff:
     return done.outcome.display
 
 
-def test_a_new_file(tmp_path: Path) -> None:
+def test_write_file_creates_a_file(tmp_path: Path) -> None:
     done = run("write_file", {"file_path": f"{tmp_path}/sub/path.txt", "content": "hello\n"}, tmp_path)
-    assert said(done) == f"Successfully created and wrote to new file: {tmp_path}/sub/path.txt."
+    assert text_of(done) == f"Successfully created and wrote to new file: {tmp_path}/sub/path.txt."
     assert (tmp_path / "sub/path.txt").read_bytes() == b"hello\n"
     shown = diff(done)
     assert (shown.file_name, shown.file_path) == ("path.txt", f"{tmp_path}/sub/path.txt")
@@ -42,23 +42,23 @@ def test_a_new_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "sub") == ["path.txt"]
 
 
-def test_an_old_file_keeps_its_mode_and_its_line_ends(tmp_path: Path) -> None:
+def test_an_existing_file_keeps_its_mode_and_line_ends(tmp_path: Path) -> None:
     path = tmp_path / "run.sh"
     path.write_bytes(b"a\r\nb\r\n")
     path.chmod(0o750)
     done = run("write_file", {"file_path": str(path), "content": "a\nc\nd\n"}, tmp_path)
-    assert said(done) == f"Successfully overwrote file: {path}."
+    assert text_of(done) == f"Successfully overwrote file: {path}."
     assert path.read_bytes() == b"a\r\nc\r\nd\r\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o750
     assert diff(done).stat == DiffStat(ai_added_lines=2, ai_removed_lines=1)
 
 
-def test_a_replacement(tmp_path: Path) -> None:
+def test_replace_changes_one_place(tmp_path: Path) -> None:
     path = tmp_path / "app.ts"
     path.write_text("const a = 1;\nconst b = 1;\n")
     arguments = {"file_path": str(path), "old_string": "const a = 1;", "new_string": "const a = 2;"}
     done = run("replace", arguments, tmp_path)
-    assert said(done) == f"Successfully modified file: {path} (1 replacements)."
+    assert text_of(done) == f"Successfully modified file: {path} (1 replacements)."
     assert path.read_text() == "const a = 2;\nconst b = 1;\n"
     assert "-const a = 1;\n+const a = 2;\n" in diff(done).diff
 
@@ -69,17 +69,17 @@ def test_several_replacements_must_be_expected(tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"file_path": str(path), "old_string": "x", "new_string": "y"}
     done = run("replace", arguments, tmp_path)
     assert failure(done) == "edit_expected_occurrence_mismatch"
-    assert "expected 1 occurrence but found 3" in said(done)
+    assert "expected 1 occurrence but found 3" in text_of(done)
     assert path.read_text() == "x x x"
     assert failure(run("replace", {**arguments, "expected_replacements": 2}, tmp_path)) == (
         "edit_expected_occurrence_mismatch"
     )
     done = run("replace", {**arguments, "expected_replacements": 3}, tmp_path)
-    assert said(done) == f"Successfully modified file: {path} (3 replacements)."
+    assert text_of(done) == f"Successfully modified file: {path} (3 replacements)."
 
 
 @pytest.mark.parametrize("name", ["replace", "smart_edit"])
-def test_failures_are_typed(tmp_path: Path, name: str) -> None:
+def test_each_failure_has_its_kind(tmp_path: Path, name: str) -> None:
     (tmp_path / "f").write_text("abc")
     (tmp_path / "bin").write_bytes(b"\0")
 
@@ -101,11 +101,11 @@ def test_failures_are_typed(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["replace", "smart_edit"])
 def test_an_empty_old_text_makes_a_new_file(tmp_path: Path, name: str) -> None:
     arguments = {"file_path": f"{tmp_path}/a/b", "instruction": "new", "old_string": "", "new_string": "x\n"}
-    assert said(run(name, arguments, tmp_path)) == f"Created new file: {tmp_path}/a/b with provided content."
+    assert text_of(run(name, arguments, tmp_path)) == f"Created new file: {tmp_path}/a/b with provided content."
     assert (tmp_path / "a/b").read_text() == "x\n"
 
 
-def test_bytes_that_are_no_text_stay_as_they_are(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_bytes(b"caf\xe9\nx\n")
     run("replace", {"file_path": str(path), "old_string": "x", "new_string": "\xe4"}, tmp_path)
@@ -123,7 +123,7 @@ def test_a_link_in_the_workspace_stays_a_link(tmp_path: Path) -> None:
 
 
 def patched(old: str, diff: str, folder: Path) -> str:
-    """What the real `patch` makes of a text and a diff."""
+    """The text after the program `patch` has applied the diff."""
     (folder / "p").write_bytes(old.encode())
     (folder / "d").write_bytes(diff.encode())
     subprocess.run(["patch", "-s", "--binary", str(folder / "p"), str(folder / "d")], check=True, capture_output=True)
@@ -144,7 +144,7 @@ def test_a_diff_says_how_to_come_from_one_text_to_the_other(old: str, new: str) 
             assert patched(old, made, Path(folder)) == new
 
 
-def test_diffs_of_long_files_do_not_take_forever() -> None:
+def test_diffs_of_long_files_are_fast() -> None:
     old = "".join(f"line {n % 7}\n" for n in range(300_000))
     new = old.replace("line 3\n", "line 4\n", 1)
     assert text_file_and_diff.unified("f", old, new).splitlines()[2:] == [
@@ -161,7 +161,7 @@ def test_diffs_of_long_files_do_not_take_forever() -> None:
     assert text_file_and_diff.unified("f", old, "x" + old[::-1]).count("\n-") > 299_000
 
 
-# Ways to find what is to be replaced.
+# Ways to find the text to replace.
 
 
 @pytest.mark.parametrize(
@@ -185,74 +185,74 @@ def test_whitespace_may_differ(tmp_path: Path, text: str, old: str, new: str, th
     path = tmp_path / "f"
     path.write_bytes(text.encode())
     arguments = {"file_path": str(path), "instruction": "change it", "old_string": old, "new_string": new}
-    assert said(run("smart_edit", arguments, tmp_path)) == f"Successfully modified file: {path} (1 replacements)."
+    assert text_of(run("smart_edit", arguments, tmp_path)) == f"Successfully modified file: {path} (1 replacements)."
     assert path.read_bytes().decode() == then
 
 
-def test_it_must_lead_to_one_place(tmp_path: Path) -> None:
+def test_the_old_text_must_match_one_place(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("  a\n b\nx\na\nb\n")
     arguments = {"file_path": f"{tmp_path}/f", "instruction": "", "old_string": " a\nb", "new_string": "c"}
     assert failure(run("smart_edit", arguments, tmp_path)) == "edit_expected_occurrence_mismatch"
 
 
-def test_a_model_may_correct_an_edit_and_is_asked_once(tmp_path: Path) -> None:
+def test_a_model_may_correct_an_edit_with_one_request(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_text("def total(items):\n    return sum(items)\n")
-    asked: list[str] = []
+    confirmation: list[str] = []
 
     async def ask(prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
-        asked.append(prompt)
+        confirmation.append(prompt)
         return answer('Sure:\n```json\n{"search": "return sum(items)", "replace": "return sum(items) * 2"}\n```')
 
     arguments = {"file_path": str(path), "instruction": "double it", "old_string": "sum items", "new_string": "twice"}
-    done = run("smart_edit", arguments, around(tmp_path, ask=ask))
-    assert said(done) == f"Successfully modified file: {path} (1 replacements)."
+    done = run("smart_edit", arguments, environment_for(tmp_path, ask=ask))
+    assert text_of(done) == f"Successfully modified file: {path} (1 replacements)."
     assert path.read_text() == "def total(items):\n    return sum(items) * 2\n"
-    (prompt,) = asked
+    (prompt,) = confirmation
     assert "double it" in prompt and "def total(items):" in prompt
 
 
-@pytest.mark.parametrize("said_by_model", ["no idea", '{"search": "nowhere", "replace": "x"}', '{"search": ""', None])
-def test_a_model_that_is_of_no_help(tmp_path: Path, said_by_model: str | None) -> None:
+@pytest.mark.parametrize("model_answer", ["no idea", '{"search": "nowhere", "replace": "x"}', '{"search": ""', None])
+def test_a_useless_correction_leaves_the_file_unchanged(tmp_path: Path, model_answer: str | None) -> None:
     (tmp_path / "f").write_text("abc")
 
     async def ask(prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
-        if said_by_model is None:
+        if model_answer is None:
             raise TransportError("connect", "nobody there")
-        return answer(said_by_model)
+        return answer(model_answer)
 
     arguments = {"file_path": f"{tmp_path}/f", "instruction": "", "old_string": "z", "new_string": "y"}
-    assert failure(run("smart_edit", arguments, around(tmp_path, ask=ask))) == "edit_no_occurrence_found"
+    assert failure(run("smart_edit", arguments, environment_for(tmp_path, ask=ask))) == "edit_no_occurrence_found"
     assert (tmp_path / "f").read_text() == "abc"
 
 
-# What a person is shown is what is done.
+# The edit that a person sees is the edit that is made.
 
 
 def test_a_person_sees_the_diff_and_may_change_the_text(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("one\n")
     seen: list[Confirmation] = []
 
-    async def approve(asked: Confirmation) -> Approval:
-        seen.append(asked)
+    async def approve(confirmation: Confirmation) -> Approval:
+        seen.append(confirmation)
         return Approval("once", wanted="one\nthree\n")
 
     arguments = {"file_path": f"{tmp_path}/f", "content": "one\ntwo\n"}
     done = run("write_file", arguments, tmp_path, policy=Policy(), approve=approve)
-    (asked,) = seen
-    assert asked.kind == "edit" and asked.diff is not None and "+two" in asked.diff.diff
+    (confirmation,) = seen
+    assert confirmation.kind == "edit" and confirmation.diff is not None and "+two" in confirmation.diff.diff
     assert (tmp_path / "f").read_text() == "one\nthree\n"
     assert done.decision == "modify"
-    assert said(done).startswith(f"Successfully overwrote file: {tmp_path}/f. The user changed")
-    assert said(done).endswith("one\nthree\n")
+    assert text_of(done).startswith(f"Successfully overwrote file: {tmp_path}/f. The user changed")
+    assert text_of(done).endswith("one\nthree\n")
     assert diff(done).stat == DiffStat(1, 0, 1, 1)
 
 
-def test_nothing_is_written_if_the_file_changed_since_it_was_shown(tmp_path: Path) -> None:
+def test_nothing_is_written_if_the_file_changed_after_the_diff(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_text("one\n")
 
-    async def approve(asked: Confirmation) -> Approval:
+    async def approve(confirmation: Confirmation) -> Approval:
         path.write_text("one\nmore\n")
         return Approval("once")
 
@@ -262,13 +262,13 @@ def test_nothing_is_written_if_the_file_changed_since_it_was_shown(tmp_path: Pat
     assert path.read_text() == "one\nmore\n"
 
 
-def test_a_person_who_says_no(tmp_path: Path) -> None:
-    async def approve(asked: Confirmation) -> Approval:
+def test_a_refused_edit_is_not_made(tmp_path: Path) -> None:
+    async def approve(confirmation: Confirmation) -> Approval:
         return Approval("no", why="not now")
 
     done = run("write_file", {"file_path": f"{tmp_path}/f", "content": ""}, tmp_path, policy=Policy(), approve=approve)
     assert failure(done) == "denied" and done.decision == "reject"
-    assert "the user refused it: not now" in said(done)
+    assert "the user refused it: not now" in text_of(done)
     assert os.listdir(tmp_path) == []
 
 
@@ -278,18 +278,19 @@ def test_a_plan_can_wait_as_json(tmp_path: Path) -> None:
     wanted = call("replace", {"file_path": str(path), "old_string": "one", "new_string": "two"})
 
     async def planned() -> bytes:
-        plan = await Toolbox(builtin_tools.tools()).plan(wanted, around(tmp_path), Policy())
+        plan = await Toolbox(builtin_tools.tools()).plan(wanted, environment_for(tmp_path), Policy())
         assert isinstance(plan, Plan)
         return msgspec.json.encode(plan)
 
     waiting = asyncio.run(planned())
     assert path.read_text() == "one\n"
     plan = msgspec.json.decode(waiting, type=Plan)
-    done = asyncio.run(Toolbox(builtin_tools.tools()).finish(plan, around(tmp_path), Approval("once")))
+    done = asyncio.run(Toolbox(builtin_tools.tools()).finish(plan, environment_for(tmp_path), Approval("once")))
     assert not done.result.is_error and path.read_text() == "two\n"
 
 
-# Properties.
+# Properties. The examples of these tests are derived from their source, so the source keeps the name `said`.
+said = text_of
 
 LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=8), max_size=6)
 WORDS = st.lists(st.sampled_from(["a", "b", "ab", " ", "  ", "\t", "(", "{", "=", "\n", "ä"]), max_size=12).map("".join)
@@ -320,7 +321,7 @@ def test_an_edit_and_its_reverse_leave_the_file_as_it_was(
 
 
 def spots(text: str, part: str, end: str) -> int:
-    """How often a text has a part; if some overlap, more often than they can be replaced: then there is no reverse."""
+    """The number of places of a part in a text. Overlapping places count too, and then there is no reverse edit."""
     return sum(text.startswith(part.replace("\n", end), at) for at in range(len(text)))
 
 
@@ -343,11 +344,11 @@ def test_the_looser_ways_find_what_the_stricter_find(text: str, old: str, new: s
     assert edit_matching.replaced(text, old, new, "\n")[1] >= edit_matching.exact(text, old, new, "\n")[1]
 
 
-def test_an_edit_is_made_where_it_was_shown_and_nowhere_else(tmp_path: Path) -> None:
-    """A file that was to be made has become a link meanwhile, to another that is not there either."""
+def test_an_edit_is_made_only_in_the_file_that_was_shown(tmp_path: Path) -> None:
+    """Before the write, the new file becomes a link to another missing file."""
     (tmp_path / ".git/hooks").mkdir(parents=True)
 
-    async def approve(asked: Confirmation) -> Approval:
+    async def approve(confirmation: Confirmation) -> Approval:
         (tmp_path / "new").symlink_to(".git/hooks/pre-commit")
         return Approval("once")
 
@@ -357,24 +358,24 @@ def test_an_edit_is_made_where_it_was_shown_and_nowhere_else(tmp_path: Path) -> 
     assert os.listdir(tmp_path / ".git/hooks") == []
 
 
-def test_what_was_judged_is_what_is_done_also_where_nobody_is_asked(tmp_path: Path) -> None:
+def test_an_allowed_edit_is_made_only_in_the_file_that_was_judged(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     wanted = call("write_file", {"file_path": f"{tmp_path}/new", "content": "x"})
 
     async def work() -> Done:
         toolbox = Toolbox(builtin_tools.tools())
-        plan = await toolbox.plan(wanted, around(tmp_path), Policy("edits"))
+        plan = await toolbox.plan(wanted, environment_for(tmp_path), Policy("edits"))
         assert isinstance(plan, Plan) and plan.verdict.word == "run"
         (tmp_path / "new").symlink_to(".git/config")
-        return await toolbox.finish(plan, around(tmp_path))
+        return await toolbox.finish(plan, environment_for(tmp_path))
 
     assert failure(asyncio.run(work())) == "file_changed"
     assert os.listdir(tmp_path / ".git") == []
 
 
-def test_a_file_that_may_not_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_write_permission_is_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "f").write_text("a")
-    monkeypatch.setattr(os, "access", lambda *_, **__: False)  # who runs the tests may be allowed everything
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)  # The user of the tests may have all permissions.
     arguments = {"file_path": f"{tmp_path}/f", "old_string": "a", "new_string": "b"}
     assert failure(run("replace", arguments, tmp_path)) == "permission_denied"
     assert (tmp_path / "f").read_text() == "a" and os.listdir(tmp_path) == ["f"]
@@ -388,7 +389,7 @@ def test_the_longest_names_can_be_written(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == [name]
 
 
-def test_words_that_were_two_are_not_one(tmp_path: Path) -> None:
+def test_two_words_do_not_match_one_word(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("returnx\nf( a )\n")
     arguments = {"file_path": f"{tmp_path}/f", "instruction": "", "old_string": "return  x", "new_string": "y"}
     assert failure(run("smart_edit", arguments, tmp_path)) == "edit_no_occurrence_found"

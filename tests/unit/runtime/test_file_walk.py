@@ -1,4 +1,4 @@
-"""Which files are left out: as a real git says it."""
+"""Ignore files leave out the same files as git."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_same_files_as_git(top: list[str], below: list[str], exclude: list[s
         assert ours(root) == sorted(name for name in listed.split("\0") if name)
 
 
-def test_a_workspace_below_the_top_of_a_repository(tmp_path: Path) -> None:
+def test_a_workspace_may_lie_below_the_top_of_a_repository(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     fill(tmp_path, {".gitignore": "*.log\n/sub/x\n", "sub/a.log": "", "sub/x": "", "sub/y": "", "sub/d/b.log": ""})
     assert ours(tmp_path / "sub") == ["y"]
@@ -72,7 +72,7 @@ def test_a_workspace_below_the_top_of_a_repository(tmp_path: Path) -> None:
     assert file_walk.reason(Place(tmp_path / "sub", ("y",)), known) == ""
 
 
-def test_git_itself_and_own_ignore_files(tmp_path: Path) -> None:
+def test_git_folders_and_our_ignore_files_leave_files_out(tmp_path: Path) -> None:
     fill(tmp_path, {".git/x": "", ".dragomanignore": "a\n", "a": "", ".geminiignore": "b\n!a\n", "b": "", "c": ""})
     assert ours(tmp_path) == [".dragomanignore", ".geminiignore", "c"]
     where = Place(tmp_path, ())
@@ -115,7 +115,7 @@ def test_git_itself_and_own_ignore_files(tmp_path: Path) -> None:
         ("[\\--a]", "-", True),
     ],
 )
-def test_globs(pattern: str, path: str, matches: bool) -> None:
+def test_globs_match_like_gits(pattern: str, path: str, matches: bool) -> None:
     assert (globs.compiled(pattern).fullmatch(path) is not None) == matches
 
 
@@ -138,15 +138,17 @@ def test_braces_do_not_grow_without_bounds() -> None:
     [("*a" * 30 + "*b", "a" * 250), ("**/a/" * 30 + "b", "a/" * 500 + "c"), ("**/*a*a*/" * 20 + "b", "aaa/" * 300)],
     ids=["stars", "folders", "both"],
 )
-def test_no_pattern_takes_forever(pattern: str, path: str) -> None:
-    """Ignore files come with what is looked at, and so do its names. Six stars against 120
-    letters took minutes while they were tried again and again, and each more star many times that."""
+def test_no_pattern_takes_long(pattern: str, path: str) -> None:
+    """The patterns and the names come from the searched folder, so they may be hostile.
+
+    With repeated attempts, six stars against 120 letters took minutes.
+    """
     assert globs.compiled(pattern).fullmatch(path) is None
     assert gitignore.is_ignored(gitignore.read([pattern]), path, False) is None
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "socket", "loop"])
-def test_an_ignore_file_that_is_no_file_is_passed_over(
+def test_an_ignore_file_that_is_no_regular_file_is_skipped(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(tmp_path, {"a": ""})

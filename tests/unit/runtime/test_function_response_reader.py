@@ -40,13 +40,13 @@ def test_a_response_is_passed_through_under_the_id_of_the_call(response: Any, re
     "value",
     [{"functionResponse": {"response": {}}, "text": "x"}, {"functionResponse": "x"}, {"functionResponse": {}}, [], "x"],
 )
-def test_everything_else_is_no_response(value: Any) -> None:
+def test_other_values_are_no_response(value: Any) -> None:
     assert function_response(value) is None
 
 
 def test_a_result_of_canon_is_passed_through_too() -> None:
     picture = Media("image", "image/png", data="aGk=")
-    own = ToolResult("", (Text("a"), picture))
-    assert as_result(CALL, outcome_of(own, "look")) == ToolResult("c1", (Text("a"), picture), "look")
-    failed = Outcome(own, failure=Failure("no", "x"))
+    result_of_canon = ToolResult("", (Text("a"), picture))
+    assert as_result(CALL, outcome_of(result_of_canon, "look")) == ToolResult("c1", (Text("a"), picture), "look")
+    failed = Outcome(result_of_canon, failure=Failure("no", "x"))
     assert as_result(CALL, failed).is_error

@@ -18,7 +18,7 @@ from dragoman.runtime import Agent, FunctionTool, Policy, Toolbox, ToolEnvironme
 from dragoman.runtime.docstring_parameters import described
 from dragoman.runtime.toolbox import Done
 
-AROUND = ToolEnvironment((Path("/nowhere"),))
+ENVIRONMENT = ToolEnvironment((Path("/nowhere"),))
 
 
 @dataclasses.dataclass
@@ -52,9 +52,9 @@ def weather(city: str, unit: Literal["C", "F"] = "C") -> str:
     return f"18 {unit} in {city}"
 
 
-def called(one: Any, arguments: str, policy: Policy | None = None) -> Done:
+def run_tool(one: Any, arguments: str, policy: Policy | None = None) -> Done:
     toolbox = Toolbox([one])
-    return asyncio.run(toolbox.run(ToolCall("c1", one.name, arguments), AROUND, policy or Policy()))
+    return asyncio.run(toolbox.run(ToolCall("c1", one.name, arguments), ENVIRONMENT, policy or Policy()))
 
 
 def text(done: Done) -> str:
@@ -81,15 +81,15 @@ def test_a_function_stays_a_function() -> None:
 
 
 def test_a_call_runs_without_asking() -> None:
-    done = called(weather, '{"city": "Paris"}')
+    done = run_tool(weather, '{"city": "Paris"}')
     assert (text(done), done.result.is_error, done.decision) == ("18 C in Paris", False, "auto_accept")
 
 
 def test_a_denied_function_does_not_run() -> None:
-    assert called(weather, '{"city": "Paris"}', Policy(deny=["weather"])).result.is_error
+    assert run_tool(weather, '{"city": "Paris"}', Policy(deny=["weather"])).result.is_error
 
 
-def test_confirm_has_a_person_asked() -> None:
+def test_a_tool_with_confirm_needs_an_approval() -> None:
     runs: list[int] = []
 
     @tool(confirm=True)
@@ -97,18 +97,18 @@ def test_confirm_has_a_person_asked() -> None:
         """Erase."""
         runs.append(number)
 
-    done = called(erase, '{"number": 3}')
+    done = run_tool(erase, '{"number": 3}')
     assert done.result.is_error and "approval" in text(done) and runs == []
-    assert not called(erase, '{"number": 3}', Policy("all")).result.is_error and runs == [3]
+    assert not run_tool(erase, '{"number": 3}', Policy("all")).result.is_error and runs == [3]
 
 
 @pytest.mark.parametrize("arguments", ['{"city": 3}', "{}", '{"city": "a", "unit": "K"}', '{"city": "a", "x": 1}'])
-def test_arguments_that_do_not_fit_go_back_to_the_model(arguments: str) -> None:
-    done = called(weather, arguments)
+def test_wrong_arguments_are_an_error_for_the_model(arguments: str) -> None:
+    done = run_tool(weather, arguments)
     assert done.result.is_error and "fit" in text(done)
 
 
-def test_dataclasses_typed_dicts_structs_and_pydantic_models() -> None:
+def test_parameters_may_be_dataclasses_typed_dicts_and_pydantic_models() -> None:
     seen: list[Any] = []
 
     @tool
@@ -116,27 +116,27 @@ def test_dataclasses_typed_dicts_structs_and_pydantic_models() -> None:
         seen.append((place, person, window, tags))
         return {"place": Place(place.lat), "person": person}
 
-    done = called(meet, '{"place": {"lat": 1}, "person": {"name": "Ada", "friends": [{"name": "Bob"}]}}')
+    done = run_tool(meet, '{"place": {"lat": 1}, "person": {"name": "Ada", "friends": [{"name": "Bob"}]}}')
     assert seen == [(Place(1.0), Person(name="Ada", friends=[Person(name="Bob")]), None, ["a"])]
     assert msgspec.json.decode(text(done)) == {
         "place": {"lat": 1.0, "lon": 0.0},
         "person": {"name": "Ada", "friends": [{"name": "Bob", "friends": []}]},
     }
     assert set(meet.schema["$defs"]) == {"Place", "Person", "Window"}
-    wrong = called(meet, '{"place": {"lat": 1}, "person": {"nam": "Ada"}}')
+    wrong = run_tool(meet, '{"place": {"lat": 1}, "person": {"nam": "Ada"}}')
     assert wrong.result.is_error and "name" in text(wrong)
 
 
-def test_a_list_that_is_a_default_is_not_shared() -> None:
+def test_a_default_list_is_not_shared_between_calls() -> None:
     @tool
     def add(word: str, words: list[str] = []) -> list[str]:  # noqa: B006
         words.append(word)
         return words
 
-    assert [text(called(add, '{"word": "a"}')) for _ in range(2)] == ['["a"]', '["a"]']
+    assert [text(run_tool(add, '{"word": "a"}')) for _ in range(2)] == ['["a"]', '["a"]']
 
 
-def test_an_asynchronous_function_runs_on_the_loop_and_a_plain_one_beside_it() -> None:
+def test_a_coroutine_runs_on_the_loop_and_a_plain_function_in_a_thread() -> None:
     @tool
     async def on_the_loop() -> str:
         return str(threading.current_thread() is threading.main_thread())
@@ -145,7 +145,7 @@ def test_an_asynchronous_function_runs_on_the_loop_and_a_plain_one_beside_it() -
     def beside() -> str:
         return str(threading.current_thread() is threading.main_thread())
 
-    assert (text(called(on_the_loop, "{}")), text(called(beside, "{}"))) == ("True", "False")
+    assert (text(run_tool(on_the_loop, "{}")), text(run_tool(beside, "{}"))) == ("True", "False")
 
 
 def test_an_exception_becomes_a_result() -> None:
@@ -153,7 +153,7 @@ def test_an_exception_becomes_a_result() -> None:
     def fails() -> str:
         raise ValueError("no station")
 
-    done = called(fails, "{}")
+    done = run_tool(fails, "{}")
     assert done.result.is_error and text(done) == "ValueError: no station"
 
 
@@ -167,18 +167,18 @@ def test_an_exception_becomes_a_result() -> None:
         (Person(name="Ada"), (Text('{"name":"Ada","friends":[]}'),)),
     ],
 )
-def test_results(value: Any, expected: Any) -> None:
-    assert called(FunctionTool(lambda: value, name="f"), "{}").result.parts == expected
+def test_results_become_text_or_parts(value: Any, expected: Any) -> None:
+    assert run_tool(FunctionTool(lambda: value, name="f"), "{}").result.parts == expected
 
 
-def test_media_in_a_result() -> None:
+def test_a_result_may_contain_media() -> None:
     picture = Media("image", "image/png", "iVBORw0K")
-    done = called(FunctionTool(lambda: [Text("here"), picture], name="f"), "{}")
+    done = run_tool(FunctionTool(lambda: [Text("here"), picture], name="f"), "{}")
     assert done.result.parts[-1] == picture
 
 
 def test_a_result_without_a_json_form_is_an_error() -> None:
-    done = called(FunctionTool(lambda: object(), name="f"), "{}")
+    done = run_tool(FunctionTool(lambda: object(), name="f"), "{}")
     assert done.result.is_error and "JSON" in text(done)
 
 
@@ -187,7 +187,7 @@ def test_a_parameter_gets_the_environment_and_the_model_does_not_see_it() -> Non
     def where(around: ToolEnvironment, suffix: Annotated[str, msgspec.Meta(description="The end.")] = "") -> str:
         return f"{around.workspace[0]}{suffix}"
 
-    assert text(called(where, '{"suffix": "/x"}')) == "/nowhere/x"
+    assert text(run_tool(where, '{"suffix": "/x"}')) == "/nowhere/x"
     assert where.schema["properties"] == {"suffix": {"type": "string", "description": "The end.", "default": ""}}
 
 
@@ -202,11 +202,11 @@ def test_methods_are_tools() -> None:
             return self.total
 
     counter = Counter()
-    made = tool(counter.add)
-    assert [text(called(made, '{"number": 2}')) for _ in range(2)] == ["2", "4"]
+    tool_of_method = tool(counter.add)
+    assert [text(run_tool(tool_of_method, '{"number": 2}')) for _ in range(2)] == ["2", "4"]
 
 
-def test_functions_that_no_model_can_call() -> None:
+def test_functions_that_a_model_cannot_call_are_refused() -> None:
     with pytest.raises(ConfigError, match="by name"):
         tool(lambda *names: names)
     with pytest.raises(ConfigError, match="JSON Schema"):
@@ -224,20 +224,20 @@ def test_functions_that_no_model_can_call() -> None:
         "Adds.\n\n:returns: The sum.\n:param int a: The first.\n:param b: The\n    second.",
     ],
 )
-def test_three_styles_of_docstrings(docstring: str) -> None:
+def test_three_styles_of_docstrings_are_read(docstring: str) -> None:
     found, parameters = described(docstring)
     assert found == "Adds."
     assert {name: parameters[name] for name in "ab"} == {"a": "The first.", "b": "The second."}
 
 
-def test_built_in_tools_by_name() -> None:
+def test_built_in_tools_are_selected_by_name() -> None:
     assert [one.name for one in builtin("glob", "read_file")] == ["glob", "read_file"]
     assert len(builtin()) == 12
     with pytest.raises(ConfigError, match="read_file"):
         builtin("read_flie")
 
 
-def test_choices_have_a_type_wherever_they_stand_and_mixed_ones_have_none() -> None:
+def test_choices_have_a_type_unless_the_types_are_mixed() -> None:
     def pick(sizes: list[Literal[1, 2]], mixed: Literal["a", 1]) -> str:
         return ""
 

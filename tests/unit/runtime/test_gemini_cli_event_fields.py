@@ -1,4 +1,4 @@
-"""Events as JSON: results as parts of Gemini's protocol, edits and confirmations with the names that others know."""
+"""Events as JSON: results are parts of Gemini's protocol, other fields have the names of Gemini CLI."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _response(output: str, *beside: Any, key: str = "output") -> list[Any]:
         ),
     ],
 )
-def test_results_are_parts_of_the_wire(content: Any, parts: Any) -> None:
+def test_results_are_parts_of_geminis_protocol(content: Any, parts: Any) -> None:
     result = as_result(ToolCall("c1", "look"), Outcome(content))
     assert json.loads(as_line(ToolCallResponse("c1", "look", (result,))))["responseParts"] == parts
 
@@ -52,13 +52,13 @@ def test_a_failure_is_an_error_part() -> None:
     assert line["responseParts"] == _response("no such file", key="error")
 
 
-def test_a_result_that_is_an_edit_has_the_usual_names() -> None:
+def test_the_result_of_an_edit_has_the_field_names_of_gemini_cli() -> None:
     result = ToolResult("c1", (Text("done"),), "look")
     assert json.loads(as_line(ToolCallResponse("c1", "look", (result,), DIFF)))["resultDisplay"] == EDIT
 
 
 @pytest.mark.parametrize(
-    ("asked", "details"),
+    ("confirmation", "details"),
     [
         (Confirmation("Change it", "edit", DIFF), {"type": "edit", "title": "Change it", **EDIT}),
         (
@@ -78,13 +78,13 @@ def test_a_result_that_is_an_edit_has_the_usual_names() -> None:
         (Confirmation("Fetch", "fetch", urls=("https://a.example",)), None),
     ],
 )
-def test_confirmations_have_a_type_and_the_usual_names(asked: Confirmation, details: Any) -> None:
+def test_confirmations_have_a_type_and_the_field_names_of_gemini_cli(confirmation: Confirmation, details: Any) -> None:
     wanted = details or {"type": "info", "title": "Fetch", "urls": ["https://a.example"]}
-    assert confirmation_details(asked) == wanted
-    assert json.loads(as_line(Waiting("c1", "look", asked)))["asked"] == wanted
+    assert confirmation_details(confirmation) == wanted
+    assert json.loads(as_line(Waiting("c1", "look", confirmation)))["asked"] == wanted
 
 
-def test_searches_of_the_upstream_begin_and_end() -> None:
+def test_searches_of_the_upstream_have_a_begin_and_an_end_event() -> None:
     assert as_line(WebSearchBegin("s1")) == b'{"type":"web_search_begin","callId":"s1"}\n'
     assert json.loads(as_line(WebSearchEnd("s1", "ravens"))) == {
         "type": "web_search_end",

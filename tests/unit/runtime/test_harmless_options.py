@@ -1,5 +1,7 @@
-"""What an allow entry covers: harmless options and operands. Anything that may start a program or write a file is asked
-about, however it is spelled."""
+"""An allow entry covers only harmless options and operands.
+
+A command that may start a program or write a file needs an approval, in every spelling.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,7 @@ def test_harmless_commands_are_covered(command: str) -> None:
 
 
 ASKED = [
-    # options that start programs
+    # Options that start programs.
     "git clone -u 'touch x' a b",
     "git clone --upload-pack='touch x' a b",
     "git clone --template=t a",
@@ -163,7 +165,7 @@ ASKED = [
     "go vet -vettool=x ./...",
     "file -z x",
     "diff -l a b",
-    # options that write files
+    # Options that write files.
     "git log --output=x",
     "git log --output x",
     "git log --outp=x",
@@ -217,7 +219,7 @@ ASKED = [
     "pytest /elsewhere/tests",
     "pytest ../x",
     "go test ../x",
-    # subcommands that change something or talk to another machine
+    # Subcommands that change something or use the network.
     *[
         f"git {command}"
         for command in (
@@ -282,16 +284,16 @@ ASKED = [
             "bundle create x y",
         )
     ],
-    # letters without a dash
+    # Options without a dash.
     "ps e",
     "ps eww",
     "ps auxe",
     "ps o args",
-    # scripts
+    # Scripts.
     "awk 'function f(x) { return x } { f(1) }'",
     "awk '{ f (1) }' x",
     "awk '{ awk::close(1) }' x",
-    # words that the shell makes of values
+    # Words that the shell makes from variables.
     "git log $X",
     'git log "$X"',
     "git log a$X",
@@ -307,7 +309,7 @@ ASKED = [
     "find . -name $X",
     "wc *",
     'wc "$@"',
-    # around the command
+    # Constructs around the command.
     "cd x && git log",
     "(cd x; make)",
     "pushd x; pytest",
@@ -332,12 +334,12 @@ ASKED = [
 
 
 @pytest.mark.parametrize("command", ASKED)
-def test_what_may_start_programs_or_write_files_is_asked_about(command: str) -> None:
+def test_commands_that_may_start_programs_or_write_files_need_an_approval(command: str) -> None:
     assert judged(command, *PROGRAMS) == "ask"
 
 
 def name_of(invocation: str, table: Table) -> st.SearchStrategy[str]:
-    """Options that are not in a table: short ones, long ones, abbreviations of long ones, words after one dash."""
+    """Options outside of a table: short options, long options and their abbreviations, words after one dash."""
     known = table.flags | table.values | table.attached
     letters = [f"-{one}" for one in string.ascii_letters + string.digits if f"-{one}" not in known]
     if table.number:
@@ -364,7 +366,7 @@ def test_an_option_that_is_not_in_the_table_is_asked_about(name: str, data: st.D
     assert judged(command, name.partition(" ")[0], name) == "ask", command
 
 
-def test_bundles_are_read_letter_by_letter() -> None:
+def test_bundled_short_options_are_read_letter_by_letter() -> None:
     for name, table in tables().items():
         flags = [one[1] for one in table.flags if len(one) == 2]
         others = sorted({*string.ascii_letters} - {one[1] for one in table.flags | table.values | table.attached})
@@ -372,7 +374,7 @@ def test_bundles_are_read_letter_by_letter() -> None:
             assert judged(f"{name} -{flags[0]}{others[0]}", name) == "ask"
 
 
-def test_no_table_lists_an_option_twice_or_in_another_form() -> None:
+def test_each_table_lists_an_option_once_and_in_its_full_form() -> None:
     for name, table in tables().items():
         kinds = [*table.flags, *table.values, *table.attached]
         assert len(kinds) == len(set(kinds)), name
@@ -462,7 +464,7 @@ def test_no_table_lists_an_option_twice_or_in_another_form() -> None:
         ("", "ls", "ask"),
     ],
 )
-def test_an_entry_covers_its_words_and_the_options_in_it(entry: str, command: str, word: Word) -> None:
+def test_an_entry_covers_its_own_words_and_options(entry: str, command: str, word: Word) -> None:
     assert judged(command, entry) == word
 
 
@@ -480,7 +482,7 @@ def test_an_entry_covers_its_words_and_the_options_in_it(entry: str, command: st
         ("python -c 'print(1)' && ls", ["python -c 'print(1)'", "ls"]),
     ],
 )
-def test_always_allows_no_more_than_was_shown(command: str, entries: list[str]) -> None:
+def test_always_allows_only_the_command_that_was_shown(command: str, entries: list[str]) -> None:
     policy = Policy()
     names, hidden = roots(command)
     asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
@@ -499,14 +501,14 @@ def test_always_allows_no_more_than_was_shown(command: str, entries: list[str]) 
         ("rm -rf", "rm x", "run"),
     ],
 )
-def test_several_words_can_be_denied(entry: str, command: str, word: Word) -> None:
+def test_a_deny_entry_may_have_several_words(entry: str, command: str, word: Word) -> None:
     names, hidden = roots(command)
     asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
     policy = Policy("all", deny=[f"{SHELL}({entry})"])
     assert policy.judge(SHELL, "run", asked).word == word
 
 
-def test_a_remembered_entry_covers_its_command_again() -> None:
+def test_a_remembered_entry_covers_the_same_command() -> None:
     for command in [*COVERED, "rm -rf 'a b'", "git log --output=x", "tar xf a", "python -c 'x y'"]:
         policy = Policy()
         names, hidden = roots(command)

@@ -1,4 +1,4 @@
-"""Policies as data: who may do what, what is remembered, what commands see of the environment."""
+"""Policies as data: allowed tools and commands, remembered approvals, and the environment of commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dragoman.runtime.policy import Policy, Word
 from dragoman.runtime.shell_programs import roots
 from dragoman.runtime.tool_interface import Confirmation, Kind
 from dragoman.runtime.toolbox import Approval
-from tests.unit.runtime.helpers import around, failure, run, said
+from tests.unit.runtime.helpers import environment_for, failure, run, text_of
 
 KINDS: dict[str, Kind] = {
     "read_file": "read",
@@ -22,11 +22,11 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def judged(policy: Policy, name: str, command: str = "") -> Word:
+def decision(policy: Policy, name: str, command: str = "") -> Word:
     kind = KINDS[name]
     names, hidden = roots(command)
-    asked = Confirmation("?", kind, command=command, roots=names, hidden=hidden) if kind != "read" else None
-    return policy.judge(name, kind, asked).word
+    confirmation = Confirmation("?", kind, command=command, roots=names, hidden=hidden) if kind != "read" else None
+    return policy.judge(name, kind, confirmation).word
 
 
 @pytest.mark.parametrize(
@@ -37,16 +37,16 @@ def judged(policy: Policy, name: str, command: str = "") -> Word:
         ("all", ["run", "run", "run", "run", "run"]),
     ],
 )
-def test_modes(mode: str, words: list[Word]) -> None:
+def test_the_mode_decides_for_each_kind_of_tool(mode: str, words: list[Word]) -> None:
     policy = msgspec.convert({"mode": mode}, Policy)
-    assert [judged(policy, name, "ls") for name in KINDS] == words
+    assert [decision(policy, name, "ls") for name in KINDS] == words
 
 
 def test_denied_beats_allowed_beats_the_mode() -> None:
     policy = Policy("ask", allow=["write_file", "web_fetch"], deny=["web_fetch"])
-    assert judged(policy, "write_file") == "run"
-    assert judged(policy, "web_fetch") == "refuse"
-    assert judged(Policy("all", deny=["read_file"]), "read_file") == "refuse"
+    assert decision(policy, "write_file") == "run"
+    assert decision(policy, "web_fetch") == "refuse"
+    assert decision(Policy("all", deny=["read_file"]), "read_file") == "refuse"
     assert "denied by the policy (read_file)" in Policy(deny=["read_file"]).judge("read_file", "read", None).reason
 
 
@@ -71,7 +71,7 @@ def test_denied_beats_allowed_beats_the_mode() -> None:
 )
 def test_a_command_is_allowed_if_all_its_programs_are(command: str, word: Word) -> None:
     policy = Policy(allow=["run_shell_command(git)", "run_shell_command(wc)"])
-    assert judged(policy, "run_shell_command", command) == word
+    assert decision(policy, "run_shell_command", command) == word
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_a_command_is_allowed_if_all_its_programs_are(command: str, word: Word) 
         ('eval "$X"', "ask"),
     ],
 )
-def test_a_denied_program_is_found_wherever_it_stands(command: str, word: Word) -> None:
-    assert judged(Policy("all", deny=["run_shell_command(rm)"]), "run_shell_command", command) == word
+def test_a_denied_program_is_found_anywhere_in_a_command(command: str, word: Word) -> None:
+    assert decision(Policy("all", deny=["run_shell_command(rm)"]), "run_shell_command", command) == word
 
 
-def test_files_of_git_are_asked_about_although_edits_are_not(tmp_path: Path) -> None:
+def test_edits_of_git_files_need_an_approval_in_the_mode_edits(tmp_path: Path) -> None:
     (tmp_path / ".git/hooks").mkdir(parents=True)
     (tmp_path / "link").symlink_to(".git")
     for name, denied in (("a/b", False), (".git/hooks/pre-commit", True), ("link/config", True), (".gitignore", False)):
@@ -103,8 +103,8 @@ def test_files_of_git_are_asked_about_although_edits_are_not(tmp_path: Path) -> 
         assert (tmp_path / name).exists() != denied
 
 
-def test_ignore_files_are_asked_about_although_edits_are_not(tmp_path: Path) -> None:
-    """Who may change them may read what they keep back."""
+def test_edits_of_ignore_files_need_an_approval_in_the_mode_edits(tmp_path: Path) -> None:
+    """A tool that can change an ignore file can read every ignored file."""
     (tmp_path / ".geminiignore").write_text("secret")
     for name in (".geminiignore", "sub/.dragomanignore", ".GIT/config"):
         arguments = {"file_path": f"{tmp_path}/{name}", "content": "!secret"}
@@ -112,19 +112,19 @@ def test_ignore_files_are_asked_about_although_edits_are_not(tmp_path: Path) -> 
     assert (tmp_path / ".geminiignore").read_text() == "secret"
 
 
-def test_the_users_own_lists_are_asked_about_although_edits_are_not(tmp_path: Path) -> None:
-    """A workspace may be the user's home."""
+def test_edits_of_the_users_trust_lists_need_an_approval_in_the_mode_edits(tmp_path: Path) -> None:
+    """The workspace may be the user's home."""
     for name, denied in ((".local/share/dragoman/trusted-files.json", True), ("dragoman/notes.md", False)):
         arguments = {"file_path": f"{tmp_path}/{name}", "content": "{}"}
         assert run("write_file", arguments, tmp_path, policy=Policy("edits")).result.is_error == denied
 
 
-def test_what_cannot_be_told_is_not_run_beside_a_list_of_denied_programs(tmp_path: Path) -> None:
+def test_an_unreadable_command_is_refused_if_programs_are_denied(tmp_path: Path) -> None:
     done = run("run_shell_command", {"command": "$X"}, tmp_path, policy=Policy("all", deny=["run_shell_command(rm)"]))
-    assert failure(done) == "denied" and "it is unknown whether" in said(done)
+    assert failure(done) == "denied" and "it is unknown whether" in text_of(done)
 
 
-def test_servers_and_their_tools() -> None:
+def test_entries_may_name_a_server_or_one_of_its_tools() -> None:
     def word(policy: Policy, server: str, tool: str) -> Word:
         return policy.judge(f"{server}__{tool}", "other", Confirmation("?", "other", server=server, tool=tool)).word
 
@@ -136,7 +136,7 @@ def test_servers_and_their_tools() -> None:
     assert word(Policy("all", deny=["files/*"]), "files", "read") == "refuse"
 
 
-def test_what_was_said_for_good_is_remembered_and_can_be_saved() -> None:
+def test_always_is_remembered_in_the_policy_and_can_be_saved() -> None:
     policy = Policy()
     names, _ = roots("git log | wc")
     policy.remember("run_shell_command", Confirmation("?", "run", command="git log | wc", roots=names), "always")
@@ -146,22 +146,22 @@ def test_what_was_said_for_good_is_remembered_and_can_be_saved() -> None:
     policy.remember("web_fetch", Confirmation("?", "fetch"), "once")
     policy.remember("web_fetch", Confirmation("?", "fetch"), "no")
     policy.remember("write_file", Confirmation("?", "edit"), "always")
-    again = msgspec.json.decode(msgspec.json.encode(policy), type=Policy)
-    assert again.allow == ["run_shell_command(git)", "run_shell_command(wc)", "write_file", "a/b", "c/*"]
-    assert judged(again, "run_shell_command", "wc x; git status") == "run"
-    assert judged(again, "run_shell_command", "wc x; git push") == "ask"
-    assert judged(again, "run_shell_command", "wc x; rm y") == "ask"
+    decoded = msgspec.json.decode(msgspec.json.encode(policy), type=Policy)
+    assert decoded.allow == ["run_shell_command(git)", "run_shell_command(wc)", "write_file", "a/b", "c/*"]
+    assert decision(decoded, "run_shell_command", "wc x; git status") == "run"
+    assert decision(decoded, "run_shell_command", "wc x; git push") == "ask"
+    assert decision(decoded, "run_shell_command", "wc x; rm y") == "ask"
     assert Policy().allow == []
 
 
 @pytest.mark.parametrize("command", ["ssh host rm -rf x", "xargs -0 rm", 'bash -c "$X"', "sudo rm x"])
-def test_of_a_command_that_hides_something_nothing_is_allowed_for_good(command: str) -> None:
+def test_always_adds_no_entry_for_a_command_with_hidden_programs(command: str) -> None:
     policy = Policy()
     names, hidden = roots(command)
-    asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
-    policy.remember("run_shell_command", asked, "always")
+    confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+    policy.remember("run_shell_command", confirmation, "always")
     assert policy.allow == []
-    assert judged(policy, "run_shell_command", "rm y") == "ask"
+    assert decision(policy, "run_shell_command", "rm y") == "ask"
 
 
 @pytest.mark.parametrize(
@@ -176,18 +176,19 @@ def test_of_a_command_that_hides_something_nothing_is_allowed_for_good(command: 
         "git bisect run rm",
     ],
 )
-def test_nothing_else_is_run_under_the_name_of_what_is_allowed(command: str) -> None:
+def test_an_allowed_name_cannot_start_another_program(command: str) -> None:
     programs = ("git", "export", "read", "ls")
     assert (
-        judged(Policy(allow=[f"run_shell_command({name})" for name in programs]), "run_shell_command", command) == "ask"
+        decision(Policy(allow=[f"run_shell_command({name})" for name in programs]), "run_shell_command", command)
+        == "ask"
     )
 
 
-def test_always_means_that_nobody_is_asked_again(tmp_path: Path) -> None:
-    asked: list[str] = []
+def test_after_always_the_same_program_needs_no_approval(tmp_path: Path) -> None:
+    confirmed: list[str] = []
 
     async def approve(confirmation: Confirmation) -> Approval:
-        asked.append(confirmation.command)
+        confirmed.append(confirmation.command)
         return Approval("always")
 
     policy = Policy()
@@ -195,27 +196,27 @@ def test_always_means_that_nobody_is_asked_again(tmp_path: Path) -> None:
         assert not run(
             "run_shell_command", {"command": command}, tmp_path, policy=policy, approve=approve
         ).result.is_error
-    assert asked == ["echo one", "echo three | cat"]
+    assert confirmed == ["echo one", "echo three | cat"]
 
 
 @pytest.mark.parametrize("name", ["run_shell_command", "write_file", "web_fetch", "save_memory"])
-def test_with_nobody_to_ask_what_is_not_allowed_is_denied_and_that_is_said(tmp_path: Path, name: str) -> None:
+def test_without_a_person_a_tool_that_needs_approval_is_denied(tmp_path: Path, name: str) -> None:
     arguments = {"command": "touch x", "file_path": f"{tmp_path}/x", "content": "", "prompt": "http://x.y", "fact": "f"}
-    wanted = {
+    parameters = {
         "run_shell_command": ["command"],
         "write_file": ["file_path", "content"],
         "web_fetch": ["prompt"],
         "save_memory": ["fact"],
     }[name]
     config = tmp_path / "config"
-    here = around(tmp_path, config=config)
-    done = run(name, {key: arguments[key] for key in wanted}, here, policy=Policy())
+    environment = environment_for(tmp_path, config=config)
+    done = run(name, {key: arguments[key] for key in parameters}, environment, policy=Policy())
     assert failure(done) == "denied" and done.decision == "reject"
-    assert f'Tool "{name}" was not run' in said(done) and "nobody to ask" in said(done)
+    assert f'Tool "{name}" was not run' in text_of(done) and "nobody to ask" in text_of(done)
     assert not (tmp_path / "x").exists() and not (config / "memory.md").exists()
 
 
-def test_secrets_are_not_passed_unless_they_are_listed() -> None:
+def test_secrets_are_passed_to_commands_only_if_they_are_listed() -> None:
     environ = {
         "PATH": "/bin",
         "HOME": "/h",
@@ -238,9 +239,9 @@ def test_secrets_are_not_passed_unless_they_are_listed() -> None:
     assert set(listed) - set(Policy().passed(environ)) == {"GITHUB_TOKEN", "AWS_PROFILE", "AWS_SECRET_ACCESS_KEY"}
 
 
-def test_a_command_sees_only_what_is_passed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_gets_only_the_passed_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hidden-value")
-    assert "hidden-value" not in said(run("run_shell_command", {"command": "env; set"}, tmp_path))
+    assert "hidden-value" not in text_of(run("run_shell_command", {"command": "env; set"}, tmp_path))
 
 
 FOLDER_PROGRAMS = ["make", "pytest", "git log", "cargo test", "go test", "npm test", "./tool", "unknown x"]
@@ -248,7 +249,7 @@ FOLDER_PROGRAMS = ["make", "pytest", "git log", "cargo test", "go test", "npm te
 
 @pytest.mark.parametrize("command", FOLDER_PROGRAMS)
 @pytest.mark.parametrize("directory", ["sub", "./sub", "sub/.", "link"])
-def test_another_folder_is_asked_about_like_cd(command: str, directory: str, tmp_path: Path) -> None:
+def test_a_command_in_another_folder_needs_an_approval_like_cd(command: str, directory: str, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "link").symlink_to("sub")
     policy = Policy(allow=[f"run_shell_command({entry})" for entry in (command, command.split()[0], "cd")])
@@ -262,14 +263,14 @@ def test_another_folder_is_asked_about_like_cd(command: str, directory: str, tmp
 
 
 @pytest.mark.parametrize("directory", ["", ".", "./", "sub/..", "self"])
-def test_the_root_by_any_name_is_no_other_folder(directory: str, tmp_path: Path) -> None:
+def test_the_root_under_any_name_is_no_other_folder(directory: str, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "self").symlink_to(".")
     (tmp_path / "tool").write_text("#!/bin/sh\necho done\n")
     (tmp_path / "tool").chmod(0o755)
     policy = Policy(allow=["run_shell_command(./tool)"])
     arguments = {"command": "./tool", "directory": directory}
-    assert "Output: done" in said(run("run_shell_command", arguments, tmp_path, policy=policy))
+    assert "Output: done" in text_of(run("run_shell_command", arguments, tmp_path, policy=policy))
 
 
 def test_a_second_root_is_another_folder(tmp_path: Path) -> None:
@@ -278,21 +279,21 @@ def test_a_second_root_is_another_folder(tmp_path: Path) -> None:
         root.mkdir()
     policy = Policy(allow=["run_shell_command(make)"])
     arguments = {"command": "make", "directory": str(tmp_path / "b")}
-    assert failure(run("run_shell_command", arguments, around(*roots_of_two), policy=policy)) == "denied"
+    assert failure(run("run_shell_command", arguments, environment_for(*roots_of_two), policy=policy)) == "denied"
 
 
-def test_programs_that_only_read_run_in_any_folder(tmp_path: Path) -> None:
+def test_read_only_programs_run_in_any_folder(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/file").write_text("text")
     policy = Policy(allow=["run_shell_command(cat)", "run_shell_command(cd)"])
     for arguments in ({"command": "cat file", "directory": "sub"}, {"command": "cd sub && cat file"}):
-        assert "Output: text" in said(run("run_shell_command", arguments, tmp_path, policy=policy))
+        assert "Output: text" in text_of(run("run_shell_command", arguments, tmp_path, policy=policy))
 
 
 def test_always_in_another_folder_allows_nothing_at_the_root() -> None:
     for command, folder in (("make", "/x/sub"), ("cd sub && make", "")):
         policy = Policy()
         names, hidden = roots(command)
-        asked = Confirmation("?", "run", command=command, roots=names, folder=folder, hidden=hidden)
-        policy.remember("run_shell_command", asked, "always")
-        assert judged(policy, "run_shell_command", "make") == "ask"
+        confirmation = Confirmation("?", "run", command=command, roots=names, folder=folder, hidden=hidden)
+        policy.remember("run_shell_command", confirmation, "always")
+        assert decision(policy, "run_shell_command", "make") == "ask"

@@ -1,4 +1,4 @@
-"""Instructions of the project: found from its root downwards, read as text within limits, and given to the model."""
+"""Instruction files of a project: they are searched from the root down, read within limits and given to the model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _paths(*folders: Path) -> list[Path]:
     return [one.path for one in found_instructions(folders)]
 
 
-def test_files_are_found_from_the_root_of_the_project_down_to_the_folder(project: Path) -> None:
+def test_files_are_found_from_the_root_of_the_project_to_the_folder(project: Path) -> None:
     assert _paths(project / "src") == [project / "AGENTS.md", project / "CLAUDE.md", project / "src" / "GEMINI.md"]
     assert _paths(project, project / "src")[-1] == project / "src" / "GEMINI.md"
 
@@ -51,13 +51,13 @@ def test_without_a_repository_only_the_folder_counts(tmp_path: Path) -> None:
     assert _paths(inside.parent) == [inside] and project_root(inside.parent) == inside.parent
 
 
-def test_one_text_under_two_names_counts_once(project: Path) -> None:
+def test_the_same_text_under_two_names_is_given_once(project: Path) -> None:
     (project / "src" / "CLAUDE.md").symlink_to("GEMINI.md")
     _write(project / "src" / "AGENTS.md", "Use tabs.")
     assert len(_paths(project / "src")) == 3
 
 
-def test_what_is_no_text_or_leaves_the_project_is_left_out(project: Path, tmp_path: Path) -> None:
+def test_files_outside_the_project_or_without_text_are_left_out(project: Path, tmp_path: Path) -> None:
     for name in ("AGENTS.md", "CLAUDE.md"):
         (project / name).unlink()
     secret = _write(tmp_path / "secret.txt", "a key")
@@ -78,63 +78,63 @@ def test_a_long_file_is_cut_and_the_number_of_files_is_bounded(project: Path) ->
     assert len(found_instructions((folder,))) == MAX_FILES
 
 
-def _begun(folder: Path, **more: Any) -> tuple[list[Any], str, Agent]:
-    """The first events, the first turn, and the agent."""
+def _first_turn(folder: Path, **more: Any) -> tuple[list[Any], str, Agent]:
+    """Ask an agent one question. Returns the events, the text of the first turn, and the agent."""
     agent = Agent("rehearsal/rules", folder=folder, environment={"HOME": str(folder)}, **more)
 
     async def inner() -> list[Any]:
-        async with aclosing(agent.stream("Hello")) as happenings:
-            return [one async for one in happenings]
+        async with aclosing(agent.stream("Hello")) as stream:
+            return [one async for one in stream]
 
-    happened = asyncio.run(inner())
-    return happened, "".join([part.text for part in agent.session.turns[0].parts if isinstance(part, Text)]), agent
+    events = asyncio.run(inner())
+    return events, "".join([part.text for part in agent.session.turns[0].parts if isinstance(part, Text)]), agent
 
 
 def test_an_agent_names_the_files_and_gives_their_text_to_the_model(project: Path) -> None:
-    happened, first, agent = _begun(project)
+    events, first, agent = _first_turn(project)
     files = (str(project / "AGENTS.md"), str(project / "CLAUDE.md"))
-    assert happened[0] == ProjectInstructions(files)
+    assert events[0] == ProjectInstructions(files)
     assert f"--- {files[0]} ---\nUse tabs." in first and "cannot allow you anything" in first
     assert "Use tabs." not in agent.session.system
 
 
-def test_an_agent_without_a_folder_or_without_the_wish_reads_none(project: Path) -> None:
-    assert "Use tabs." not in _begun(project, instructions=False)[1]
-    happened, first, _ = _begun(project, tools=[])
-    assert first == "Hello" and not any(isinstance(one, ProjectInstructions) for one in happened)
+def test_instructions_can_be_switched_off(project: Path) -> None:
+    assert "Use tabs." not in _first_turn(project, instructions=False)[1]
+    events, first, _ = _first_turn(project, tools=[])
+    assert first == "Hello" and not any(isinstance(one, ProjectInstructions) for one in events)
 
 
-def test_the_whole_folder_is_given_where_it_is_wanted(project: Path) -> None:
+def test_the_option_full_context_adds_all_files_of_the_folder(project: Path) -> None:
     _write(project / "src" / "a.py", "print(1)")
-    assert "print(1)" not in _begun(project)[1]
-    first = _begun(project, full_context=True)[1]
+    assert "print(1)" not in _first_turn(project)[1]
+    first = _first_turn(project, full_context=True)[1]
     assert "--- src/a.py ---\nprint(1)" in first and first.endswith("--- End of content ---")
 
 
-def test_another_system_text_is_read_and_ours_is_written(tmp_path: Path) -> None:
-    mine = _write(tmp_path / "mine.md", "You are a poet.\n")
+def test_variables_replace_or_save_the_system_text(tmp_path: Path) -> None:
+    system_file = _write(tmp_path / "mine.md", "You are a poet.\n")
     out = tmp_path / "out.md"
-    assert own_system({"GEMINI_SYSTEM_MD": str(mine), "GEMINI_WRITE_SYSTEM_MD": str(out)}) == "You are a poet."
+    assert own_system({"GEMINI_SYSTEM_MD": str(system_file), "GEMINI_WRITE_SYSTEM_MD": str(out)}) == "You are a poet."
     assert out.read_text() == SYSTEM + "\n"
     for off in ("", "0", "false"):
         assert own_system({"GEMINI_SYSTEM_MD": off, "GEMINI_WRITE_SYSTEM_MD": off}) == SYSTEM
 
 
 @pytest.mark.parametrize("name", ["GEMINI_SYSTEM_MD", "GEMINI_WRITE_SYSTEM_MD"])
-def test_a_system_file_that_is_not_there_is_named(name: str, tmp_path: Path) -> None:
+def test_a_missing_system_file_is_reported(name: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=f"{name}.*none/x.md.*No such file"):
         own_system({name: str(tmp_path / "none" / "x.md")})
 
 
-def test_the_agent_uses_the_other_system_text(tmp_path: Path) -> None:
-    mine = _write(tmp_path / "mine.md", "You are a poet.")
-    environment = {"HOME": str(tmp_path), "GEMINI_SYSTEM_MD": str(mine)}
+def test_the_agent_uses_the_replaced_system_text(tmp_path: Path) -> None:
+    system_file = _write(tmp_path / "mine.md", "You are a poet.")
+    environment = {"HOME": str(tmp_path), "GEMINI_SYSTEM_MD": str(system_file)}
     agent = Agent("rehearsal/rules", folder=tmp_path, system="Rhyme.", environment=environment)
     agent.ask("Hello")
     assert agent.session.system == "You are a poet.\n\nRhyme."
 
 
-def test_facts_are_kept_where_the_person_wants_them(tmp_path: Path) -> None:
+def test_facts_are_saved_in_the_configured_file(tmp_path: Path) -> None:
     file = tmp_path / ".gemini" / "GEMINI.md"
     tool = save_memory.SaveMemory()
     done = asyncio.run(tool.run({"fact": "I like tea."}, ToolEnvironment((), memory=file)))

@@ -1,4 +1,4 @@
-"""run_shell_command in a real shell: the eight lines, and that nothing is left running."""
+"""run_shell_command in a real shell: the eight lines of the result, and the end of all processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dragoman.runtime.builtin_tools.run_shell_command import RunShellCommand
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.sandbox_interface import ProcessStart, Sandbox
 from dragoman.runtime.toolbox import Done, Toolbox
-from tests.unit.runtime.helpers import around, call, failure, run, said
+from tests.unit.runtime.helpers import call, environment_for, failure, run, text_of
 
 LINES = (
     "Command",
@@ -31,10 +31,10 @@ LINES = (
 
 
 def lines(done: Done) -> dict[str, str]:
-    """What stands behind each of the eight words, which must come in this order."""
+    """The value of each of the eight lines. The lines must come in this order."""
     pattern = "\n".join(rf"{name}: (.*)" for name in LINES)
-    found = re.fullmatch(pattern, said(done), re.DOTALL)
-    assert found is not None, said(done)
+    found = re.fullmatch(pattern, text_of(done), re.DOTALL)
+    assert found is not None, text_of(done)
     return dict(zip(LINES, found.groups(), strict=True))
 
 
@@ -47,7 +47,7 @@ def alive(pid: int) -> bool:
 
 
 def marked(word: str) -> list[int]:
-    """Processes that have a word among their arguments."""
+    """The processes with this word among their arguments."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -60,10 +60,10 @@ def marked(word: str) -> list[int]:
     return found
 
 
-def test_the_eight_lines_in_their_order(tmp_path: Path) -> None:
+def test_the_result_has_eight_lines_in_order(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("")
     done = run("run_shell_command", {"command": "ls"}, tmp_path)
-    text = said(done)
+    text = text_of(done)
     pgid = text.rpartition(" ")[2]
     assert pgid.isdigit()
     assert text == (
@@ -79,37 +79,40 @@ def test_error_exit_code_and_directory(tmp_path: Path) -> None:
     assert found["Error"] == "bad" and found["Exit Code"] == "3"
 
 
-def test_nothing_said(tmp_path: Path) -> None:
+def test_a_command_without_output(tmp_path: Path) -> None:
     found = lines(run("run_shell_command", {"command": "true"}, tmp_path))
     assert found["Output"] == "(empty)" and found["Error"] == "(none)"
 
 
-def test_ended_by_a_signal(tmp_path: Path) -> None:
+def test_a_command_ended_by_a_signal(tmp_path: Path) -> None:
     found = lines(run("run_shell_command", {"command": "kill -TERM $$"}, tmp_path))
     assert found["Exit Code"] == "(none)" and found["Signal"] == "SIGTERM"
 
 
-def test_ended_by_a_signal_that_has_no_name(tmp_path: Path) -> None:
+def test_a_command_ended_by_a_signal_without_a_name(tmp_path: Path) -> None:
     found = lines(run("run_shell_command", {"command": "echo said; kill -40 $$"}, tmp_path))
     assert (found["Output"], found["Exit Code"], found["Signal"]) == ("said", "(none)", "SIG40")
 
 
 def test_a_command_that_cannot_be_started(tmp_path: Path) -> None:
     done = run("run_shell_command", {"command": "echo " + "x" * 300_000}, tmp_path)
-    assert (failure(done), said(done)) == ("shell_execute_error", "The command was not started: Argument list too long")
+    assert (failure(done), text_of(done)) == (
+        "shell_execute_error",
+        "The command was not started: Argument list too long",
+    )
 
 
-def test_a_process_group_of_its_own(tmp_path: Path) -> None:
+def test_a_command_has_its_own_process_group(tmp_path: Path) -> None:
     found = lines(run("run_shell_command", {"command": "ps -o pgid= -p $$ | tr -d ' '"}, tmp_path))
     assert found["Output"] == found["Process Group PGID"] != str(os.getpgrp())
 
 
-def test_nobody_answers_questions(tmp_path: Path) -> None:
+def test_a_command_has_no_standard_input_and_no_terminal(tmp_path: Path) -> None:
     found = lines(run("run_shell_command", {"command": "read x; echo got:$x; cat /dev/tty"}, tmp_path))
     assert found["Output"] == "got:" and "No such device" in found["Error"]
 
 
-def test_nobody_writes_a_message(tmp_path: Path) -> None:
+def test_a_command_starts_no_editor(tmp_path: Path) -> None:
     command = "git init -q; git -c user.name=n -c user.email=e commit --allow-empty"
     found = lines(run("run_shell_command", {"command": command}, tmp_path))
     assert found["Exit Code"] == "1" and "empty commit message" in found["Error"]
@@ -122,7 +125,7 @@ def test_arguments_that_are_refused(tmp_path: Path, arguments: dict[str, str]) -
     assert failure(run("run_shell_command", arguments, tmp_path)) == "invalid_tool_params"
 
 
-def test_much_output_is_kept_from_both_ends(tmp_path: Path) -> None:
+def test_of_long_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
     found = lines(
         run(
             "run_shell_command",
@@ -139,13 +142,13 @@ def test_output_that_is_no_text(tmp_path: Path) -> None:
 
 
 async def _run(tool: RunShellCommand, command: str, where: Path, report: list[str] | None = None) -> Done:
-    told = report if report is not None else []
+    reports = report if report is not None else []
     return await Toolbox([tool]).run(
-        call(tool.name, {"command": command}), around(where, report=told.append), Policy("all")
+        call(tool.name, {"command": command}), environment_for(where, report=reports.append), Policy("all")
     )
 
 
-def test_background_processes_are_reported_go_on_and_end_with_the_session(tmp_path: Path) -> None:
+def test_background_processes_are_listed_and_end_with_the_session(tmp_path: Path) -> None:
     async def work() -> None:
         tool = RunShellCommand()
         done = await _run(tool, "(while true; do echo noise; sleep 0.01; done) & echo started", tmp_path)
@@ -153,7 +156,7 @@ def test_background_processes_are_reported_go_on_and_end_with_the_session(tmp_pa
         assert found["Output"].startswith("started") or "started" in found["Output"]
         pids = [int(pid) for pid in found["Background PIDs"].split(", ")]
         assert pids and any(alive(pid) for pid in pids)
-        await asyncio.sleep(0.3)  # it goes on, and writes to where nobody listens any more
+        await asyncio.sleep(0.3)  # The process continues, and its output is no longer read.
         assert processes.members(int(found["Process Group PGID"]))
         await tool.close()
         assert processes.members(int(found["Process Group PGID"])) == []
@@ -161,7 +164,7 @@ def test_background_processes_are_reported_go_on_and_end_with_the_session(tmp_pa
     asyncio.run(work())
 
 
-def test_a_background_process_that_never_stops_talking(tmp_path: Path) -> None:
+def test_a_background_process_with_endless_output_ends_with_the_session(tmp_path: Path) -> None:
     async def work() -> None:
         tool = RunShellCommand()
         found = lines(await _run(tool, "yes & echo started >&2", tmp_path))
@@ -172,14 +175,14 @@ def test_a_background_process_that_never_stops_talking(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
-def test_who_has_left_the_group_and_lost_its_parent_is_found_too(tmp_path: Path) -> None:
+def test_a_process_outside_the_group_without_a_parent_is_found(tmp_path: Path) -> None:
     mark = f"8{os.getpid()}5"
 
     async def work() -> None:
         tool = RunShellCommand()
         found = lines(await _run(tool, f"(setsid sleep 300.{mark} &); echo started", tmp_path))
         pids = {int(pid) for pid in found["Background PIDs"].split(", ")}
-        for _ in range(1000):  # it is found by its number before it has become what it is found by here
+        for _ in range(1000):  # Wait until the process has replaced its program with `sleep`.
             if marked(f"300.{mark}"):
                 break
             await asyncio.sleep(0.01)
@@ -191,8 +194,8 @@ def test_who_has_left_the_group_and_lost_its_parent_is_found_too(tmp_path: Path)
     asyncio.run(work())
 
 
-def test_who_was_seen_once_is_ended_with_the_session(tmp_path: Path) -> None:
-    """It has left the group, the session and the variable, and later loses its parent too."""
+def test_a_process_that_was_found_once_ends_with_the_session(tmp_path: Path) -> None:
+    """The process has left the group and the session and has dropped the variable. Later its parent ends too."""
     mark = f"7{os.getpid()}6"
 
     async def work() -> None:
@@ -211,12 +214,12 @@ def test_who_was_seen_once_is_ended_with_the_session(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
-def test_a_background_process_that_the_model_ends_itself(tmp_path: Path) -> None:
+def test_the_model_can_end_a_background_process(tmp_path: Path) -> None:
     async def work() -> None:
         tool = RunShellCommand()
         found = lines(await _run(tool, "sleep 300 & echo", tmp_path))
-        again = lines(await _run(tool, f"kill -- -{found['Process Group PGID']}", tmp_path))
-        assert again["Exit Code"] == "0"
+        second = lines(await _run(tool, f"kill -- -{found['Process Group PGID']}", tmp_path))
+        assert second["Exit Code"] == "0"
         for _ in range(100):
             if not processes.members(int(found["Process Group PGID"])):
                 break
@@ -245,7 +248,7 @@ STUBBORN = [
 
 
 @pytest.mark.parametrize("number", range(len(STUBBORN)))
-def test_when_its_time_is_over_nothing_is_left(tmp_path: Path, number: int) -> None:
+def test_after_the_time_limit_no_process_is_left(tmp_path: Path, number: int) -> None:
     mark = f"{number}{os.getpid()}1"
     tool = RunShellCommand(seconds=0.4)
     done = asyncio.run(_run(tool, "echo begun; " + STUBBORN[number].format(mark=mark), tmp_path))
@@ -258,15 +261,15 @@ def test_when_its_time_is_over_nothing_is_left(tmp_path: Path, number: int) -> N
 
 @pytest.mark.parametrize("number", range(len(STUBBORN)))
 @pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
-def test_being_cancelled_leaves_nothing(tmp_path: Path, number: int, twice: bool) -> None:
+def test_a_cancelled_command_leaves_no_process(tmp_path: Path, number: int, twice: bool) -> None:
     mark = f"{number}{os.getpid()}{2 + twice}"
-    begun = tmp_path / "begun"
+    marker = tmp_path / "begun"
 
     async def work() -> None:
         task = asyncio.ensure_future(
-            _run(RunShellCommand(), f"touch {begun}; " + STUBBORN[number].format(mark=mark), tmp_path)
+            _run(RunShellCommand(), f"touch {marker}; " + STUBBORN[number].format(mark=mark), tmp_path)
         )
-        while not begun.exists():
+        while not marker.exists():
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)
         task.cancel()
@@ -280,7 +283,7 @@ def test_being_cancelled_leaves_nothing(tmp_path: Path, number: int, twice: bool
     asyncio.run(work())
 
 
-def test_being_cancelled_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
+def test_a_command_cancelled_at_any_moment_leaves_no_process(tmp_path: Path) -> None:
     mark = f"9{os.getpid()}4"
 
     async def work() -> None:
@@ -296,7 +299,7 @@ def test_being_cancelled_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
-def test_descriptors_are_given_back(tmp_path: Path) -> None:
+def test_file_descriptors_are_closed(tmp_path: Path) -> None:
     def count() -> int:
         return len(os.listdir("/proc/self/fd"))
 
@@ -317,34 +320,34 @@ def test_descriptors_are_given_back(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
-def test_output_is_told_now_and_then_not_with_every_piece(tmp_path: Path) -> None:
-    told: list[str] = []
+def test_output_is_reported_at_intervals(tmp_path: Path) -> None:
+    reports: list[str] = []
     tool = RunShellCommand(interval=0.2)
-    asyncio.run(_run(tool, "for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.05; done", tmp_path, told))
-    assert 1 <= len(told) <= 5
-    assert all(after.startswith(before.rstrip("\n")) for before, after in pairwise(told))
+    asyncio.run(_run(tool, "for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.05; done", tmp_path, reports))
+    assert 1 <= len(reports) <= 5
+    assert all(after.startswith(before.rstrip("\n")) for before, after in pairwise(reports))
 
 
-def test_at_most_once_a_second_unless_said() -> None:
+def test_the_default_interval_is_one_second() -> None:
     assert RunShellCommand().interval == 1.0
 
 
-def test_a_group_whose_number_is_anothers_by_now_is_left_alone() -> None:
+def test_a_process_group_with_a_reused_number_is_not_ended() -> None:
     stranger = processes.Left(os.getpid(), frozenset({(os.getpid(), 1)}))
     asyncio.run(stranger.end())
     assert alive(os.getpid())
 
 
-def test_a_person_is_told_where_and_in_one_line_why(tmp_path: Path) -> None:
+def test_a_confirmation_shows_the_description_and_the_folder_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     arguments = {"command": "rm -rf *", "directory": "sub", "description": "List files\n$ ls\n[y]es: "}
-    asked = asyncio.run(RunShellCommand().confirm(arguments, around(tmp_path)))
-    assert asked is not None and asked.command == "rm -rf *"
-    assert asked.title == "List files $ ls [y]es: (in sub)"
+    confirmation = asyncio.run(RunShellCommand().confirm(arguments, environment_for(tmp_path)))
+    assert confirmation is not None and confirmation.command == "rm -rf *"
+    assert confirmation.title == "List files $ ls [y]es: (in sub)"
 
 
-def test_git_uses_no_repository_that_lies_among_the_files(tmp_path: Path) -> None:
-    """Any folder with these files is a repository to git, and its `config` names a program that `git status` runs."""
+def test_git_uses_no_bare_repository_in_the_workspace(tmp_path: Path) -> None:
+    """For git, any folder with these files is a repository. Its `config` names a program that `git status` runs."""
     mark = tmp_path / "was-run"
     fixtures = tmp_path / "fixtures"
     for folder in ("objects", "refs", "work"):
@@ -357,25 +360,25 @@ def test_git_uses_no_repository_that_lies_among_the_files(tmp_path: Path) -> Non
     assert not mark.exists() and "bare" in found["Error"]
 
 
-def test_a_sandbox_decides_how_the_process_is_started(tmp_path: Path) -> None:
+def test_a_sandbox_changes_the_start_of_the_process(tmp_path: Path) -> None:
     seen: list[ProcessStart] = []
 
-    class Walls(Sandbox):
+    class RecordingSandbox(Sandbox):
         name = "walls"
 
         def __call__(self, start: ProcessStart, /) -> ProcessStart:
             seen.append(start)
             return structs.replace(start, command=("env", "WITHIN=walls", *start.command))
 
-    toolbox = Toolbox([RunShellCommand(sandbox=Walls())])
-    asked = call("run_shell_command", {"command": "echo $WITHIN"})
-    done = asyncio.run(toolbox.run(asked, around(tmp_path), Policy("all")))
+    toolbox = Toolbox([RunShellCommand(sandbox=RecordingSandbox())])
+    command = call("run_shell_command", {"command": "echo $WITHIN"})
+    done = asyncio.run(toolbox.run(command, environment_for(tmp_path), Policy("all")))
     assert lines(done)["Output"] == "walls"
     assert (seen[0].command, seen[0].folder) == (("bash", "-c", "echo $WITHIN"), tmp_path)
     assert seen[0].workspace == (tmp_path,)
 
 
-def test_a_sandbox_that_cannot_be_made_starts_nothing(tmp_path: Path) -> None:
+def test_without_its_sandbox_no_command_starts(tmp_path: Path) -> None:
     class Broken(Sandbox):
         name = "broken"
 
@@ -383,9 +386,9 @@ def test_a_sandbox_that_cannot_be_made_starts_nothing(tmp_path: Path) -> None:
             raise OSError("no such sandbox")
 
     toolbox = Toolbox([RunShellCommand(sandbox=Broken())])
-    asked = call("run_shell_command", {"command": "touch x"})
-    done = asyncio.run(toolbox.run(asked, around(tmp_path), Policy("all")))
-    assert (failure(done), said(done)) == ("shell_execute_error", "The command was not started: no such sandbox")
+    command = call("run_shell_command", {"command": "touch x"})
+    done = asyncio.run(toolbox.run(command, environment_for(tmp_path), Policy("all")))
+    assert (failure(done), text_of(done)) == ("shell_execute_error", "The command was not started: no such sandbox")
     assert not (tmp_path / "x").exists()
 
 
@@ -398,6 +401,6 @@ def test_a_sandbox_that_cannot_be_made_starts_nothing(tmp_path: Path) -> None:
         ("true", ""),
     ],
 )
-def test_a_person_sees_the_output_and_a_code_that_is_not_zero(tmp_path: Path, command: str, shown: str) -> None:
-    done = asyncio.run(RunShellCommand().run({"command": command}, around(tmp_path)))
+def test_a_person_sees_the_output_and_a_nonzero_exit_code(tmp_path: Path, command: str, shown: str) -> None:
+    done = asyncio.run(RunShellCommand().run({"command": command}, environment_for(tmp_path)))
     assert done.display == shown

@@ -1,4 +1,4 @@
-"""Commands in a sandbox: what each sandbox that works on this machine allows, and how a sandbox is chosen."""
+"""Commands in a sandbox: the rights of a command in each sandbox of this machine, and the choice of a sandbox."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dragoman.runtime.sandboxes import landlock_start, macos
 from dragoman.runtime.sandboxes.escape_probe import probe
 from dragoman.runtime.tool_interface import Confirmation, ToolEnvironment
 from dragoman.runtime.toolbox import Done, Toolbox
-from tests.unit.runtime.helpers import around, call, said
+from tests.unit.runtime.helpers import call, environment_for, text_of
 
 
 @pytest.fixture(params=sandboxes.names(), scope="module")
@@ -44,7 +44,7 @@ def sandbox(request: pytest.FixtureRequest) -> Sandbox:
 
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path]:
-    """The workspace, and a folder outside of it with a file."""
+    """The workspace, and an outside folder with a file."""
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     inside.mkdir()
     outside.mkdir()
@@ -54,14 +54,14 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """A server on loopback. It accepts no connection until a test does."""
+    """A listening socket on loopback. A test accepts the connection."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         yield server
 
 
 def run(sandbox: Sandbox | None, workspace: Path, *commands: str | dict[str, Any]) -> list[Done]:
-    """Run commands one after another, with one tool."""
+    """Run several commands with one tool."""
 
     async def work() -> list[Done]:
         toolbox = Toolbox([RunShellCommand(seconds=20, sandbox=sandbox)])
@@ -69,7 +69,7 @@ def run(sandbox: Sandbox | None, workspace: Path, *commands: str | dict[str, Any
             return [
                 await toolbox.run(
                     call("run_shell_command", {"command": one} if isinstance(one, str) else one),
-                    around(workspace),
+                    environment_for(workspace),
                     Policy("all"),
                 )
                 for one in commands
@@ -81,7 +81,7 @@ def run(sandbox: Sandbox | None, workspace: Path, *commands: str | dict[str, Any
 
 
 def lines(done: Done) -> dict[str, str]:
-    return dict([line.partition(": ")[::2] for line in said(done).splitlines()])
+    return dict([line.partition(": ")[::2] for line in text_of(done).splitlines()])
 
 
 def test_a_command_writes_in_the_workspace(sandbox: Sandbox, folders: tuple[Path, Path]) -> None:
@@ -115,16 +115,16 @@ def test_a_command_changes_nothing_outside(sandbox: Sandbox, folders: tuple[Path
 
 
 def test_a_refused_command_names_the_sandbox_to_the_model(sandbox: Sandbox, tmp_path: Path) -> None:
-    """The file lies in the home: a sandbox may hide the folder of temporary files."""
+    """The file is in the home, because a sandbox may hide the folder of temporary files."""
     (done,) = run(sandbox, tmp_path, f"touch {Path.home()}/.dragoman-test-outside")
     assert not (Path.home() / ".dragoman-test-outside").exists()
-    assert f"[sandbox {sandbox.name}: the command can write only in the workspace" in said(done)
+    assert f"[sandbox {sandbox.name}: the command can write only in the workspace" in text_of(done)
 
 
 def test_temporary_files_are_kept_between_commands_and_removed_at_the_end(sandbox: Sandbox, tmp_path: Path) -> None:
     done = run(sandbox, tmp_path, "mktemp; echo kept > $TMPDIR/a", "cat $TMPDIR/a; cat <<< here", "echo $TMPDIR")
     assert [lines(one)["Exit Code"] for one in done] == ["0", "0", "0"]
-    assert "kept\nhere" in said(done[1])
+    assert "kept\nhere" in text_of(done[1])
     used = Path(lines(done[2])["Output"])
     assert used == Path("/tmp") or not used.exists()
 
@@ -143,7 +143,7 @@ PYTHON = (
 
 
 @pytest.mark.parametrize("command", [CONNECT, PYTHON])
-def test_there_is_no_network_unless_the_command_asks(
+def test_a_command_has_no_network_unless_it_requests_the_network(
     sandbox: Sandbox, tmp_path: Path, listener: socket.socket, command: str
 ) -> None:
     port = listener.getsockname()[1]
@@ -153,7 +153,7 @@ def test_there_is_no_network_unless_the_command_asks(
     with pytest.raises(BlockingIOError):
         listener.accept()
     (with_network,) = run(sandbox, tmp_path, {"command": words, "network": True})
-    assert lines(with_network)["Exit Code"] == "0", said(with_network)
+    assert lines(with_network)["Exit Code"] == "0", text_of(with_network)
     listener.accept()[0].close()
 
 
@@ -171,7 +171,7 @@ def test_no_datagram_leaves(sandbox: Sandbox, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not os.access("/run", os.W_OK), reason="only root can listen in /run")
 def test_services_in_run_cannot_be_reached(sandbox: Sandbox, tmp_path: Path) -> None:
-    """A service such as Docker or D-Bus would do for the command what the sandbox refuses."""
+    """A service such as Docker or D-Bus could do the forbidden work for the command."""
     address = f"/run/dragoman-test-{os.getpid()}"
     words = f"{sys.executable} -c \"import socket; socket.socket(socket.AF_UNIX).connect('{address}')\""
     try:
@@ -184,8 +184,8 @@ def test_services_in_run_cannot_be_reached(sandbox: Sandbox, tmp_path: Path) -> 
     assert (lines(confined)["Exit Code"], lines(free)["Exit Code"]) == ("1", "0")
 
 
-def test_programs_talk_to_each_other(sandbox: Sandbox, tmp_path: Path) -> None:
-    """A pair of sockets is no network: many programs use one between their own processes."""
+def test_programs_can_use_socket_pairs(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A pair of sockets is no network. Many programs use a pair between their own processes."""
     words = f"{sys.executable} -c \"import socket; a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1))\""
     (done,) = run(sandbox, tmp_path, words)
     assert lines(done)["Output"] == "b'x'"
@@ -194,7 +194,7 @@ def test_programs_talk_to_each_other(sandbox: Sandbox, tmp_path: Path) -> None:
 def test_a_later_command_ends_background_processes_of_an_earlier_command(sandbox: Sandbox, tmp_path: Path) -> None:
     async def work() -> tuple[str, str]:
         toolbox = Toolbox([RunShellCommand(seconds=20, sandbox=sandbox)])
-        where, policy = around(tmp_path), Policy("all")
+        where, policy = environment_for(tmp_path), Policy("all")
         try:
             first = await toolbox.run(call("run_shell_command", {"command": "sleep 300 &"}), where, policy)
             group = lines(first)["Process Group PGID"]
@@ -250,12 +250,12 @@ class _Absent(Sandbox):
         raise FileNotFoundError("the program is not installed")
 
 
-def test_the_probe_finds_a_sandbox_that_does_not_hold(sandbox: Sandbox) -> None:
+def test_the_probe_finds_a_sandbox_that_does_not_protect(sandbox: Sandbox) -> None:
     assert probe(_Open()) == "a command can write outside of the workspace"
     assert probe(_OnlyFiles(sandbox)) == "a command can use the network"
 
 
-def test_the_probe_repeats_why_a_sandbox_cannot_be_made() -> None:
+def test_the_probe_reports_why_a_sandbox_cannot_be_made() -> None:
     assert probe(_Nothing()) == "no right to make a namespace"
     assert probe(_Absent()) == "the program is not installed"
     assert not list(Path.home().glob(".dragoman-probe-*"))
@@ -289,28 +289,28 @@ def test_the_command_line_names_every_sandbox() -> None:
     assert tuple(choice) == (sandboxes.AUTO, sandboxes.OFF, *sandboxes.names())
 
 
-def test_the_model_learns_of_the_network_only_where_there_is_a_sandbox() -> None:
+def test_the_declaration_names_the_network_only_with_a_sandbox() -> None:
     free, confined = RunShellCommand(), RunShellCommand(sandbox=_Open())
     assert "network" not in free.schema["properties"] and "sandbox" not in free.description
     assert "network" in confined.schema["properties"] and "sandbox" in confined.description
 
 
-def test_the_question_names_the_sandbox_and_the_network(tmp_path: Path) -> None:
-    def asked(tool: RunShellCommand, **more: Any) -> Confirmation | None:
-        return asyncio.run(tool.confirm({"command": "git fetch", **more}, around(tmp_path)))
+def test_the_confirmation_names_the_sandbox_and_the_network(tmp_path: Path) -> None:
+    def confirmation(tool: RunShellCommand, **more: Any) -> Confirmation | None:
+        return asyncio.run(tool.confirm({"command": "git fetch", **more}, environment_for(tmp_path)))
 
     confined = Confirmation("Run a command", "run", command="git fetch", roots=("git",), sandbox="open")
-    assert asked(RunShellCommand(sandbox=_Open())) == confined
-    assert asked(RunShellCommand(sandbox=_Open()), network=True) == replace(confined, network=True)
-    assert asked(RunShellCommand(), network=True) == replace(confined, sandbox="")
+    assert confirmation(RunShellCommand(sandbox=_Open())) == confined
+    assert confirmation(RunShellCommand(sandbox=_Open()), network=True) == replace(confined, network=True)
+    assert confirmation(RunShellCommand(), network=True) == replace(confined, sandbox="")
 
 
 def test_an_entry_for_a_command_does_not_cover_the_network() -> None:
     plain = Confirmation("", "run", command="git fetch", roots=("git",), sandbox="landlock")
     wants = replace(plain, network=True)
 
-    def word(policy: Policy, asked: Confirmation) -> str:
-        return policy.judge("run_shell_command", "run", asked).word
+    def word(policy: Policy, confirmation: Confirmation) -> str:
+        return policy.judge("run_shell_command", "run", confirmation).word
 
     for entry in ("run_shell_command", "run_shell_command(git fetch)"):
         assert word(Policy(allow=[entry]), plain) == "run"
@@ -325,15 +325,15 @@ def test_an_entry_for_a_command_does_not_cover_the_network() -> None:
 
 def test_always_remembers_the_network() -> None:
     policy = Policy()
-    asked = Confirmation("", "run", command="git fetch", roots=("git",), sandbox="landlock", network=True)
-    policy.remember("run_shell_command", asked, "once")
+    confirmation = Confirmation("", "run", command="git fetch", roots=("git",), sandbox="landlock", network=True)
+    policy.remember("run_shell_command", confirmation, "once")
     assert policy.allow == []
-    policy.remember("run_shell_command", asked, "always")
+    policy.remember("run_shell_command", confirmation, "always")
     assert policy.allow == ["network", "run_shell_command(git fetch)"]
 
 
 @pytest.mark.parametrize("words", [["--writ", "/x", "--", "true"], ["--write", "/x"], ["--network", "--"]])
-def test_the_start_by_landlock_runs_no_command_it_does_not_understand(words: list[str]) -> None:
+def test_landlock_start_refuses_unknown_options(words: list[str]) -> None:
     program = [sys.executable, "-I", "-S", landlock_start.__file__, *words]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert done.returncode == 126 and "the sandbox landlock cannot be made" in done.stderr
@@ -341,7 +341,7 @@ def test_the_start_by_landlock_runs_no_command_it_does_not_understand(words: lis
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_the_filter_refuses_every_way_to_the_network(machine: str) -> None:
-    """The program of the kernel's filter, run by an interpreter of the few operations that it has."""
+    """A small interpreter in the test runs the program of the kernel's filter."""
     number, connect_call, send = {"x86_64": (0xC000003E, 42, 44), "aarch64": (0xC00000B7, 203, 206)}[machine]
     socket_call = {"x86_64": 41, "aarch64": 198}[machine]
     steps = list(struct.iter_unpack("=HBBI", landlock_start.network_filter(machine)))
@@ -373,7 +373,7 @@ def test_the_filter_refuses_every_way_to_the_network(machine: str) -> None:
 
 
 @pytest.mark.skipif(platform.system() != "Linux", reason="Landlock is a part of Linux")
-def test_landlock_gives_the_signal_that_ended_a_command(tmp_path: Path) -> None:
+def test_landlock_reports_the_signal_that_ended_a_command(tmp_path: Path) -> None:
     found = next(one for one in sandboxes.sandboxes() if one.name == "landlock")
     failure = probe(found)
     if failure:
@@ -382,9 +382,7 @@ def test_landlock_gives_the_signal_that_ended_a_command(tmp_path: Path) -> None:
     assert lines(done)["Signal"] == "SIGKILL"
 
 
-def test_the_profile_of_macos_takes_no_names_of_folders_into_its_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_profile_of_macos_contains_no_folder_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = tmp_path / 'a") (allow network*) ("'
     odd.mkdir()
     monkeypatch.setattr(macos, "_PROGRAM", sys.executable)
@@ -416,7 +414,7 @@ def test_the_profile_of_macos_takes_no_names_of_folders_into_its_text(
 
 
 def test_a_program_in_the_workspace_does_not_replace_the_sandbox(sandbox: Sandbox, folders: tuple[Path, Path]) -> None:
-    """PATH may name the workspace, as with a virtual environment there."""
+    """PATH may contain the workspace, for example with a virtual environment there."""
     inside, outside = folders
     made = f"#!/bin/sh\ntouch {outside}/escaped\n"
     for name in ("bwrap", "python", "python3", "sandbox-exec"):

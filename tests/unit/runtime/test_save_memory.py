@@ -1,4 +1,4 @@
-"""save_memory: the JSON text of its result, and that the user's own words in the file stay."""
+"""save_memory: the JSON of its result. The user's own text in the file is kept."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from dragoman.errors import ConfigError
 from dragoman.runtime.builtin_tools import save_memory
 from dragoman.runtime.builtin_tools.save_memory import SECTION, with_fact
-from tests.unit.runtime.helpers import around, failure, run, said
+from tests.unit.runtime.helpers import environment_for, failure, run, text_of
 
 
 def test_the_result_is_json(tmp_path: Path) -> None:
     config = tmp_path / "config" / "dragoman"
-    done = run("save_memory", {"fact": "My favorite color is blue"}, around(tmp_path, config=config))
-    assert said(done) == (
+    done = run("save_memory", {"fact": "My favorite color is blue"}, environment_for(tmp_path, config=config))
+    assert text_of(done) == (
         '{ "success": true, "message": "Okay, I\'ve remembered that: \\"My favorite color is blue\\"" }'
     )
-    assert msgspec.json.decode(said(done)) == {
+    assert msgspec.json.decode(text_of(done)) == {
         "success": True,
         "message": 'Okay, I\'ve remembered that: "My favorite color is blue"',
     }
@@ -31,14 +31,14 @@ def test_the_result_is_json(tmp_path: Path) -> None:
     assert save_memory.remembered(tmp_path / "none") == ""
 
 
-def test_a_memory_that_others_can_write_is_refused(tmp_path: Path) -> None:
+def test_a_memory_file_that_other_users_can_write_is_refused(tmp_path: Path) -> None:
     config = tmp_path / "dragoman"
     before = os.umask(0)
     try:
-        run("save_memory", {"fact": "blue"}, around(tmp_path, config=config))
+        run("save_memory", {"fact": "blue"}, environment_for(tmp_path, config=config))
     finally:
         os.umask(before)
-    assert "blue" in save_memory.remembered(config), "what was written here can be read again under any umask"
+    assert "blue" in save_memory.remembered(config), "a saved file can be read under any umask"
     (config / "memory.md").chmod(0o606)
     with pytest.raises(ConfigError, match="other users can write it"):
         save_memory.remembered(config)
@@ -47,28 +47,31 @@ def test_a_memory_that_others_can_write_is_refused(tmp_path: Path) -> None:
 def test_facts_are_added_in_their_section(tmp_path: Path) -> None:
     file = tmp_path / "memory.md"
     file.write_text(f"# Mine\n\nHello.\n\n{SECTION}\n- one\n\n## Other\n- mine\n")
-    here = around(tmp_path, config=tmp_path)
-    run("save_memory", {"fact": "two"}, here)
-    run("save_memory", {"fact": "- three\n## Other\n- four"}, here)
+    environment = environment_for(tmp_path, config=tmp_path)
+    run("save_memory", {"fact": "two"}, environment)
+    run("save_memory", {"fact": "- three\n## Other\n- four"}, environment)
     assert file.read_text() == (
         f"# Mine\n\nHello.\n\n{SECTION}\n- one\n- two\n- three ## Other - four\n\n## Other\n- mine\n"
     )
 
 
-def test_failures_are_json_too(tmp_path: Path) -> None:
+def test_a_failure_is_json_too(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "dir/memory.md").mkdir(parents=True)
     for config in (None, tmp_path / "file", tmp_path / "file/below", tmp_path / "dir"):
-        done = run("save_memory", {"fact": "x"}, around(tmp_path, config=config))
+        done = run("save_memory", {"fact": "x"}, environment_for(tmp_path, config=config))
         assert failure(done) == "memory_failed"
-        told = msgspec.json.decode(said(done))
-        assert told["success"] is False and told["error"].startswith("Failed to save memory. ")
+        value = msgspec.json.decode(text_of(done))
+        assert value["success"] is False and value["error"].startswith("Failed to save memory. ")
     for fact in ("", "  ", " - "):
-        assert failure(run("save_memory", {"fact": fact}, around(tmp_path, config=tmp_path))) == "invalid_tool_params"
+        assert (
+            failure(run("save_memory", {"fact": fact}, environment_for(tmp_path, config=tmp_path)))
+            == "invalid_tool_params"
+        )
 
 
 @pytest.mark.parametrize("before", ["", "text", "text\n", "text\n\n"])
-def test_the_section_is_made_where_there_is_none(before: str) -> None:
+def test_a_missing_section_is_added(before: str) -> None:
     text = with_fact(before, "f")
     assert text.startswith(before) and text.endswith(f"{SECTION}\n- f\n")
     assert before == "" or f"text\n\n{SECTION}" in text.replace("\n\n\n", "\n\n")
@@ -85,18 +88,18 @@ def test_every_fact_is_one_line_in_the_order_they_came(facts: list[str]) -> None
     assert lines == [f"- {save_memory._line(fact)}" for fact in facts]
 
 
-def test_line_ends_of_another_system_stay() -> None:
+def test_line_ends_of_another_system_are_kept() -> None:
     text = with_fact(f"mine\r\n\r\n{SECTION}\r\n- one\r\n\r\n## Other\r\n", "two")
     assert text == f"mine\r\n\r\n{SECTION}\r\n- one\r\n- two\r\n\r\n## Other\r\n"
     assert with_fact("mine\r\n", "one") == f"mine\r\n\r\n{SECTION}\r\n- one\r\n"
 
 
-def test_the_file_may_be_kept_elsewhere(tmp_path: Path) -> None:
+def test_the_file_may_be_in_another_folder(tmp_path: Path) -> None:
     for name in ("config", "kept"):
         (tmp_path / name).mkdir()
     (tmp_path / "kept/notes.md").write_text("mine\n")
     (tmp_path / "config/memory.md").symlink_to("../kept/notes.md")
-    done = run("save_memory", {"fact": "f"}, around(tmp_path, config=tmp_path / "config"))
+    done = run("save_memory", {"fact": "f"}, environment_for(tmp_path, config=tmp_path / "config"))
     assert not done.result.is_error and (tmp_path / "config/memory.md").is_symlink()
     assert (tmp_path / "kept/notes.md").read_text() == f"mine\n\n{SECTION}\n- f\n"
     assert save_memory.remembered(tmp_path / "config").startswith("mine\n")

@@ -1,4 +1,4 @@
-"""search_file_content: its result texts, the same by ripgrep (where it is on the machine) and by our own."""
+"""search_file_content: its results, equal with ripgrep (if it is installed) and with our own search."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from dragoman.runtime.builtin_tools.search_file_content import SearchFileContent
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.program_search import program_outside
 from dragoman.runtime.toolbox import Done, Toolbox
-from tests.unit.runtime.helpers import around, call, failure, said
+from tests.unit.runtime.helpers import call, environment_for, failure, text_of
 from tests.unit.runtime.test_files import fill
 
 RIPGREP = program_outside("rg", ())
 
 WAYS = [
     pytest.param("", id="own"),
-    pytest.param("rg", id="ripgrep", marks=pytest.mark.skipif(RIPGREP is None, reason="ripgrep is not here")),
+    pytest.param("rg", id="ripgrep", marks=pytest.mark.skipif(RIPGREP is None, reason="ripgrep is not installed")),
 ]
 
 
@@ -35,22 +35,22 @@ def tool(request: pytest.FixtureRequest) -> SearchFileContent:
 
 
 def search(tool: SearchFileContent, arguments: dict[str, Any], *workspace: Path) -> Done:
-    return asyncio.run(Toolbox([tool]).run(call(tool.name, arguments), around(*workspace), Policy()))
+    return asyncio.run(Toolbox([tool]).run(call(tool.name, arguments), environment_for(*workspace), Policy()))
 
 
 def test_matches_are_grouped_by_file(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {"src/a.ts": "\n" * 11 + "  const foo=1\n", "src/b.ts": "Foo\nbar\nfoo\n", "c.ts": "bar\n"})
-    assert said(search(tool, {"pattern": "foo"}, tmp_path)) == (
+    assert text_of(search(tool, {"pattern": "foo"}, tmp_path)) == (
         "Found 3 matches for pattern 'foo' in path \".\":\n---\nFile: src/a.ts\nL12: const foo=1\n---\n"
         "File: src/b.ts\nL1: Foo\nL3: foo\n---"
     )
 
 
-def test_one_match_and_none(tool: SearchFileContent, tmp_path: Path) -> None:
+def test_one_match_and_no_match_are_reported(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {"a/b": "x1\n"})
-    one = said(search(tool, {"pattern": "x[0-9]", "path": f"{tmp_path}/a"}, tmp_path))
+    one = text_of(search(tool, {"pattern": "x[0-9]", "path": f"{tmp_path}/a"}, tmp_path))
     assert one == f"Found 1 match for pattern 'x[0-9]' in path \"{tmp_path}/a\":\n---\nFile: b\nL1: x1\n---"
-    none = said(search(tool, {"pattern": "nowhere", "include": "*.c"}, tmp_path))
+    none = text_of(search(tool, {"pattern": "nowhere", "include": "*.c"}, tmp_path))
     assert none == 'No matches found for pattern \'nowhere\' in path "." (filter: "*.c").'
 
 
@@ -66,56 +66,60 @@ def test_one_match_and_none(tool: SearchFileContent, tmp_path: Path) -> None:
         ("[ab].py", ["a.py", "s/b.py"]),
     ],
 )
-def test_only_some_files(tool: SearchFileContent, tmp_path: Path, include: str, names: list[str]) -> None:
+def test_include_limits_the_searched_files(
+    tool: SearchFileContent, tmp_path: Path, include: str, names: list[str]
+) -> None:
     fill(tmp_path, dict.fromkeys(("a.py", "s/b.py", "s/d.ts", "s/t/c.py"), "needle"))
-    text = said(search(tool, {"pattern": "needle", "include": include}, tmp_path))
+    text = text_of(search(tool, {"pattern": "needle", "include": include}, tmp_path))
     assert [line[6:] for line in text.splitlines() if line.startswith("File: ")] == names
 
 
-def test_what_is_ignored_is_not_searched(tool: SearchFileContent, tmp_path: Path) -> None:
+def test_ignored_files_are_not_searched(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {".gitignore": "*.log\nout/\n", "a.log": "needle", "out/x": "needle", ".hidden": "needle"})
     fill(tmp_path, {".geminiignore": "private", "private": "needle", ".git/config": "needle", "s/.gitignore": "!a.log"})
     fill(tmp_path, {"s/a.log": "needle", ".ignore": ".hidden", "bin": b"\0needle"})
     for more in ({}, {"include": "*"}, {"include": "*.log"}):
-        text = said(search(tool, {"pattern": "needle", **more}, tmp_path))
+        text = text_of(search(tool, {"pattern": "needle", **more}, tmp_path))
         found = [line[6:] for line in text.splitlines() if line.startswith("File: ")]
         assert found == (["s/a.log"] if "log" in str(more) else [".hidden", "s/a.log"])
 
 
-def test_below_a_folder_the_ignore_files_above_count(tool: SearchFileContent, tmp_path: Path) -> None:
+def test_ignore_files_above_the_searched_folder_count(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {".gitignore": "s/x\n", "s/x": "needle", "s/y": "needle"})
-    text = said(search(tool, {"pattern": "needle", "path": "s"}, tmp_path))
+    text = text_of(search(tool, {"pattern": "needle", "path": "s"}, tmp_path))
     assert [line for line in text.splitlines() if line.startswith("File")] == ["File: y"]
 
 
 def test_an_ignored_folder_is_searched_if_it_is_named(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {".gitignore": "out/\n", "out/s/x": "needle", "out/s/.gitignore": "y", "out/s/y": "needle"})
     for path in ("out", "out/s", f"{tmp_path}/out/s"):
-        text = said(search(tool, {"pattern": "needle", "path": path}, tmp_path))
+        text = text_of(search(tool, {"pattern": "needle", "path": path}, tmp_path))
         assert [line for line in text.splitlines() if line.startswith("File")] == [f"File: {'s/' * (path == 'out')}x"]
-    assert said(search(tool, {"pattern": "needle"}, tmp_path)).startswith("No matches")
+    assert text_of(search(tool, {"pattern": "needle"}, tmp_path)).startswith("No matches")
 
 
-def test_the_cap_is_said(tool: SearchFileContent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_names_the_limit_of_matches(
+    tool: SearchFileContent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert search_file_content.MAX_MATCHES == 20_000
     fill(tmp_path, {"a": "needle\n" * 20_001})
-    text = said(search(tool, {"pattern": "needle"}, tmp_path))
+    text = text_of(search(tool, {"pattern": "needle"}, tmp_path))
     head = "Found 20000 matches for pattern 'needle' in path \".\" (results limited to 20000 matches):"
     assert text.startswith(f"{head}\n---\nFile: a\nL1: needle\n")
     assert text.count("\nL") == 20_000
-    few = said(search(tool, {"pattern": "needle", "max_matches": 3}, tmp_path))
+    few = text_of(search(tool, {"pattern": "needle", "max_matches": 3}, tmp_path))
     assert few.startswith("Found 3 matches") and "(results limited to 3 matches)" in few
     monkeypatch.setattr(search_file_content, "MAX_MATCHES", 20_001)
-    assert "limited" not in said(search(tool, {"pattern": "needle"}, tmp_path))
+    assert "limited" not in text_of(search(tool, {"pattern": "needle"}, tmp_path))
 
 
 def test_patterns_are_never_options(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {"a": "--files\n-e\n"})
-    assert "L1: --files" in said(search(tool, {"pattern": "--files"}, tmp_path))
-    assert "L2: -e" in said(search(tool, {"pattern": "-e$"}, tmp_path))
+    assert "L1: --files" in text_of(search(tool, {"pattern": "--files"}, tmp_path))
+    assert "L2: -e" in text_of(search(tool, {"pattern": "-e$"}, tmp_path))
 
 
-def test_failures(tool: SearchFileContent, tmp_path: Path) -> None:
+def test_each_failure_has_its_kind(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {"a": "x"})
     assert failure(search(tool, {"pattern": "("}, tmp_path)) == "search_failed"
     assert failure(search(tool, {"pattern": ""}, tmp_path)) == "invalid_tool_params"
@@ -123,27 +127,27 @@ def test_failures(tool: SearchFileContent, tmp_path: Path) -> None:
     assert failure(search(tool, {"pattern": "x", "max_matches": 0}, tmp_path)) == "invalid_tool_params"
 
 
-def test_odd_names_long_lines_and_two_roots(tool: SearchFileContent, tmp_path: Path) -> None:
+def test_odd_names_long_lines_and_two_roots_are_shown(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {"one/a b\nc": "needle", "two/-x": "needle" + "y" * 5000, "two/big": "x" * 3_000_000 + " needle\n"})
-    text = said(search(tool, {"pattern": "needle"}, tmp_path / "one", tmp_path / "two"))
+    text = text_of(search(tool, {"pattern": "needle"}, tmp_path / "one", tmp_path / "two"))
     assert "File: a b\nc\n" in text and f"File: {tmp_path}/two/-x\n" in text and "y... [truncated]" in text
     assert f"File: {tmp_path}/two/big\nL1: xxx" in text
 
 
-def test_an_expression_that_takes_forever_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_file_content, "SECONDS", 0.7)
     fill(tmp_path, {"a": "a" * 60 + "!"})
     done = search(SearchFileContent(""), {"pattern": "(a+)+$"}, tmp_path)
     assert failure(done) == "search_timeout"
 
 
-def test_being_cancelled_ends_the_search(tmp_path: Path) -> None:
+def test_a_cancelled_search_ends_its_program(tmp_path: Path) -> None:
     fill(tmp_path, {"a": "a" * 60 + "!"})
     pattern = f"(a+)+${os.getpid()}"
 
     async def work() -> None:
         here = Toolbox([SearchFileContent("")]).run(
-            call("search_file_content", {"pattern": pattern}), around(tmp_path), Policy()
+            call("search_file_content", {"pattern": pattern}), environment_for(tmp_path), Policy()
         )
         task = asyncio.ensure_future(here)
         await asyncio.sleep(0.5)
@@ -165,20 +169,20 @@ def _arguments(entry: Path) -> bytes:
         return b""
 
 
-def test_lines_and_names_that_are_no_text_are_found_too(tool: SearchFileContent, tmp_path: Path) -> None:
+def test_lines_and_names_with_invalid_bytes_are_found_too(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(
         tmp_path,
         {"latin": b"caf\xe9 needle\n", "wide": "\ufeffneedle ä\n".encode("utf-16-le"), "marked": "\ufeffneedle"},
     )
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/odd\xe9")).write_text("needle")
-    text = said(search(tool, {"pattern": "needle"}, tmp_path))
+    text = text_of(search(tool, {"pattern": "needle"}, tmp_path))
     assert text.splitlines()[2:] == [
         "File: latin", "L1: caf\ufffd needle", "---", "File: marked", "L1: needle", "---",
         "File: odd\ufffd", "L1: needle", "---", "File: wide", "L1: needle ä", "---",
     ]  # fmt: skip
 
 
-def test_letters_are_letters(tool: SearchFileContent, tmp_path: Path) -> None:
+def test_letters_of_all_scripts_match_word_classes(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {"f": "GRÖSSE\nÄ1\ncafé\n"})
     for pattern, line in (
         ("größe|grösse", 1),
@@ -187,23 +191,23 @@ def test_letters_are_letters(tool: SearchFileContent, tmp_path: Path) -> None:
         (r"^\w+é", 3),
         (r"^[[:alpha:]]+[^[:space:]]$", 3),
     ):
-        assert f"L{line}: " in said(search(tool, {"pattern": pattern}, tmp_path))
+        assert f"L{line}: " in text_of(search(tool, {"pattern": pattern}, tmp_path))
 
 
 def test_ignore_files_above_the_workspace_do_not_count(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {".gitignore": "a", "w/a": "needle"})
-    assert "File: a\n" in said(search(tool, {"pattern": "needle"}, tmp_path / "w"))
+    assert "File: a\n" in text_of(search(tool, {"pattern": "needle"}, tmp_path / "w"))
 
 
-def test_files_to_leave_out(tool: SearchFileContent, tmp_path: Path) -> None:
+def test_options_can_leave_files_out(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, dict.fromkeys(("a.py", "s/b.py", "s/c.ts"), "needle"))
     for include, names in (("!*.py", ["s/c.ts"]), ("/a.*", ["a.py"]), ("./s/*.ts", ["s/c.ts"])):
-        text = said(search(tool, {"pattern": "needle", "include": include}, tmp_path))
+        text = text_of(search(tool, {"pattern": "needle", "include": include}, tmp_path))
         assert [line[6:] for line in text.splitlines() if line.startswith("File: ")] == names
 
 
-def test_the_searching_program_follows_no_link(tmp_path: Path) -> None:
-    """The names were looked at before; whatever they are by now, it does not lead out, and nothing is waited for."""
+def test_the_search_program_follows_no_link(tmp_path: Path) -> None:
+    """The names may have become links or pipes after the check. The program does not leave the workspace, and ends."""
     fill(tmp_path, {"outside/secret": "needle", "w/real/secret": "needle"})
     (tmp_path / "w/folder").symlink_to(tmp_path / "outside")
     (tmp_path / "w/file").symlink_to(tmp_path / "outside/secret")
@@ -220,8 +224,8 @@ def test_the_searching_program_follows_no_link(tmp_path: Path) -> None:
     assert found == ["real/secret"]
 
 
-def test_a_program_in_the_workspace_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is asked before a search, and a search has no sandbox."""
+def test_a_ripgrep_in_the_workspace_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search needs no approval and has no sandbox."""
     workspace, outside = tmp_path / "work", tmp_path / "outside"
     for folder in (workspace / "bin", outside):
         folder.mkdir(parents=True)

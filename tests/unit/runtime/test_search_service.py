@@ -1,4 +1,4 @@
-"""A web search service of the user's own: the form of its requests, its key, and where the tool is not offered."""
+"""A web search service of the user: its requests, its key, and the conditions for offering the tool."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROWS = [{"url": "https://a.example", "title": "A", "content": "about a", "descri
 
 
 class Service:
-    """A service on loopback that answers every search, and keeps what arrives."""
+    """A service on loopback that answers every search and keeps the requests."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
@@ -76,7 +76,7 @@ def _searched(service: SearchService, environment: dict[str, str]) -> str:
 FOUND = 'Web search results for "ravens & crows":\nA: about a[1]\n\nSources:\n[1] A (https://a.example)'
 
 
-def test_searxng_is_asked_for_json(service: Service) -> None:
+def test_searxng_gets_a_request_for_json(service: Service) -> None:
     assert _searched(SearchService("searxng", service.url), {}) == FOUND
     method, path, headers, _ = service.requests[0]
     assert (method, path) == ("GET", "/search?format=json&q=ravens%20%26%20crows")
@@ -99,7 +99,7 @@ def test_tavily_gets_the_query_as_json(service: Service) -> None:
     assert headers["content-type"] == "application/json"
 
 
-def test_any_service_with_json_answers(service: Service) -> None:
+def test_any_service_with_json_can_be_used(service: Service) -> None:
     service.answer = {"items": [{"link": "https://a.example", "name": "A", "snippet": "about a"}]}
     assert _searched(SearchService("json", service.url + "/find?what={query}"), {}) == FOUND
 
@@ -113,7 +113,7 @@ def test_any_service_with_json_answers(service: Service) -> None:
         (SearchService("tavily", key_env="OTHER"), {"TAVILY_API_KEY": "x"}, "the variable OTHER is empty"),
     ],
 )
-def test_what_is_missing_is_named(service: SearchService, environment: dict[str, str], problem: str) -> None:
+def test_a_missing_setting_is_named(service: SearchService, environment: dict[str, str], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem.replace("{", r"\{")):
         endpoint_of(service, environment)
 
@@ -131,22 +131,22 @@ def _names(request: Request) -> set[str]:
     return {tool.name for tool in request.tools if isinstance(tool, Tool)}
 
 
-def test_the_tool_is_offered_where_a_search_is_possible_only() -> None:
+def test_the_tool_is_offered_only_if_a_search_is_possible() -> None:
     assert "google_web_search" not in _names(_offered(Scripted(says("Hello."))))
     assert "google_web_search" in _names(_offered(WithSearch(says("Hello."))))
     assert "google_web_search" in _names(_offered(Scripted(says("Hello.")), Endpoint("https://a.example/{query}")))
 
 
-def test_a_search_that_the_upstream_runs_itself_is_declared_and_shown() -> None:
+def test_a_search_by_the_upstream_is_declared_and_shown() -> None:
     use = HostedCall("anthropic", "x", Raw(b"{}"), "web_search", "s1", "web_search", '{"query":"ravens"}')
     result = HostedResult("anthropic", "y", Raw(b"{}"), "web_search", "s1")
     later = HostedCall("anthropic", "x", Raw(b"{}"), "web_search", "s2", "web_search", '{"queries":["a","b"]}')
     model = WithSearch(says(use, result, "Black birds.", later))
-    happened = ran(loop(model, tools(), hosted=("web_search",)), begun())
+    events = ran(loop(model, tools(), hosted=("web_search",)), begun())
     sent = model.asked[0]
     assert [tool.kind for tool in sent.tools if isinstance(tool, HostedTool)] == ["googleSearch"]
     assert "google_web_search" not in _names(sent)
-    assert [one for one in happened if isinstance(one, WebSearchBegin | WebSearchEnd)] == [
+    assert [one for one in events if isinstance(one, WebSearchBegin | WebSearchEnd)] == [
         WebSearchBegin("s1"),
         WebSearchEnd("s1", "ravens"),
         WebSearchBegin("s2"),

@@ -1,5 +1,8 @@
-"""What bash evaluates a second time is asked about. A real shell is the judge: the variable X holds `a[$(evaluated)]`.
-No command that an allow list covers runs the program `evaluated`, or sets PATH."""
+"""A command needs an approval if bash evaluates a value in it a second time.
+
+The tests use a real shell. Its variable X holds `a[$(evaluated)]`. No command that an allow list covers may run the
+program `evaluated` or set PATH.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def judged(command: str, *entries: str) -> Word:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the program `evaluated`, and another one under a name that PATH may become."""
+    """A folder with the program `evaluated`, and a second folder with the name that a command may set as PATH."""
     here = tmp_path_factory.mktemp("programs")
     for path in (here / "evaluated", here / "work/5/probe"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def evaluates(command: str, folder: Path) -> bool:
-    """Whether bash runs a program for a command, or finds another `probe` after it."""
+    """Whether a command makes bash run `evaluated`, or makes bash find another `probe` afterwards."""
     log = folder / f"log-{os.urandom(8).hex()}"
     subprocess.run(
         [BASH, "-c", f"{command}\nprobe"],
@@ -124,12 +127,12 @@ EVALUATED = [
 
 
 @pytest.mark.parametrize("command", EVALUATED)
-def test_what_bash_evaluates_again_is_asked_about(command: str) -> None:
+def test_commands_with_a_second_evaluation_need_an_approval(command: str) -> None:
     assert judged(command, "cat", *BUILTINS) == "ask"
 
 
 def test_the_examples_are_dangerous_in_a_real_shell(folder: Path) -> None:
-    """Not every example works in every version of bash; most must, or the examples show nothing."""
+    """Some examples do not work in every version of bash. Most examples must work."""
     dangerous = [command for command in EVALUATED if evaluates(command, folder)]
     assert len(dangerous) > len(EVALUATED) // 2
 
@@ -151,7 +154,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("command", HARMLESS)
-def test_what_only_puts_a_value_in_place_is_not(command: str) -> None:
+def test_commands_that_only_insert_a_value_need_no_approval(command: str) -> None:
     assert not roots(command).hidden
     assert {">", "<"}.isdisjoint(roots(command).names)
 
@@ -174,7 +177,7 @@ def test_nothing_that_is_covered_evaluates_a_value(pieces: list[str], folder: Pa
 
 @pytest.mark.parametrize("target", ["1", "-", "1-", "12", "&1x", "|1", "'1'", "file", "&file", "$X", "/dev/null/x"])
 @pytest.mark.parametrize("sign", [">", ">>", "&>", "2>", "<>"])
-def test_only_a_descriptor_or_a_device_is_not_written(sign: str, target: str) -> None:
+def test_only_redirections_to_descriptors_and_devices_write_no_file(sign: str, target: str) -> None:
     assert judged(f"echo x {sign}{target}", "echo") == "ask"
     assert judged(f"echo x {sign} {target}", "echo") == "ask"
 
@@ -184,7 +187,7 @@ def test_only_a_descriptor_or_a_device_is_not_written(sign: str, target: str) ->
     ["< /dev/tcp/host.example/80", "</dev/udp/host.example/53", "< '/dev/tcp/host.example/80'", "< /dev/tcp/$X/80",
      "< $X", '< "$X"', "< /dev/$X", "3< /dev/tcp/host.example/80", "< /dev/t[c]p/host.example/80"],
 )  # fmt: skip
-def test_a_redirection_that_opens_a_connection_is_asked_about(redirection: str) -> None:
+def test_a_redirection_that_opens_a_connection_needs_an_approval(redirection: str) -> None:
     assert judged(f"cat {redirection}", "cat") == "ask"
     assert judged(f"echo x > {redirection.partition('<')[2]}", "echo", ">") == "ask"
 
@@ -195,5 +198,5 @@ def test_a_connection_can_be_allowed_and_denied_by_its_name() -> None:
     assert "/dev/tcp" in read_command(command).roots.names
 
 
-def test_other_files_are_read() -> None:
+def test_redirections_from_other_files_are_reads() -> None:
     assert judged("sort < file; sort < dir/$X; sort < <(echo a); sort <<< $X", "sort", "echo") == "run"

@@ -1,4 +1,4 @@
-"""Which programs a command runs: read from its text, and checked against what a real shell runs."""
+"""The programs of a command, read from its text and compared with the programs that a real shell runs."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize("command", HIDDEN, ids=range(len(HIDDEN)))
-def test_where_something_may_be_hidden_that_is_said(command: str) -> None:
+def test_commands_with_possible_hidden_programs_are_marked(command: str) -> None:
     assert roots(command).hidden
 
 
@@ -166,7 +166,7 @@ def test_where_something_may_be_hidden_that_is_said(command: str) -> None:
     "command",
     ["/usr/bin/time rm x", "sudo -u me rm x", "env A=1 rm x", "xargs -0 rm", "find . -exec rm {} +", "timeout 5 rm"],
 )
-def test_what_others_start_is_named_all_the_same(command: str) -> None:
+def test_programs_started_by_other_programs_are_named(command: str) -> None:
     assert "rm" in roots(command).names
 
 
@@ -182,7 +182,7 @@ PIECES = st.sampled_from(
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with programs that write down that they were run, and nothing else to run."""
+    """A folder with programs that record their start. PATH has no other folder."""
     folder = tmp_path_factory.mktemp("programs")
     for name in PROGRAMS:
         program = folder / name
@@ -192,8 +192,8 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(command: str, shell: Path) -> set[str]:
-    """The programs that bash does run."""
-    log = shell / f"ran-{os.urandom(8).hex()}"  # what an earlier command left in the background writes elsewhere
+    """The programs that bash runs for the command."""
+    log = shell / f"ran-{os.urandom(8).hex()}"  # A background process of an earlier command writes to another file.
     subprocess.run(
         [BASH, "-c", f"{command}\nwait"],
         env={"PATH": str(shell), "LOG": str(log)},
@@ -257,7 +257,7 @@ def test_no_option_reaches_a_program_that_was_not_seen(pieces: list[str], shell:
 
 
 @pytest.mark.parametrize("command", [command.replace("rm", "aa") for command, _ in SEEN], ids=range(len(SEEN)))
-def test_the_examples_in_a_real_shell(command: str, shell: Path) -> None:
+def test_the_examples_run_the_same_programs_in_a_real_shell(command: str, shell: Path) -> None:
     assert ran(command, shell) <= set(roots(command).names)
 
 
@@ -266,6 +266,6 @@ def test_the_examples_in_a_real_shell(command: str, shell: Path) -> None:
     ["echo " + "$(a) " * 20_000, "cat <<E\n" + "$(a)\n" * 20_000 + "E\n", "env " + "bash -c a " * 5_000],
     ids=["substitutions", "document", "shells"],
 )
-def test_a_long_command_is_read_in_one_go(command: str) -> None:
-    """While every piece was read with all that follows it, less than half of each took ten seconds to a minute."""
+def test_a_long_command_is_read_in_linear_time(command: str) -> None:
+    """The reader must be linear. A quadratic reader took ten seconds to a minute for less than half of each command."""
     assert "a" in roots(command).names

@@ -1,4 +1,4 @@
-"""The shell of the system: bash, or cmd.exe on Windows, behind the same interface."""
+"""The shell of the system: bash, or cmd.exe on Windows, with the same interface."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ def test_a_command_is_the_last_argument() -> None:
 def test_the_tool_starts_the_shell_that_it_is_given(tmp_path: Path) -> None:
     started: list[ProcessStart] = []
 
-    def refusing(start: ProcessStart) -> ProcessStart:
+    def refuse(start: ProcessStart) -> ProcessStart:
         started.append(start)
         raise OSError("not here")
 
-    tool = RunShellCommand(sandbox=refusing, shell=CMD)
+    tool = RunShellCommand(sandbox=refuse, shell=CMD)
     with pytest.raises(ToolError, match="not here"):
         asyncio.run(tool.run({"command": "dir"}, ToolEnvironment((tmp_path,))))
     assert started[0].command == ("cmd.exe", "/c", "dir")
 
 
-def test_a_command_of_a_shell_that_the_policy_cannot_read_needs_an_approval_each_time(tmp_path: Path) -> None:
+def test_a_command_of_another_shell_needs_an_approval_each_time(tmp_path: Path) -> None:
     policy = Policy("ask", ["run_shell_command(echo)"])
     for shell, word in ((BASH, "run"), (CMD, "ask")):
-        asked = asyncio.run(RunShellCommand(shell=shell).confirm({"command": "echo a"}, ToolEnvironment((tmp_path,))))
-        assert policy.judge("run_shell_command", "run", asked).word == word
+        confirmation = asyncio.run(
+            RunShellCommand(shell=shell).confirm({"command": "echo a"}, ToolEnvironment((tmp_path,)))
+        )
+        assert policy.judge("run_shell_command", "run", confirmation).word == word
 
 
 def test_another_shell_runs_commands_too(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The way of a call: validate, confirm, run, result. Whatever goes wrong becomes a result."""
+"""The steps of a call: validate, confirm, run, result. Every error becomes a result."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dragoman.runtime import builtin_tools
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Toolbox, as_result
-from tests.unit.runtime.helpers import around, call, failure, run, said
+from tests.unit.runtime.helpers import call, environment_for, failure, run, text_of
 
 IMAGE = Media("image", "image/png", "AAAA")
 
 
-class Made(Tool):
-    """A tool that gives or raises what it was made with."""
+class FixedTool(Tool):
+    """A tool that returns or raises a fixed outcome."""
 
     name = "made"
     description = "For tests."
@@ -55,16 +55,16 @@ class Made(Tool):
     ],
     ids=range(8),
 )
-def test_an_outcome_as_the_model_gets_it(outcome: Outcome, parts: tuple[Part, ...], is_error: bool) -> None:
+def test_an_outcome_becomes_the_parts_for_the_model(outcome: Outcome, parts: tuple[Part, ...], is_error: bool) -> None:
     result = as_result(ToolCall("id 1", "name"), outcome)
     assert (result.call_id, result.name, result.parts, result.is_error) == ("id 1", "name", parts, is_error)
 
 
 @pytest.mark.parametrize("dialect", ["gemini", "anthropic", "openai-chat", "openai-responses", "ollama"])
-def test_an_image_goes_to_every_dialect(tmp_path: Path, dialect: str) -> None:
+def test_an_image_is_written_in_every_dialect(tmp_path: Path, dialect: str) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG\0")
     wanted = call("read_file", {"absolute_path": f"{tmp_path}/a.png"}, "call_png")
-    done = asyncio.run(Toolbox(builtin_tools.tools()).run(wanted, around(tmp_path), Policy()))
+    done = asyncio.run(Toolbox(builtin_tools.tools()).run(wanted, environment_for(tmp_path), Policy()))
     written = str(dragoman.tool_results([wanted], [done.result], dialect=dialect))
     assert "Binary content of type image/png was processed." in written
     assert ("iVBORwA=" in written) or ("iVBORw" in written)
@@ -73,7 +73,7 @@ def test_an_image_goes_to_every_dialect(tmp_path: Path, dialect: str) -> None:
 def test_gemini_gets_the_status_and_the_image_beside_it(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG\0")
     wanted = call("read_file", {"absolute_path": f"{tmp_path}/a.png"}, "fc1")
-    done = asyncio.run(Toolbox(builtin_tools.tools()).run(wanted, around(tmp_path), Policy()))
+    done = asyncio.run(Toolbox(builtin_tools.tools()).run(wanted, environment_for(tmp_path), Policy()))
     turn = dragoman.tool_results([wanted], [done.result], dialect="gemini")[-1]
     assert turn["role"] == "user"
     first = turn["parts"][0]["functionResponse"]
@@ -82,21 +82,21 @@ def test_gemini_gets_the_status_and_the_image_beside_it(tmp_path: Path) -> None:
     assert "inlineData" in str(turn["parts"])
 
 
-def test_names_are_unique() -> None:
-    box = Toolbox([Made(Outcome(""))])
+def test_tool_names_are_unique() -> None:
+    box = Toolbox([FixedTool(Outcome(""))])
     with pytest.raises(ConfigError, match="made"):
-        box.add(Made(Outcome("")))
+        box.add(FixedTool(Outcome("")))
     box.remove("made")
     assert len(box) == 0 and "made" not in box
-    box.add(Made(Outcome("")))
+    box.add(FixedTool(Outcome("")))
 
 
 @pytest.mark.parametrize(
     "schema", [{"type": "nonsense"}, {"$ref": "http://127.0.0.1:9/x"}, {"$ref": "#/$defs/none"}, {"pattern": "["}]
 )
-def test_a_schema_that_is_none_is_refused_and_nothing_is_fetched(schema: dict[str, Any]) -> None:
+def test_an_invalid_schema_is_refused_and_no_reference_is_fetched(schema: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="schema of the tool 'made'"):
-        Toolbox([Made(Outcome(""), schema)])
+        Toolbox([FixedTool(Outcome(""), schema)])
 
 
 @pytest.mark.parametrize(
@@ -110,26 +110,26 @@ def test_a_schema_that_is_none_is_refused_and_nothing_is_fetched(schema: dict[st
     ],
     ids=range(5),
 )
-def test_arguments_are_validated_before_anybody_is_asked(tmp_path: Path, arguments: str, complaint: str) -> None:
-    tool = Made(Outcome("fine"))
+def test_arguments_are_validated_before_the_confirmation(tmp_path: Path, arguments: str, complaint: str) -> None:
+    tool = FixedTool(Outcome("fine"))
 
     async def approve(confirmation: Confirmation) -> Any:
-        raise AssertionError("nobody is to be asked")
+        raise AssertionError("no approval may be requested")
 
     done = run("made", arguments, tmp_path, tool=tool, approve=approve, policy=Policy())
-    assert failure(done) == "invalid_tool_params" and complaint in said(done)
+    assert failure(done) == "invalid_tool_params" and complaint in text_of(done)
     assert tool.ran == 0 and done.decision is None
 
 
 @pytest.mark.parametrize("arguments", ["", "  ", "{}"])
 def test_blank_arguments_are_an_empty_object(tmp_path: Path, arguments: str) -> None:
-    assert said(run("made", arguments, tmp_path, tool=Made(Outcome("fine")))) == "fine"
+    assert text_of(run("made", arguments, tmp_path, tool=FixedTool(Outcome("fine")))) == "fine"
 
 
-def test_a_tool_that_does_not_exist(tmp_path: Path) -> None:
+def test_a_call_of_an_unknown_tool_is_an_error_result(tmp_path: Path) -> None:
     done = run("nothing", {}, tmp_path)
     assert failure(done) == "tool_not_registered"
-    assert 'Tool "nothing" not found' in said(done) and "read_file" in said(done)
+    assert 'Tool "nothing" not found' in text_of(done) and "read_file" in text_of(done)
 
 
 @pytest.mark.parametrize(
@@ -143,15 +143,17 @@ def test_a_tool_that_does_not_exist(tmp_path: Path) -> None:
     ],
     ids=["tool", "transport", "key", "os", "cancelled"],
 )
-def test_whatever_a_tool_raises_becomes_a_result(tmp_path: Path, raised: BaseException, kind: str, text: str) -> None:
-    done = run("made", {}, tmp_path, tool=Made(raised))
-    assert failure(done) == kind and said(done) == text
+def test_every_exception_of_a_tool_becomes_a_result(
+    tmp_path: Path, raised: BaseException, kind: str, text: str
+) -> None:
+    done = run("made", {}, tmp_path, tool=FixedTool(raised))
+    assert failure(done) == kind and text_of(done) == text
 
 
-def test_being_cancelled_reaches_the_tool_and_the_caller(tmp_path: Path) -> None:
+def test_a_cancellation_reaches_the_tool_and_the_caller(tmp_path: Path) -> None:
     ended: list[str] = []
 
-    class Slow(Made):
+    class Slow(FixedTool):
         async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
             try:
                 await asyncio.sleep(60)
@@ -161,7 +163,7 @@ def test_being_cancelled_reaches_the_tool_and_the_caller(tmp_path: Path) -> None
 
     async def work() -> None:
         task = asyncio.ensure_future(
-            Toolbox([Slow(Outcome(""))]).run(call("made", {}), around(tmp_path), Policy("all"))
+            Toolbox([Slow(Outcome(""))]).run(call("made", {}), environment_for(tmp_path), Policy("all"))
         )
         await asyncio.sleep(0.01)
         task.cancel()
@@ -172,16 +174,16 @@ def test_being_cancelled_reaches_the_tool_and_the_caller(tmp_path: Path) -> None
     assert ended == ["tool"]
 
 
-def test_a_confirmation_that_fails_is_a_result_too(tmp_path: Path) -> None:
-    class Picky(Made):
+def test_an_exception_in_confirm_becomes_a_result(tmp_path: Path) -> None:
+    class Picky(FixedTool):
         async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
             raise ToolError("picky", "cannot say what would happen")
 
     assert failure(run("made", {}, tmp_path, tool=Picky(Outcome("x")))) == "picky"
 
 
-def test_a_check_that_breaks_is_a_result_too(tmp_path: Path) -> None:
-    class Broken(Made):
+def test_an_exception_in_check_becomes_a_result(tmp_path: Path) -> None:
+    class Broken(FixedTool):
         def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
             raise KeyError("x")
 
@@ -189,5 +191,5 @@ def test_a_check_that_breaks_is_a_result_too(tmp_path: Path) -> None:
 
 
 def test_decisions() -> None:
-    done = run("made", {}, Path("/"), tool=Made(Outcome("x")))
+    done = run("made", {}, Path("/"), tool=FixedTool(Outcome("x")))
     assert done.decision == "auto_accept" and done.seconds >= 0

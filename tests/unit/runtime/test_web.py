@@ -1,4 +1,4 @@
-"""web_fetch and google_web_search: hosted by the upstream or done here, with sources; and never into a private net."""
+"""web_fetch and google_web_search, run by the upstream or by us, with sources. Private networks are never reached."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from dragoman.runtime.builtin_tools import Endpoint, web_fetch
 from dragoman.runtime.builtin_tools.google_web_search import GoogleWebSearch
 from dragoman.runtime.cited_sources import cited
 from dragoman.runtime.tool_interface import Page
-from tests.unit.runtime.helpers import answer, around, failure, run, said
+from tests.unit.runtime.helpers import answer, environment_for, failure, run, text_of
 
 HTML = b"""<html><head><title> A page </title><style>x{}</style><script>bad()</script></head><body><h1>Head</h1>
 <p>One <b>two</b>&amp;three <a href="/x">link</a></p><ul><li>first<li>second</ul><pre>  a
     b</pre></body></html>"""
 
 
-class Asker:
-    """A model that gives one answer, and knows what it was asked."""
+class ScriptedModel:
+    """A model with one answer. It keeps its requests."""
 
     def __init__(self, gives: Response | Exception) -> None:
         self.gives = gives
-        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.requests: list[tuple[str, tuple[str, ...]]] = []
 
     async def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
-        self.asked.append((prompt, hosted))
+        self.requests.append((prompt, hosted))
         if isinstance(self.gives, Exception):
             raise self.gives
         return self.gives
@@ -58,56 +58,58 @@ def site(**found: Page | Exception) -> Any:
     return get
 
 
-# Where the upstream fetches.
+# The upstream fetches the page.
 
 
-def test_the_upstream_fetches_where_it_can(tmp_path: Path) -> None:
+def test_the_upstream_fetches_if_it_can(tmp_path: Path) -> None:
     text = Text("The page says hi.", citations=(Citation("https://a.example/x", "Title", start=0, end=17),))
-    ask = Asker(answer(text))
-    here = around(tmp_path, ask=ask, hosted=frozenset({"web_fetch"}), fetch=site())
-    done = run("web_fetch", {"prompt": "Sum up https://a.example/x"}, here)
-    assert said(done) == "The page says hi.[1]\n\nSources:\n[1] Title (https://a.example/x)"
-    assert ask.asked == [("Sum up https://a.example/x", ("web_fetch",))]
+    ask = ScriptedModel(answer(text))
+    environment = environment_for(tmp_path, ask=ask, hosted=frozenset({"web_fetch"}), fetch=site())
+    done = run("web_fetch", {"prompt": "Sum up https://a.example/x"}, environment)
+    assert text_of(done) == "The page says hi.[1]\n\nSources:\n[1] Title (https://a.example/x)"
+    assert ask.requests == [("Sum up https://a.example/x", ("web_fetch",))]
 
 
 @pytest.mark.parametrize("gives", [TransportError("connect", "x"), answer("")], ids=["fault", "nothing"])
-def test_else_it_is_fetched_here(tmp_path: Path, gives: Any) -> None:
-    ask = Asker(gives)
+def test_without_a_result_of_the_upstream_we_fetch_the_page(tmp_path: Path, gives: Any) -> None:
+    ask = ScriptedModel(gives)
     page = Page("https://a.example/page", 200, "text/html", HTML)
-    here = around(tmp_path, ask=ask, hosted=frozenset({"web_fetch"}), fetch=site(page=page))
-    done = run("web_fetch", {"prompt": "Sum up https://a.example/page."}, here)
-    assert len(ask.asked) == 2 and ask.asked[1][1] == () and "One two&three" in ask.asked[1][0]
-    assert said(done).startswith("--- https://a.example/page ---\n# Head")
+    environment = environment_for(tmp_path, ask=ask, hosted=frozenset({"web_fetch"}), fetch=site(page=page))
+    done = run("web_fetch", {"prompt": "Sum up https://a.example/page."}, environment)
+    assert len(ask.requests) == 2 and ask.requests[1][1] == () and "One two&three" in ask.requests[1][0]
+    assert text_of(done).startswith("--- https://a.example/page ---\n# Head")
 
 
-def test_without_a_model_the_words_come_back(tmp_path: Path) -> None:
+def test_without_a_model_the_result_is_the_text_of_the_page(tmp_path: Path) -> None:
     page = Page("https://a.example/page", 200, "text/html", HTML)
     done = run(
         "web_fetch",
         {"prompt": "https://a.example/page and https://a.example/none"},
-        around(tmp_path, fetch=site(page=page)),
+        environment_for(tmp_path, fetch=site(page=page)),
     )
-    assert said(done) == (
+    assert text_of(done) == (
         "--- https://a.example/page ---\n# Head\n\nOne two&three [link](https://a.example/x)\n\n- first\n- second\n\n"
         "  a\n    b\n\nError fetching https://a.example/none: status 404\n\nSources:\n[1] A page (https://a.example/page)"
     )
 
 
-def test_nothing_fetched_is_a_failure(tmp_path: Path) -> None:
-    here = around(tmp_path, fetch=site(a=fetch.FetchError("refused"), b=Page("", 200, "image/png", b"")))
-    done = run("web_fetch", {"prompt": "https://x.example/a https://x.example/b"}, here)
+def test_if_no_page_was_fetched_the_call_fails(tmp_path: Path) -> None:
+    environment = environment_for(
+        tmp_path, fetch=site(a=fetch.FetchError("refused"), b=Page("", 200, "image/png", b""))
+    )
+    done = run("web_fetch", {"prompt": "https://x.example/a https://x.example/b"}, environment)
     assert failure(done) == "web_fetch_failed"
-    assert said(done) == (
+    assert text_of(done) == (
         "Error fetching https://x.example/a: refused\nError fetching https://x.example/b: it is image/png, not text"
     )
 
 
-def test_prompts_without_addresses(tmp_path: Path) -> None:
+def test_prompts_without_valid_addresses_are_refused(tmp_path: Path) -> None:
     for prompt in ("nothing", "ftp://x", "http://", " ".join(f"http://x/{n}" for n in range(21))):
         assert failure(run("web_fetch", {"prompt": prompt}, tmp_path)) == "invalid_tool_params"
 
 
-def test_addresses_in_a_prompt() -> None:
+def test_addresses_are_found_in_a_prompt() -> None:
     prompt = 'See (https://a.example/x), <http://b.example/y?q=1&r=2>. "HTTPS://C.example" and https://a.example/x!'
     assert web_fetch.urls(prompt) == ["https://a.example/x", "http://b.example/y?q=1&r=2", "HTTPS://C.example"]
     prompt = "(see https://a.example/wiki/A_(b)) and [https://b.example/c]. https://c.example/d_(e)/f"
@@ -127,19 +129,19 @@ def test_addresses_in_a_prompt() -> None:
         ("https://evil.example/github.com/u/r/blob/m/x", "https://evil.example/github.com/u/r/blob/m/x"),
     ],
 )
-def test_a_file_on_github_is_fetched_itself(url: str, then: str) -> None:
+def test_for_a_github_page_of_a_file_the_file_is_fetched(url: str, then: str) -> None:
     assert web_fetch.raw(url) == then
 
 
-def test_a_person_sees_which_addresses(tmp_path: Path) -> None:
+def test_a_confirmation_shows_the_addresses(tmp_path: Path) -> None:
     tool = web_fetch.WebFetch()
-    asked = asyncio.run(tool.confirm({"prompt": "x https://github.com/u/r/blob/m/f"}, around(tmp_path)))
-    assert asked is not None and asked.urls == ("https://raw.githubusercontent.com/u/r/m/f",)
+    confirmation = asyncio.run(tool.confirm({"prompt": "x https://github.com/u/r/blob/m/f"}, environment_for(tmp_path)))
+    assert confirmation is not None and confirmation.urls == ("https://raw.githubusercontent.com/u/r/m/f",)
 
 
-def test_long_pages_are_cut_and_that_is_said(tmp_path: Path) -> None:
+def test_long_pages_are_cut_with_a_note(tmp_path: Path) -> None:
     page = Page("", 200, "text/plain", b"x" * 200_000)
-    text = said(run("web_fetch", {"prompt": "https://x.example/a"}, around(tmp_path, fetch=site(a=page))))
+    text = text_of(run("web_fetch", {"prompt": "https://x.example/a"}, environment_for(tmp_path, fetch=site(a=page))))
     assert "[100000 characters left out]" in text and text.count("x") < 100_100
 
 
@@ -166,16 +168,16 @@ GROUNDED = {
 }
 
 
-def test_citations_stand_where_their_byte_indices_say(tmp_path: Path) -> None:
+def test_citations_are_placed_by_their_byte_indices(tmp_path: Path) -> None:
     response = get("gemini").read_response(msgspec.json.encode(GROUNDED), Context("gemini", "gemini"))
-    here = around(tmp_path, ask=Asker(response), hosted=frozenset({"web_search"}))
-    assert said(run("google_web_search", {"query": "kubernetes"}, here)) == (
+    environment = environment_for(tmp_path, ask=ScriptedModel(response), hosted=frozenset({"web_search"}))
+    assert text_of(run("google_web_search", {"query": "kubernetes"}, environment)) == (
         'Web search results for "kubernetes":\nZürich is größer.[1][2] Bern is not.[2]\n\nSources:\n'
         "[1] A (https://a.example)\n[2] B (https://b.example)\n[3] Untitled (https://c.example)"
     )
 
 
-def test_citations_of_other_dialects() -> None:
+def test_citations_of_other_dialects_are_numbered() -> None:
     one = Text("One.", citations=(Citation("u1", "T1", start=0, end=4), Citation("u2", "T2")))
     two = Text(" Two.", citations=(Citation("u3", "T3", start=1, end=5), Citation("u1", "T1", start=1, end=5)))
     text, sources = cited(answer(one, two))
@@ -183,22 +185,25 @@ def test_citations_of_other_dialects() -> None:
     assert [source.url for source in sources] == ["u1", "u2", "u3"]
 
 
-def test_no_results_and_no_search(tmp_path: Path) -> None:
-    here = around(tmp_path, ask=Asker(answer("  ")), hosted=frozenset({"web_search"}))
+def test_missing_results_and_missing_searches_are_reported(tmp_path: Path) -> None:
+    environment = environment_for(tmp_path, ask=ScriptedModel(answer("  ")), hosted=frozenset({"web_search"}))
     assert (
-        said(run("google_web_search", {"query": "x"}, here)) == 'No search results or information found for query: "x"'
+        text_of(run("google_web_search", {"query": "x"}, environment))
+        == 'No search results or information found for query: "x"'
     )
     assert failure(run("google_web_search", {"query": "x"}, tmp_path)) == "web_search_failed"
     assert (
-        failure(run("google_web_search", {"query": "x"}, around(tmp_path, ask=Asker(answer("y")))))
+        failure(run("google_web_search", {"query": "x"}, environment_for(tmp_path, ask=ScriptedModel(answer("y")))))
         == "web_search_failed"
     )
-    assert failure(run("google_web_search", {"query": " "}, here)) == "invalid_tool_params"
-    broken = around(tmp_path, ask=Asker(TransportError("connect", "gone")), hosted=frozenset({"web_search"}))
+    assert failure(run("google_web_search", {"query": " "}, environment)) == "invalid_tool_params"
+    broken = environment_for(
+        tmp_path, ask=ScriptedModel(TransportError("connect", "gone")), hosted=frozenset({"web_search"})
+    )
     assert failure(run("google_web_search", {"query": "x"}, broken)) == "execution_failed"
 
 
-# The fetcher itself, against a real server.
+# The fetcher with a real server.
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -254,7 +259,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that has had enough goes away; that is no error here."""
+        """Ignore errors of a client that closes the connection early."""
 
 
 @contextmanager
@@ -321,14 +326,14 @@ def test_size_time_and_redirects_are_bounded(server: int) -> None:
         "::ffff:0:7f00:1", "64:ff9b:1::1",
     ],
 )  # fmt: skip
-def test_addresses_that_are_not_public(address: str) -> None:
+def test_private_addresses_are_not_public(address: str) -> None:
     assert not fetch.is_public(address)
 
 
 @pytest.mark.parametrize(
     "address", ["1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"]
 )
-def test_addresses_that_are(address: str) -> None:
+def test_public_addresses_are_public(address: str) -> None:
     assert fetch.is_public(address)
 
 
@@ -339,11 +344,11 @@ def test_no_request_reaches_a_private_address(server: int, host: str, tmp_path: 
     Handler.seen.clear()
     done = run("web_fetch", {"prompt": f"http://{host}:{server}/private"}, tmp_path)
     assert failure(done) == "web_fetch_failed"
-    assert "not on the public internet" in said(done) or "was not found" in said(done)
+    assert "not on the public internet" in text_of(done) or "was not found" in text_of(done)
     assert Handler.seen == []
 
 
-def test_a_name_is_looked_up_once_and_every_redirect_is_looked_at(server: int) -> None:
+def test_a_name_is_resolved_once_and_every_redirect_is_checked(server: int) -> None:
     lookups: list[str] = []
 
     async def resolve(host: str, port: int) -> list[str]:
@@ -368,12 +373,12 @@ def test_a_name_is_looked_up_once_and_every_redirect_is_looked_at(server: int) -
 @pytest.mark.parametrize(
     "url", ["http://u:p@x.example/", "file:///x", "http://x.example:99999/", "http:///x", "http://[::1"]
 )
-def test_addresses_that_are_none(url: str) -> None:
+def test_invalid_addresses_are_refused(url: str) -> None:
     with pytest.raises(fetch.FetchError):
         get_page(url)
 
 
-def test_a_secure_page_is_the_one_that_was_asked_for() -> None:
+def test_the_certificate_must_belong_to_the_requested_name() -> None:
     authority = trustme.CA()
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
@@ -389,35 +394,35 @@ def test_a_secure_page_is_the_one_that_was_asked_for() -> None:
             get_page(f"https://public.example:{port}/a", resolve=resolve)
 
 
-def test_the_next_address_is_tried(server: int) -> None:
+def test_if_an_address_fails_the_next_address_is_tried(server: int) -> None:
     async def resolve(host: str, port: int) -> list[str]:
         return ["127.0.0.2", "::1", "127.0.0.1"]
 
     assert get_page(f"http://x.example:{server}/a", resolve=resolve).body == b"hello"
 
 
-def test_nobody_there() -> None:
+def test_a_refused_connection_is_an_error() -> None:
     with pytest.raises(fetch.FetchError, match=r"http://127\.0\.0\.1:1/"):
         get_page("http://127.0.0.1:1/")
 
 
-def test_a_configured_search_endpoint(server: int, tmp_path: Path) -> None:
+def test_a_configured_search_endpoint_is_used(server: int, tmp_path: Path) -> None:
     tool = GoogleWebSearch(Endpoint(f"http://127.0.0.1:{server}/search?{{query}}"))
-    assert said(run("google_web_search", {"query": "a b"}, tmp_path, tool=tool)) == (
+    assert text_of(run("google_web_search", {"query": "a b"}, tmp_path, tool=tool)) == (
         'Web search results for "a b":\nT: found a%20b[1]\n\nSources:\n[1] T (https://t.example)'
     )
     broken = GoogleWebSearch(Endpoint(f"http://127.0.0.1:{server}/text"))
     assert failure(run("google_web_search", {"query": "x"}, tmp_path, tool=broken)) == "web_search_failed"
 
 
-def test_half_an_answer_is_none(server: int) -> None:
+def test_an_incomplete_answer_is_an_error(server: int) -> None:
     for name in ("cut", "cut-chunked", "cut-gzip"):
         with pytest.raises(fetch.FetchError, match="before all of an answer came"):
             get_page(f"http://127.0.0.1:{server}/{name}")
     assert get_page(f"http://127.0.0.1:{server}/closed").body == b"hello"
 
 
-def test_headers_are_not_sent_on_to_others(server: int) -> None:
+def test_headers_are_not_sent_to_the_host_of_a_redirect(server: int) -> None:
     async def resolve(host: str, port: int) -> list[str]:
         return ["127.0.0.1"]
 
@@ -428,23 +433,25 @@ def test_headers_are_not_sent_on_to_others(server: int) -> None:
         assert Handler.keys == keys
 
 
-def test_letters_of_any_kind_in_an_address(server: int) -> None:
+def test_addresses_may_contain_any_letters(server: int) -> None:
     Handler.seen.clear()
     get_page(f"http://127.0.0.1:{server}/Zürich%20(a)?q=ä b".replace(" b", "+b"))
     assert Handler.seen == ["/Z%C3%BCrich%20(a)?q=%C3%A4+b"]
 
 
-# Pages that mean no good.
+# Hostile pages.
 
 
 @pytest.mark.parametrize("charset", ["idna", "undefined", "punycode", "hex", "unicode_escape", "\0", "none", "x" * 999])
-def test_an_encoding_that_is_none(tmp_path: Path, charset: str) -> None:
+def test_an_unknown_encoding_is_replaced(tmp_path: Path, charset: str) -> None:
     bad = Page("https://x.example/a", 200, "text/plain", b"words \\ud800 \xff", charset)
     good = Page("https://x.example/b", 200, "text/plain", b"good")
     done = run(
-        "web_fetch", {"prompt": "https://x.example/a https://x.example/b"}, around(tmp_path, fetch=site(a=bad, b=good))
+        "web_fetch",
+        {"prompt": "https://x.example/a https://x.example/b"},
+        environment_for(tmp_path, fetch=site(a=bad, b=good)),
     )
-    assert "words" in said(done) and "good" in said(done)
+    assert "words" in text_of(done) and "good" in text_of(done)
     assert msgspec.json.encode(done.result)
 
 
@@ -467,14 +474,14 @@ def test_an_encoding_that_is_none(tmp_path: Path, charset: str) -> None:
         "< ",
     ],
 )
-def test_no_page_takes_forever(piece: str) -> None:
-    """The standard library's parser took ten seconds for a quarter of the first, and had not read the second
-    after three minutes."""
+def test_no_page_takes_long_to_parse(piece: str) -> None:
+    """The parser of the standard library needed ten seconds for a quarter of the first page, and more than three
+    minutes for the second page."""
     _, words = html_text.from_html("begin " + piece * 150_000 + "</a>" * 1000)
     assert words.startswith("begin")
 
 
-def test_markup_as_browsers_read_it() -> None:
+def test_markup_is_read_as_browsers_read_it() -> None:
     html = (
         "<!DOCTYPE html><!-- <p>no --><TITLE>A &amp;\n B</title><script>if (a<b) '</p>'</SCRIPT ><style>x</style>"
         "<p title='>' class=a>1 < 2 &lt; 3 &#x41;&#99999999999999;&#" + "9" * 5000 + ";</p><svg><p>no</p></svg><svg/>"

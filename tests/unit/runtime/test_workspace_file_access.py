@@ -1,4 +1,4 @@
-"""The workspace's walls: no path, link or race leads out."""
+"""The bounds of the workspace: no path, link or race leads outside."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from dragoman.runtime import workspace_file_access
 from dragoman.runtime.tool_interface import ToolError
-from tests.unit.runtime.helpers import failure, run, said
+from tests.unit.runtime.helpers import failure, run, text_of
 
 SECRET = "a secret outside"
 
 
 @pytest.fixture
-def walls(tmp_path: Path) -> Path:
-    """A workspace beside what is none of its business."""
+def workspace(tmp_path: Path) -> Path:
+    """A workspace next to folders that no tool may reach."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/secret").write_text(SECRET)
     root = tmp_path / "workspace"
@@ -49,64 +49,64 @@ OUT = [
 
 
 @pytest.mark.parametrize("path", OUT)
-def test_no_tool_reads_outside(walls: Path, path: str) -> None:
+def test_no_tool_reads_outside(workspace: Path, path: str) -> None:
     calls = [
-        ("read_file", {"absolute_path": f"{walls}/{path}"}),
+        ("read_file", {"absolute_path": f"{workspace}/{path}"}),
         ("read_many_files", {"paths": [path]}),
-        ("read_many_files", {"paths": [f"{walls}/{path}"]}),
-        ("list_directory", {"path": f"{walls}/{os.path.dirname(path)}"}),
+        ("read_many_files", {"paths": [f"{workspace}/{path}"]}),
+        ("list_directory", {"path": f"{workspace}/{os.path.dirname(path)}"}),
         ("glob", {"pattern": "*", "path": os.path.dirname(path) or "file"}),
         ("search_file_content", {"pattern": "secret", "path": os.path.dirname(path) or "file"}),
-        ("replace", {"file_path": f"{walls}/{path}", "old_string": "secret", "new_string": "x"}),
+        ("replace", {"file_path": f"{workspace}/{path}", "old_string": "secret", "new_string": "x"}),
     ]
     for name, arguments in calls:
-        done = run(name, arguments, walls)
+        done = run(name, arguments, workspace)
         if name == "list_directory" and path == "file":
-            assert "secret outside" not in said(done)
+            assert "secret outside" not in text_of(done)
         else:
-            assert failure(done) == "path_not_in_workspace", (name, said(done))
-            assert SECRET not in said(done)
+            assert failure(done) == "path_not_in_workspace", (name, text_of(done))
+            assert SECRET not in text_of(done)
 
 
 @pytest.mark.parametrize("path", OUT)
-def test_no_tool_writes_outside(walls: Path, path: str) -> None:
-    before = sorted(found for found in walls.parent.rglob("*"))
+def test_no_tool_writes_outside(workspace: Path, path: str) -> None:
+    before = sorted(found for found in workspace.parent.rglob("*"))
     for name, more in (
         ("write_file", {"content": "x"}),
         ("replace", {"old_string": "", "new_string": "x"}),
         ("smart_edit", {"old_string": "", "new_string": "x", "instruction": ""}),
     ):
-        new = f"{walls}/{os.path.dirname(path)}/new" if "/" in path else f"{walls}/{path}"
-        assert failure(run(name, {"file_path": new, **more}, walls)) == "path_not_in_workspace"
-    assert failure(run("run_shell_command", {"command": "true", "directory": "folder"}, walls)) == (
+        new = f"{workspace}/{os.path.dirname(path)}/new" if "/" in path else f"{workspace}/{path}"
+        assert failure(run(name, {"file_path": new, **more}, workspace)) == "path_not_in_workspace"
+    assert failure(run("run_shell_command", {"command": "true", "directory": "folder"}, workspace)) == (
         "path_not_in_workspace"
     )
-    assert sorted(found for found in walls.parent.rglob("*")) == before
-    assert (walls.parent / "outside/secret").read_text() == SECRET
+    assert sorted(found for found in workspace.parent.rglob("*")) == before
+    assert (workspace.parent / "outside/secret").read_text() == SECRET
 
 
-def test_walks_do_not_leave_by_links(walls: Path) -> None:
-    assert SECRET not in said(run("read_many_files", {"paths": ["**"]}, walls))
-    assert "secret" not in said(run("glob", {"pattern": "**/*"}, walls)).partition("\n")[2]
-    assert said(run("search_file_content", {"pattern": "a secret"}, walls)).startswith("No matches found")
+def test_walks_follow_no_links_to_the_outside(workspace: Path) -> None:
+    assert SECRET not in text_of(run("read_many_files", {"paths": ["**"]}, workspace))
+    assert "secret" not in text_of(run("glob", {"pattern": "**/*"}, workspace)).partition("\n")[2]
+    assert text_of(run("search_file_content", {"pattern": "a secret"}, workspace)).startswith("No matches found")
 
 
-def test_links_that_stay_inside_are_followed(walls: Path) -> None:
-    assert said(run("read_file", {"absolute_path": f"{walls}/within"}, walls)) == "fine"
+def test_links_that_stay_inside_are_followed(workspace: Path) -> None:
+    assert text_of(run("read_file", {"absolute_path": f"{workspace}/within"}, workspace)) == "fine"
 
 
-def test_a_link_to_itself(walls: Path) -> None:
-    assert failure(run("read_file", {"absolute_path": f"{walls}/around"}, walls)) == "file_failed"
+def test_a_link_to_itself_is_refused(workspace: Path) -> None:
+    assert failure(run("read_file", {"absolute_path": f"{workspace}/around"}, workspace)) == "file_failed"
 
 
-def test_a_workspace_that_is_itself_behind_a_link(walls: Path) -> None:
-    link = walls.parent / "link"
-    link.symlink_to(walls)
-    assert said(run("read_file", {"absolute_path": f"{link}/inside"}, link)) == "fine"
-    assert said(run("read_file", {"absolute_path": f"{walls}/inside"}, link)) == "fine"
+def test_the_workspace_may_be_a_link(workspace: Path) -> None:
+    link = workspace.parent / "link"
+    link.symlink_to(workspace)
+    assert text_of(run("read_file", {"absolute_path": f"{link}/inside"}, link)) == "fine"
+    assert text_of(run("read_file", {"absolute_path": f"{workspace}/inside"}, link)) == "fine"
 
 
-def test_without_a_workspace_nothing_is_touched() -> None:
+def test_without_a_workspace_no_file_is_read_or_written() -> None:
     with pytest.raises(ToolError):
         workspace_file_access.place("/etc/hostname", ())
 
@@ -152,27 +152,27 @@ def test_any_path_leads_inside_or_is_refused(steps: list[str], absolute: bool) -
         assert data == b"fine"
 
 
-def test_a_folder_that_becomes_a_link_is_not_followed(walls: Path) -> None:
-    where = workspace_file_access.place(walls / "sub/new", (walls,))
-    (walls / "sub/up").unlink()
-    (walls / "sub").rmdir()
-    (walls / "sub").symlink_to(walls.parent / "outside")
+def test_a_folder_that_becomes_a_link_is_not_followed(workspace: Path) -> None:
+    where = workspace_file_access.place(workspace / "sub/new", (workspace,))
+    (workspace / "sub/up").unlink()
+    (workspace / "sub").rmdir()
+    (workspace / "sub").symlink_to(workspace.parent / "outside")
     with pytest.raises(ToolError):
         workspace_file_access.write(where, b"x", None)
     with pytest.raises(ToolError):
-        workspace_file_access.read(workspace_file_access.Place(walls, ("sub", "secret")), 1000)
+        workspace_file_access.read(workspace_file_access.Place(workspace, ("sub", "secret")), 1000)
     with pytest.raises(ToolError):
-        workspace_file_access.read(workspace_file_access.Place(walls, ("file",)), 1000)
-    assert sorted(os.listdir(walls.parent / "outside")) == ["secret"]
+        workspace_file_access.read(workspace_file_access.Place(workspace, ("file",)), 1000)
+    assert sorted(os.listdir(workspace.parent / "outside")) == ["secret"]
 
 
-def test_a_race_is_never_won(walls: Path) -> None:
-    """A folder and a link to the outside take turns under one name while files are read and written."""
-    turn = walls / "turn"
-    real, link = walls / "real", walls / "link"
+def test_a_race_never_reaches_the_outside(workspace: Path) -> None:
+    """Under one name, a folder and a link to the outside alternate while files are read and written."""
+    turn = workspace / "turn"
+    real, link = workspace / "real", workspace / "link"
     real.mkdir()
     (real / "secret").write_text("fine")
-    link.symlink_to(walls.parent / "outside")
+    link.symlink_to(workspace.parent / "outside")
     stop = threading.Event()
 
     def swap() -> None:
@@ -180,7 +180,7 @@ def test_a_race_is_never_won(walls: Path) -> None:
             for one in (real, link):
                 try:
                     os.rename(one, turn)
-                except OSError:  # somebody made a folder of that name to write into
+                except OSError:  # A write has created a folder with this name.
                     shutil.rmtree(turn, ignore_errors=True)
                 else:
                     os.rename(turn, one)
@@ -191,12 +191,14 @@ def test_a_race_is_never_won(walls: Path) -> None:
     try:
         for i in range(3000):
             try:
-                seen.add(workspace_file_access.read(workspace_file_access.place(turn / "secret", (walls,)), 1000)[0])
-                workspace_file_access.write(workspace_file_access.place(turn / f"new{i % 3}", (walls,)), b"x", None)
+                seen.add(
+                    workspace_file_access.read(workspace_file_access.place(turn / "secret", (workspace,)), 1000)[0]
+                )
+                workspace_file_access.write(workspace_file_access.place(turn / f"new{i % 3}", (workspace,)), b"x", None)
             except ToolError:
                 continue
     finally:
         stop.set()
         swapping.join()
     assert seen <= {b"fine"}
-    assert os.listdir(walls.parent / "outside") == ["secret"]
+    assert os.listdir(workspace.parent / "outside") == ["secret"]

@@ -1,4 +1,4 @@
-"""The file that names MCP servers."""
+"""The configuration file of MCP servers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def server(value: Any) -> ServerConfig:
     return read(json.dumps({"mcpServers": {"one": value}}), ENVIRON)["one"]
 
 
-def test_a_command() -> None:
+def test_a_server_with_a_command_is_read() -> None:
     found = server(
         {"command": "npx", "args": ["-y", "x"], "env": {"A": "1"}, "cwd": "/srv", "timeout": 5000, "trust": True}
     )
@@ -28,19 +28,19 @@ def test_a_command() -> None:
     assert found.seconds == 5
 
 
-def test_an_address_under_any_of_its_names() -> None:
+def test_the_address_has_several_names() -> None:
     wanted = ServerConfig(url="http://127.0.0.1/mcp", headers={"X": "y"})
     assert server({"url": "http://127.0.0.1/mcp", "headers": {"X": "y"}}) == wanted
     assert server({"httpUrl": "http://127.0.0.1/mcp", "headers": {"X": "y"}}) == wanted
     assert server({"type": "http", "url": "http://127.0.0.1/mcp", "headers": {"X": "y"}}) == wanted
 
 
-def test_which_tools_are_wanted() -> None:
+def test_the_file_can_include_and_exclude_tools() -> None:
     found = server({"command": "x", "includeTools": ["a"], "excludeTools": ["b"], "schemaGate": "off"})
     assert (found.include_tools, found.exclude_tools, found.schema_gate) == (("a",), ("b",), "off")
 
 
-def test_keys_of_other_programs_are_kept_to_be_told() -> None:
+def test_keys_of_other_programs_are_listed_as_unknown() -> None:
     assert server({"command": "x", "type": "stdio", "autoApprove": [], "oauth": {"enabled": True}}).unknown == (
         "autoApprove",
         "oauth.enabled",
@@ -59,7 +59,7 @@ def test_keys_of_other_programs_are_kept_to_be_told() -> None:
         ("${TOKEN}${TOKEN}", "t0t0"),
     ],
 )
-def test_variables_of_the_environment(given: str, wanted: str) -> None:
+def test_variables_of_the_environment_are_replaced(given: str, wanted: str) -> None:
     assert server({"command": "x", "env": {"A": given}}).env == {"A": wanted}
     assert server({"command": "x", "args": [given]}).args == (wanted,)
     assert server({"url": "http://h", "headers": {"A": given}}).headers == {"A": wanted}
@@ -70,7 +70,7 @@ def test_a_disabled_server_needs_no_variables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "problem"),
     [
         ({}, "a command or a url"),
         ({"command": "x", "url": "y"}, "a command or a url"),
@@ -85,25 +85,25 @@ def test_a_disabled_server_needs_no_variables() -> None:
         ([], "object"),
     ],
 )
-def test_what_does_not_hold_is_said_with_its_place(value: Any, said: str) -> None:
+def test_a_wrong_value_is_reported_with_its_server(value: Any, problem: str) -> None:
     with pytest.raises(ConfigError) as caught:
         server(value)
-    assert said in str(caught.value)
+    assert problem in str(caught.value)
     assert "one" in str(caught.value)
 
 
 @pytest.mark.parametrize("text", [b"{", b"[]", b'{"servers": {}}', b"\xff"])
-def test_another_file(text: bytes) -> None:
+def test_a_file_in_another_format_is_refused(text: bytes) -> None:
     with pytest.raises(ConfigError, match=r"f\.json"):
         read(text, {}, "f.json")
 
 
-def test_a_file(tmp_path: Path) -> None:
+def test_a_file_may_have_other_keys(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_text('{"mcpServers": {"b": {"command": "x"}, "a": {"command": "y"}}, "theme": "dark"}')
     assert list(load(file, {})) == ["b", "a"]
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
         load(tmp_path / "none.json", {})

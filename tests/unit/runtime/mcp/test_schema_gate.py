@@ -1,4 +1,4 @@
-"""The schema gate: types everywhere, or in each branch."""
+"""The schema gate: every property needs a type, itself or in each branch of a union."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ STRING = {"type": "string"}
         pytest.param({"type": ["string", "null"]}, id="list-of-types"),
         pytest.param({"type": "object", "properties": {"a": True}}, id="boolean-schema"),
         pytest.param({"type": "object", "anyOf": [{"required": ["a"]}]}, id="union-beside-a-type"),
-        pytest.param({"type": "object", "additionalProperties": {}}, id="only-properties-and-items-are-looked-at"),
+        pytest.param({"type": "object", "additionalProperties": {}}, id="only-properties-and-items-are-checked"),
     ],
 )
-def test_let_in(schema: Any) -> None:
+def test_a_typed_schema_is_accepted(schema: Any) -> None:
     assert untyped(schema) is None
 
 
@@ -49,11 +49,11 @@ def test_let_in(schema: Any) -> None:
         ),
     ],
 )
-def test_not_let_in(schema: Any, where: str) -> None:
+def test_an_untyped_schema_is_refused_with_its_path(schema: Any, where: str) -> None:
     assert untyped(schema) == where
 
 
-def test_a_schema_of_any_depth() -> None:
+def test_a_very_deep_schema_is_checked() -> None:
     schema: Any = {}
     for _ in range(5_000):
         schema = {"type": "array", "items": schema}

@@ -1,4 +1,4 @@
-"""Tools of several servers in one toolbox: names, who is let in, changes, trust. Nothing is connected here."""
+"""Tools of several servers in one toolbox: names, skipped tools, changes, trust. No server is connected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def offered(*names: str, schema: Any = NOTHING) -> tuple[Offered, ...]:
     return tuple([Offered(name, f"does {name}", schema) for name in names])
 
 
-def joined(tools: dict[str, tuple[Offered, ...]], toolbox: Toolbox, **config: Any) -> Servers:
+def join_servers(tools: dict[str, tuple[Offered, ...]], toolbox: Toolbox, **config: Any) -> Servers:
     servers = Servers({name: ServerConfig(command="never", **config) for name in tools})
     for name, some in tools.items():
         servers[name].tools = some
@@ -36,9 +36,9 @@ def names(toolbox: Toolbox) -> list[str]:
     return [tool.name for tool in toolbox]
 
 
-def test_the_second_server_with_a_name_has_it_qualified() -> None:
+def test_a_tool_name_of_the_second_server_is_qualified() -> None:
     toolbox = Toolbox()
-    servers = joined({"a": offered("read", "only a"), "b": offered("read")}, toolbox)
+    servers = join_servers({"a": offered("read", "only a"), "b": offered("read")}, toolbox)
     assert names(toolbox) == ["read", "only_a", "b__read"]
     assert [[tool.key for tool in status.tools] for status in servers.status()] == [
         [("a", "read"), ("a", "only a")],
@@ -46,21 +46,21 @@ def test_the_second_server_with_a_name_has_it_qualified() -> None:
     ]
 
 
-def test_a_tool_that_was_there_before_keeps_its_name() -> None:
+def test_an_earlier_tool_keeps_its_name() -> None:
     toolbox = Toolbox()
-    joined({"first": offered("read")}, toolbox)
-    joined({"second": offered("read")}, toolbox)
+    join_servers({"first": offered("read")}, toolbox)
+    join_servers({"second": offered("read")}, toolbox)
     assert names(toolbox) == ["read", "second__read"]
 
 
-def test_what_is_skipped_and_why() -> None:
+def test_skipped_tools_have_a_reason() -> None:
     tools = (
         *offered("", "in", "in", "out", "other"),
         *offered("loose", schema=UNTYPED),
         *offered("bad", schema={"type": 1}),
     )
     toolbox = Toolbox()
-    servers = joined({"s": tools}, toolbox, include_tools=("in", "out", "loose", "bad"), exclude_tools=("out",))
+    servers = join_servers({"s": tools}, toolbox, include_tools=("in", "out", "loose", "bad"), exclude_tools=("out",))
     assert names(toolbox) == ["in"]
     (status,) = servers.status()
     assert [(one.name, one.why.partition(";")[0]) for one in status.skipped[:5]] == [
@@ -74,8 +74,8 @@ def test_what_is_skipped_and_why() -> None:
     assert status.skipped[5].name == "bad" and status.skipped[5].why.startswith("its schema is none: 1 is not valid")
 
 
-def test_tools_that_break_the_protocol_are_told_as_skipped() -> None:
-    servers = joined({"s": offered("a")}, Toolbox())
+def test_tools_that_break_the_protocol_are_listed_as_skipped() -> None:
+    servers = join_servers({"s": offered("a")}, Toolbox())
     servers["s"].refused = (Skipped("h", "x-mcp-header: not a string"),)
     servers["s"].changed()
     assert servers.status()[0].skipped == (Skipped("h", "x-mcp-header: not a string"),)
@@ -84,16 +84,16 @@ def test_tools_that_break_the_protocol_are_told_as_skipped() -> None:
 @pytest.mark.parametrize(
     ("gate", "notes"), [("warn", ("loose: its schema has no type at /properties/x",)), ("off", ())]
 )
-def test_the_gate_can_be_open(gate: str, notes: tuple[str, ...]) -> None:
+def test_the_schema_gate_can_be_switched_off(gate: str, notes: tuple[str, ...]) -> None:
     toolbox = Toolbox()
-    servers = joined({"s": offered("loose", schema=UNTYPED)}, toolbox, schema_gate=gate)
+    servers = join_servers({"s": offered("loose", schema=UNTYPED)}, toolbox, schema_gate=gate)
     assert names(toolbox) == ["loose"]
     assert servers.status()[0].notes == notes
 
 
-def test_tools_come_and_go_and_keep_their_names() -> None:
+def test_tools_keep_their_names_when_other_tools_change() -> None:
     toolbox = Toolbox()
-    servers = joined({"a": offered("read"), "b": offered("read", "write")}, toolbox)
+    servers = join_servers({"a": offered("read"), "b": offered("read", "write")}, toolbox)
     servers["a"].tools = ()
     servers["b"].tools = offered("read", "new")
     servers["b"].changed()
@@ -103,9 +103,9 @@ def test_tools_come_and_go_and_keep_their_names() -> None:
     assert names(toolbox) == ["b__read", "new", "read"]
 
 
-def test_a_name_that_another_took_meanwhile_is_not_taken_from_it() -> None:
+def test_a_tool_keeps_a_name_that_became_free_before() -> None:
     toolbox = Toolbox()
-    servers = joined({"a": offered("read"), "b": ()}, toolbox)
+    servers = join_servers({"a": offered("read"), "b": ()}, toolbox)
     servers["a"].tools = ()
     servers["b"].tools = offered("read")
     servers["b"].changed()
@@ -117,9 +117,9 @@ def test_a_name_that_another_took_meanwhile_is_not_taken_from_it() -> None:
     }
 
 
-def test_a_tool_that_changed_is_declared_anew() -> None:
+def test_a_changed_tool_gets_a_new_declaration() -> None:
     toolbox = Toolbox()
-    servers = joined({"a": offered("read")}, toolbox)
+    servers = join_servers({"a": offered("read")}, toolbox)
     before = toolbox["read"]
     servers["a"].changed()
     assert toolbox["read"] is before
@@ -128,58 +128,58 @@ def test_a_tool_that_changed_is_declared_anew() -> None:
     assert [tool.description for tool in toolbox] == ["reads better"]
 
 
-def test_joining_another_toolbox_leaves_the_first() -> None:
+def test_joining_another_toolbox_removes_the_tools_from_the_first() -> None:
     first, second = Toolbox(), Toolbox()
-    servers = joined({"a": offered("read")}, first)
+    servers = join_servers({"a": offered("read")}, first)
     servers.join(second)
     assert (names(first), names(second)) == ([], ["read"])
 
 
-def test_a_disabled_server_is_none() -> None:
+def test_a_disabled_server_does_not_exist() -> None:
     servers = Servers({"a": ServerConfig(command="x", disabled=True)})
     assert servers.status() == ()
     with pytest.raises(ConfigError, match="'a'"):
         servers["a"]
 
 
-def judged(policy: Policy, trust: bool) -> tuple[str, Confirmation | None]:
+def decision_on_call(policy: Policy, trust: bool) -> tuple[str, Confirmation | None]:
     toolbox = Toolbox()
-    joined({"files": offered("wipe")}, toolbox, trust=trust)
+    join_servers({"files": offered("wipe")}, toolbox, trust=trust)
     plan = asyncio.run(toolbox.plan(call("wipe", {}), ToolEnvironment(()), policy))
     assert isinstance(plan, Plan)
     return plan.verdict.word, plan.asked
 
 
-def test_a_person_is_asked_with_the_server_and_the_tool() -> None:
-    word, asked = judged(Policy(), trust=False)
+def test_a_confirmation_names_the_server_and_the_tool() -> None:
+    word, confirmation = decision_on_call(Policy(), trust=False)
     assert word == "ask"
-    assert asked == Confirmation(
+    assert confirmation == Confirmation(
         "Run wipe of the MCP server files", "other", server="files", tool="wipe", display="wipe"
     )
 
 
-def test_a_person_is_shown_the_whole_arguments() -> None:
+def test_a_confirmation_shows_the_complete_arguments() -> None:
     toolbox = Toolbox()
-    joined({"files": offered("wipe")}, toolbox)
-    given = {"path": "/" + "a" * 500}
-    asked = asyncio.run(toolbox["wipe"].confirm(given, ToolEnvironment(())))
-    assert asked is not None and asked.title.endswith(f'server files with {{"path":"/{"a" * 500}"}}')
+    join_servers({"files": offered("wipe")}, toolbox)
+    arguments = {"path": "/" + "a" * 500}
+    confirmation = asyncio.run(toolbox["wipe"].confirm(arguments, ToolEnvironment(())))
+    assert confirmation is not None and confirmation.title.endswith(f'server files with {{"path":"/{"a" * 500}"}}')
 
 
-def test_edits_are_not_what_a_server_says_they_are() -> None:
-    assert judged(Policy(mode="edits"), trust=False)[0] == "ask"
+def test_a_tool_of_a_server_is_never_treated_as_an_edit() -> None:
+    assert decision_on_call(Policy(mode="edits"), trust=False)[0] == "ask"
 
 
-def test_a_trusted_server_is_run_unless_it_is_denied() -> None:
-    assert judged(Policy(), trust=True)[0] == "run"
-    assert judged(Policy(deny=["files/wipe"]), trust=True)[0] == "refuse"
-    assert judged(Policy(deny=["files/*"]), trust=True)[0] == "refuse"
+def test_tools_of_a_trusted_server_run_unless_they_are_denied() -> None:
+    assert decision_on_call(Policy(), trust=True)[0] == "run"
+    assert decision_on_call(Policy(deny=["files/wipe"]), trust=True)[0] == "refuse"
+    assert decision_on_call(Policy(deny=["files/*"]), trust=True)[0] == "refuse"
 
 
-def test_what_was_said_for_good_holds_for_a_tool_or_its_server() -> None:
+def test_always_can_allow_all_tools_of_a_server() -> None:
     policy = Policy()
-    _, asked = judged(policy, trust=False)
-    assert asked is not None
-    policy.remember("wipe", asked, "always_server")
+    _, confirmation = decision_on_call(policy, trust=False)
+    assert confirmation is not None
+    policy.remember("wipe", confirmation, "always_server")
     assert policy.allow == ["files/*"]
-    assert judged(policy, trust=False)[0] == "run"
+    assert decision_on_call(policy, trust=False)[0] == "run"

@@ -1,4 +1,4 @@
-"""Names of remote tools: legal, short, unique."""
+"""Names of the tools of MCP servers: legal, short, unique."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def test_a_name_that_is_too_long_loses_its_middle() -> None:
     assert legal(name[1:]) == name[1:]
 
 
-def test_a_tool_has_its_own_name_until_another_has_it() -> None:
+def test_a_tool_has_its_own_name_unless_the_name_is_taken() -> None:
     assert chosen("pythonTools", "validTool", ()) == "validTool"
     assert chosen("pythonTools", "validTool", {"validTool"}) == "pythonTools__validTool"
 
 
-def test_two_names_that_become_one_are_told_apart_by_a_hash() -> None:
+def test_two_names_that_become_equal_differ_by_a_hash() -> None:
     taken = {"a_b", "s__a_b"}
     first, second = chosen("s", "a b", taken), chosen("s", "a!b", taken)
     assert first != second
