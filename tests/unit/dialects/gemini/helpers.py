@@ -1,4 +1,4 @@
-"""What the tests of this folder share: read and write with a crossing of one's own, and look at its losses."""
+"""Helpers for the tests of this folder: read and write documents with a new context, and return its losses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Losses = list[tuple[str, str]]
 
 
 def losses(context: Context) -> Losses:
-    """(code, path) of every loss, those of fields only the source knows included."""
+    """(code, path) of every loss, including the losses of fields that only the source dialect has."""
     context.settle(DIALECT.noise)
     return [(loss.code, loss.path) for loss in context.losses.all()]
 
@@ -43,8 +43,8 @@ def write(request: Request, source: str = "openai-chat", profile: Profile | None
     return msgspec.json.decode(body), losses(context)
 
 
-def again(body: Any) -> Any:
-    """A request read and written in its own dialect, which must lose nothing."""
+def round_trip(body: Any) -> Any:
+    """A request that is read and written in the same dialect. The round trip must have no loss."""
     context = Context(GEMINI, GEMINI)
     written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), context), context)
     assert context.losses.all() == ()
@@ -63,7 +63,7 @@ def write_answer(response: Response, source: str = "openai-chat", **options: Any
     return msgspec.json.decode(body), losses(context)
 
 
-def answer_again(body: Any) -> Any:
+def answer_round_trip(body: Any) -> Any:
     context = Context(GEMINI, GEMINI)
     written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), context), context)
     assert context.losses.all() == ()
@@ -95,7 +95,7 @@ def events_of(stream: bytes, step: int = 0) -> tuple[list[Event], Losses]:
 
 
 def chunks_of(events: Iterable[Event], source: str = "openai-chat", **options: Any) -> tuple[list[Any], Losses]:
-    """What the writer sends, decoded: every frame must be one line of JSON."""
+    """The decoded frames of the writer. Every frame must be one line of JSON."""
     context = Context(source, GEMINI, **options)
     writer = DIALECT.writer(context)
     written = b"".join([writer.send(event) for event in events]) + writer.close()

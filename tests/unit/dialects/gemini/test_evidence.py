@@ -1,4 +1,4 @@
-"""What speaks for this dialect in a document."""
+"""Evidence that a document is a Gemini document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dragoman.dialects.gemini import DIALECT
         {"error": {"code": 400, "status": "INVALID_ARGUMENT"}},
     ],
 )
-def test_own_documents(document: Any) -> None:
+def test_gemini_documents(document: Any) -> None:
     assert sum(weight for weight, _ in DIALECT.evidence(document)) >= 5
 
 
@@ -31,5 +31,5 @@ def test_own_documents(document: Any) -> None:
         {"input": "Hi", "tools": None},
     ],
 )
-def test_documents_of_others(document: Any) -> None:
+def test_documents_of_other_dialects(document: Any) -> None:
     assert DIALECT.evidence(document) == []

@@ -1,4 +1,4 @@
-"""Gemini faults: kinds, retry delays, arrays around them, and faults of others."""
+"""Gemini faults: kinds, retry delays, faults inside an array, and faults of other dialects."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_kinds(code: int, status: str, message: str, kind: FaultKind) -> None:
     assert read([body]) == fault
 
 
-def test_a_bad_key_is_a_matter_of_authentication() -> None:
+def test_a_bad_key_is_an_authentication_fault() -> None:
     details = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]
     body = {"error": {"code": 400, "message": "no", "status": "INVALID_ARGUMENT", "details": details}}
     fault = read(body, 400)
@@ -75,7 +75,7 @@ def test_bodies_that_are_no_error_object(body: bytes) -> None:
     assert fault.message == ("gone" if body == b'"gone"' else body.decode("utf-8", "replace"))
 
 
-def test_an_error_without_words() -> None:
+def test_an_error_without_a_message() -> None:
     fault = read({"error": {"odd": 1}})
     assert fault == Fault("server", '{"odd":1}', 500, extra={"gemini": {"odd": fault.extra["gemini"]["odd"]}})  # type: ignore[index]
 
@@ -90,7 +90,7 @@ def test_an_error_without_words() -> None:
         ("too_large", 413, "INVALID_ARGUMENT"),
     ],
 )
-def test_faults_of_others(kind: FaultKind, status: int, word: str) -> None:
+def test_faults_of_other_dialects(kind: FaultKind, status: int, word: str) -> None:
     body, written, headers = DIALECT.write_fault(Fault(kind, "no", 529))
     assert msgspec.json.decode(body) == {"error": {"code": status, "message": "no", "status": word}}
     assert (written, headers) == (status, {})

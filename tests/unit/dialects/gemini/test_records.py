@@ -1,6 +1,6 @@
-"""Every recorded exchange of this dialect: it goes back as it came, and its streams say what the reference says.
+"""Every recorded exchange of this dialect survives a round trip, and its streams equal the reference answers.
 
-Each test goes over all exchanges, so that a clone without the recordings has the same tests.
+Each test checks all exchanges, so a clone without the recordings has the same tests.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ ANSWERS = [record for record in RECORDS if isinstance(record.response, dict) and
 FAULTS = [record for record in RECORDS if isinstance(record.response, dict) and "error" in record.response]
 STREAMS = [record for record in RECORDS if record.stream is not None or isinstance(record.response, list)]
 
-# The answer breaks off: the recording was cut by hand.
+# The answer is incomplete: the recording was cut by hand.
 CUT = {"gemini-7d45418d4aba"}
-# {} stands among the parts and says nothing; it is left out.
+# One of the parts is {}. The empty part is left out.
 EMPTY_PART = {"gemini-8665f8fbbd7e"}
 
 
 def plain(value: Any, key: str = "") -> Any:
-    """One spelling for what may be spelled in several ways: nulls and empty containers are absent, and a list of parts
-    may be one part alone. Names given by users are left as they are."""
+    """One spelling for values with several spellings: nulls and empty containers are left out, and a single part
+    becomes a list of parts. Names that users chose are unchanged."""
     if isinstance(value, dict):
         if key in ("args", "response", "parameters", "parametersJsonSchema", "responseSchema", "responseJsonSchema"):
             return value
@@ -52,7 +52,7 @@ def camel_case(request: Any) -> Any:
     return plain(camel_cased(request, "GenerateContentRequest")[0])
 
 
-def test_a_request_goes_back_as_it_came() -> None:
+def test_a_request_survives_a_round_trip() -> None:
     for record in REQUESTS:
         context = Context("gemini", "gemini")
         request = DIALECT.read_request(msgspec.json.encode(record.request), context)
@@ -61,7 +61,7 @@ def test_a_request_goes_back_as_it_came() -> None:
         assert context.losses.all() == (), record.id
 
 
-def test_an_answer_goes_back_as_it_came() -> None:
+def test_an_answer_survives_a_round_trip() -> None:
     for record in ANSWERS:
         context = Context("gemini", "gemini")
         response = DIALECT.read_response(msgspec.json.encode(record.response), context)
@@ -79,7 +79,7 @@ def test_an_answer_goes_back_as_it_came() -> None:
         assert context.losses.all() == (), record.id
 
 
-def test_a_fault_goes_back_as_it_came() -> None:
+def test_a_fault_survives_a_round_trip() -> None:
     for record in FAULTS:
         fault = DIALECT.read_fault(msgspec.json.encode(record.response), record.status or 0, {})
         assert msgspec.json.decode(DIALECT.write_fault(fault)[0]) == record.response, record.id
@@ -93,7 +93,7 @@ def events_of(stream: bytes, cuts: list[int]) -> list[Event]:
     return found + reader.close()
 
 
-def test_a_stream_says_what_the_reference_says_however_it_is_cut() -> None:
+def test_a_stream_equals_the_reference_however_it_is_cut() -> None:
     for record in STREAMS:
         stream = record.raw if record.stream is not None else msgspec.json.encode(record.response)
         found = events_of(stream, [])

@@ -1,4 +1,4 @@
-"""Gemini requests, read: contents, parts, pairing, settings; and back in their own dialect."""
+"""Gemini requests are read: contents, parts, pairing and settings. Round trips within Gemini change nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dragoman.canon import (
 )
 from dragoman.codec.packed_seals import pack
 from dragoman.errors import WireError
-from tests.unit.dialects.gemini.helpers import again, read, read_contents
+from tests.unit.dialects.gemini.helpers import read, read_contents, round_trip
 
 CALL = {"functionCall": {"id": "c1", "name": "f", "args": {"a": 1}}}
 
@@ -108,9 +108,9 @@ def test_thoughts_and_seals() -> None:
     )
 
 
-def test_a_thought_of_another_upstream_comes_back_in_one_piece() -> None:
+def test_a_returned_thought_of_another_upstream_is_one_part() -> None:
     seal = Seal("anthropic", "EqQB>>??", "thinking", "claude-opus-5")
-    # google-genai decodes the slot and encodes it again in the URL-safe alphabet.
+    # google-genai decodes the slot and encodes the value in the URL-safe alphabet.
     echoed = pack(seal).replace("+", "-").replace("/", "_")
     (_, thought, call) = parts_of(
         {"text": "So."},
@@ -131,9 +131,9 @@ def test_the_documented_dummy_is_no_seal(encoded: bool) -> None:
     assert request.turns[0].parts[0].seal is None
     assert lost == []
     body = {"contents": [{"role": "model", "parts": [{**CALL, "thoughtSignature": slot}]}]}
-    assert again(body) == body
+    assert round_trip(body) == body
     text = {"contents": [{"role": "model", "parts": [{"text": "a", "thoughtSignature": slot}]}]}
-    assert again(text) == text
+    assert round_trip(text) == text
 
 
 def test_media() -> None:
@@ -156,7 +156,7 @@ def test_media() -> None:
     )
 
 
-def test_resolution_is_a_detail_where_the_canon_has_a_word() -> None:
+def test_a_resolution_is_a_detail_if_the_canon_has_that_detail() -> None:
     image = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
     request, lost = read_contents(
         {"parts": [{**image, "mediaResolution": {"level": "MEDIA_RESOLUTION_HIGH"}}]},
@@ -206,7 +206,7 @@ def test_a_part_with_several_data_fields_is_several_parts() -> None:
     assert bytes(hosted.value) == b'{"thought":false,"toolCall":{"toolType":"X"}}'
 
 
-def test_parts_that_say_nothing_and_modifiers_alone() -> None:
+def test_empty_parts_and_modifiers_without_a_part() -> None:
     assert parts_of({}, {"videoMetadata": {"fps": 1}}) == (
         Opaque(
             "gemini",
@@ -218,11 +218,11 @@ def test_parts_that_say_nothing_and_modifiers_alone() -> None:
     )
 
 
-def test_a_role_nobody_knows_is_kept_whole() -> None:
+def test_an_unknown_role_is_kept_whole() -> None:
     body = {"contents": [{"role": "narrator", "parts": [{"text": "Once"}]}, {"role": "user", "parts": [{"text": "a"}]}]}
     turn = read(body)[0].turns[0]
     assert (turn.role, turn.parts[0].kind) == ("user", "narrator")  # type: ignore[attr-defined]
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 def test_calls_without_ids_are_paired_by_name_and_order() -> None:
@@ -242,14 +242,14 @@ def test_calls_without_ids_are_paired_by_name_and_order() -> None:
 
 def test_a_minted_id_is_the_same_in_the_next_turn_of_the_conversation() -> None:
     call = {"role": "model", "parts": [{"functionCall": {"name": "f"}}]}
-    told = {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "x"}}}]}
-    earlier = read_contents(call, told)[0].turns[0].parts[0]
-    later = read_contents(call, told, call, told)[0].turns
+    function_responses = {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "x"}}}]}
+    earlier = read_contents(call, function_responses)[0].turns[0].parts[0]
+    later = read_contents(call, function_responses, call, function_responses)[0].turns
     assert later[0].parts[0] == earlier
     assert later[2].parts[0].id != earlier.id  # type: ignore[attr-defined]
 
 
-def test_a_result_with_an_id_for_a_call_without() -> None:
+def test_a_result_with_an_id_for_a_call_without_an_id() -> None:
     body = {
         "contents": [
             {"role": "model", "parts": [{"functionCall": {"name": "f"}}]},
@@ -258,7 +258,7 @@ def test_a_result_with_an_id_for_a_call_without() -> None:
     }
     turns = read(body)[0].turns
     assert turns[1].parts[0].call_id == turns[0].parts[0].id  # type: ignore[attr-defined]
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 def test_arguments() -> None:
@@ -294,7 +294,7 @@ def test_the_two_keys_of_a_response(response: Any, text: str, is_error: bool, st
     assert result.parts == (Text(text, at=("contents", 0, "parts", 0)),)
     assert (result.is_error, result.structured) == (is_error, structured)
     body = {"contents": [{"role": "user", "parts": [{"functionResponse": {"name": "f", "response": response}}]}]}
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 def test_a_response_that_is_no_object() -> None:
@@ -342,15 +342,15 @@ def test_media_inside_a_result_and_beside_it() -> None:
     assert [type(part).__name__ for part in user.parts] == ["Media", "Text"]
     assert (user.role, user.at) == ("user", tool.at)
     assert lost == [("field.dropped", "/contents/2/parts/0/functionResponse/scheduling")]
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_results_between_other_words_keep_their_order() -> None:
-    told = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "x"}}}
+def test_results_between_texts_keep_their_order() -> None:
+    function_responses = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "x"}}}
     body = {
         "contents": [
             {"role": "model", "parts": [CALL, {"functionCall": {"id": "c2", "name": "f", "args": {}}}]},
-            {"role": "user", "parts": [{"text": "a"}, told, {"text": "b"}]},
+            {"role": "user", "parts": [{"text": "a"}, function_responses, {"text": "b"}]},
             {
                 "role": "function",
                 "parts": [{"functionResponse": {"id": "c2", "name": "f", "response": {"output": "y"}}}],
@@ -359,21 +359,23 @@ def test_results_between_other_words_keep_their_order() -> None:
     }
     assert [turn.role for turn in read(body)[0].turns] == ["assistant", "user", "tool", "user", "tool"]
     body["contents"][2]["role"] = "user"
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_results_of_one_step_in_several_contents_are_one_turn_and_go_back_as_they_came() -> None:
-    told = [{"functionResponse": {"id": i, "name": "f", "response": {"output": "x"}}} for i in ("c1", "c2")]
+def test_results_of_one_step_in_several_contents_are_one_turn() -> None:
+    function_responses = [
+        {"functionResponse": {"id": i, "name": "f", "response": {"output": "x"}}} for i in ("c1", "c2")
+    ]
     calls = [CALL, {"functionCall": {"id": "c2", "name": "f", "args": {}}}]
     body = {
         "contents": [
             {"role": "model", "parts": calls},
-            {"role": "user", "parts": told[:1]},
-            {"role": "user", "parts": told[1:]},
+            {"role": "user", "parts": function_responses[:1]},
+            {"role": "user", "parts": function_responses[1:]},
         ]
     }
     assert [(turn.role, len(turn.parts)) for turn in read(body)[0].turns] == [("assistant", 2), ("tool", 2)]
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 SNAKE = {
@@ -393,7 +395,7 @@ SNAKE = {
 
 
 def test_snake_case_is_read_like_camel_case() -> None:
-    assert again(SNAKE) == {
+    assert round_trip(SNAKE) == {
         "contents": [
             {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]},
             {
@@ -425,10 +427,10 @@ def test_losses_name_snake_case_fields_as_they_were_spelled() -> None:
     ]
 
 
-def test_unknown_fields_below_a_snake_case_field_come_back() -> None:
+def test_unknown_fields_below_a_snake_case_field_survive_a_round_trip() -> None:
     call = {"id": "c", "name": "f", "args": {}, "newer": 1}
     body = {"contents": [{"role": "model", "parts": [{"function_call": call}]}]}
-    assert again(body) == {"contents": [{"role": "model", "parts": [{"functionCall": call}]}]}
+    assert round_trip(body) == {"contents": [{"role": "model", "parts": [{"functionCall": call}]}]}
 
 
 @pytest.mark.parametrize(
@@ -445,39 +447,39 @@ def test_unknown_fields_below_a_snake_case_field_come_back() -> None:
         {"functionResponse": {"name": "f", "response": {"output": "x"}, "parts": [{"newer": {"a": 1}}]}},
     ],
 )
-def test_odd_parts_go_back_as_they_came(part: Any) -> None:
+def test_odd_parts_survive_a_round_trip(part: Any) -> None:
     body = {"contents": [{"role": "user" if "functionResponse" in part else "model", "parts": [part]}]}
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_a_seal_without_anything_it_seals() -> None:
+def test_a_seal_without_a_part() -> None:
     assert parts_of({"thoughtSignature": "c2ln"}) == (
         Text("", seal=Seal("gemini", "c2ln"), at=("contents", 0, "parts", 0)),
     )
 
 
-def test_results_in_another_order_find_their_calls_by_id() -> None:
+def test_results_in_another_order_are_matched_by_id() -> None:
     calls = [{"functionCall": {"id": i, "name": "f", "args": {}}} for i in ("c1", "c2")]
-    told = [{"functionResponse": {"id": i, "name": "f", "response": {"output": i}}} for i in ("c2", "c1")]
-    body = {"contents": [{"role": "model", "parts": calls}, {"role": "user", "parts": told}]}
+    function_responses = [{"functionResponse": {"id": i, "name": "f", "response": {"output": i}}} for i in ("c2", "c1")]
+    body = {"contents": [{"role": "model", "parts": calls}, {"role": "user", "parts": function_responses}]}
     request, lost = read(body)
     assert [part.call_id for part in request.turns[1].parts] == ["c2", "c1"]  # type: ignore[attr-defined]
     assert lost == []
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_a_step_half_answered_in_its_own_dialect_stays_so() -> None:
+def test_within_the_dialect_a_partly_answered_step_is_unchanged() -> None:
     calls = [{"functionCall": {"id": i, "name": "f", "args": {}}} for i in ("c1", "c2")]
-    told = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "x"}}}
+    function_responses = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "x"}}}
     body = {
         "contents": [
             {"role": "model", "parts": calls},
-            {"role": "user", "parts": [told]},
+            {"role": "user", "parts": [function_responses]},
             {"role": "model", "parts": [{"text": "a"}]},
             {"role": "model"},
         ]
     }
-    assert again(body)["contents"][:3] == body["contents"][:3]
+    assert round_trip(body)["contents"][:3] == body["contents"][:3]
 
 
 def test_both_spellings_at_once_lose_nothing() -> None:
@@ -491,7 +493,7 @@ def test_both_spellings_at_once_lose_nothing() -> None:
     assert lost == [("field.dropped", "/contents/0/parts/0/inline_data")]
 
 
-def test_unknown_fields_come_back_where_they_were() -> None:
+def test_unknown_fields_are_written_back_at_their_place() -> None:
     body = {
         "contents": [
             {
@@ -516,7 +518,7 @@ def test_unknown_fields_come_back_where_they_were() -> None:
     }
     lost = read(body)[1]
     assert [path for code, path in lost if code == "field.dropped" and path.endswith("newer")].__len__() == 12
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 @pytest.mark.parametrize(
@@ -541,14 +543,14 @@ def test_choices(config: Any, mode: str, names: tuple[str, ...]) -> None:
     assert choice is not None
     assert choice == Choice(mode, names, choice.extra, ("toolConfig", "functionCallingConfig"))  # type: ignore[arg-type]
     expected = {key.replace("allowed_function_names", "allowedFunctionNames"): value for key, value in config.items()}
-    assert again(body)["toolConfig"]["functionCallingConfig"] == expected
+    assert round_trip(body)["toolConfig"]["functionCallingConfig"] == expected
 
 
 def test_an_empty_choice_is_none() -> None:
     assert read({"contents": [], "toolConfig": {"functionCallingConfig": {}}})[0].choice is None
 
 
-def test_broken_requests_say_what_is_wrong() -> None:
+def test_errors_of_broken_requests_name_the_mistake() -> None:
     with pytest.raises(WireError, match="not gemini at /contents/0/parts/0/text: expected str"):
         read({"contents": [{"parts": [{"text": 5}]}]})
     with pytest.raises(WireError, match="expected UTF-8"):

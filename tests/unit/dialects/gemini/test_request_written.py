@@ -13,7 +13,7 @@ from dragoman.canon.parts import Part
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from tests.oracles.body_verdict import check_request
-from tests.unit.dialects.gemini.helpers import GEMINI_3, GEMINI_25, again, read, write
+from tests.unit.dialects.gemini.helpers import GEMINI_3, GEMINI_25, read, round_trip, write
 
 DUMMY = "skip_thought_signature_validator"
 
@@ -31,7 +31,7 @@ def result(call_id: str = "c1", *parts: Part | str, **fields: Any) -> ToolResult
 
 
 def contents(*turns: Turn, **options: Any) -> tuple[Any, list[tuple[str, str]]]:
-    """The contents written for `turns`; what is written must be legal."""
+    """The contents that are written for `turns`. The request must be legal."""
     body, lost = write(Request(turns), **options)
     assert check_request("gemini", msgspec.json.encode(body)) == []
     return body["contents"], lost
@@ -75,7 +75,7 @@ def test_a_conversation() -> None:
     assert lost == []
 
 
-def test_system_words_later_are_the_users_and_marked() -> None:
+def test_a_later_system_text_is_a_marked_user_text() -> None:
     image = Media("image", "image/png", "AAAA")
     written, lost = contents(
         turn("user", "a"), turn("assistant", "b"), turn("system", "c", image, at=("messages", 2)), turn("user", "d")
@@ -95,13 +95,13 @@ def test_media_in_the_first_system_turn_has_no_place() -> None:
 
 
 @pytest.mark.parametrize("turns", [(), (turn("assistant", "Hello"),), (turn("system", "s"),)])
-def test_the_user_speaks_first(turns: tuple[Turn, ...]) -> None:
+def test_a_history_begins_with_the_user(turns: tuple[Turn, ...]) -> None:
     written, lost = contents(*turns)
     assert written[0] == {"role": "user", "parts": [{"text": "(the conversation begins)"}]}
     assert lost == [("turn.invented", "")]
 
 
-def test_empty_turns_and_texts_go() -> None:
+def test_empty_turns_and_texts_are_dropped() -> None:
     written, lost = contents(
         turn("user", "a"), turn("assistant", "", at=("messages", 1)), Turn("user", (Text("b"), Text("")), "bob")
     )
@@ -109,7 +109,7 @@ def test_empty_turns_and_texts_go() -> None:
     assert lost == [("turn.dropped", "/messages/1"), ("name.dropped", "")]
 
 
-def test_thoughts_and_seals_go_back_to_their_origin_only() -> None:
+def test_thoughts_and_seals_are_sent_to_their_origin_only() -> None:
     mine, other = Seal("gemini", "c2ln"), Seal("anthropic", "sig")
     written, lost = contents(
         turn("user", "a"),
@@ -143,7 +143,7 @@ def test_thoughts_and_seals_go_back_to_their_origin_only() -> None:
     ]
 
 
-def test_the_first_call_of_each_step_gets_a_dummy_where_seals_are_demanded() -> None:
+def test_the_first_call_of_each_step_gets_a_dummy_if_seals_are_required() -> None:
     mine = Seal("gemini", "c2ln")
     turns = (
         turn("user", "a"),
@@ -162,7 +162,7 @@ def test_the_first_call_of_each_step_gets_a_dummy_where_seals_are_demanded() -> 
     assert contents(*turns)[1] == [("seal.dropped", "/m/7")]
 
 
-def test_results_stand_in_call_order_one_for_each_call() -> None:
+def test_each_call_has_one_result_in_the_order_of_the_calls() -> None:
     written, lost = contents(
         turn("user", "a"),
         turn("assistant", call("c1"), call("c2", "g", at=("m", 1, 1)), call("c3", "h")),
@@ -197,7 +197,7 @@ def test_results_stand_in_call_order_one_for_each_call() -> None:
     ]
 
 
-def test_two_results_that_changed_places() -> None:
+def test_results_in_another_order_are_sorted() -> None:
     written, lost = contents(
         turn("user", "a"),
         turn("assistant", call("c1"), call("c2", "g")),
@@ -207,7 +207,7 @@ def test_two_results_that_changed_places() -> None:
     assert lost == []
 
 
-def test_calls_nobody_answers_are_answered_before_anyone_speaks() -> None:
+def test_calls_without_results_get_results_before_the_next_text() -> None:
     written, lost = contents(
         turn("user", "a"),
         turn("assistant", call("c1", at=("m", 1))),
@@ -220,7 +220,7 @@ def test_calls_nobody_answers_are_answered_before_anyone_speaks() -> None:
     assert lost == [("result.invented", "/m/1"), ("result.invented", "/m/3")]
 
 
-def test_neighbouring_turns_of_the_model_are_one_step() -> None:
+def test_adjacent_turns_of_the_model_are_one_step() -> None:
     written, _ = contents(
         turn("user", "a"),
         turn("assistant", call("c1")),
@@ -230,7 +230,7 @@ def test_neighbouring_turns_of_the_model_are_one_step() -> None:
     assert [len(content["parts"]) for content in written] == [1, 2, 2]
 
 
-def test_orphans_with_media_and_nothing_at_all() -> None:
+def test_orphan_results_with_media_and_empty_orphan_results() -> None:
     image = Media("image", "image/png", "AAAA", at=("m", 0))
     written, lost = contents(turn("user", "a"), turn("tool", result("", image), result("c9")))
     assert written[0]["parts"] == [
@@ -271,7 +271,7 @@ def test_several_texts_become_one() -> None:
     assert lost == [("result.texts.joined", "/m/2")]
 
 
-def test_media_in_results_stands_inside_where_the_model_takes_it() -> None:
+def test_media_of_a_result_are_nested_if_the_model_allows_it() -> None:
     image = Media("image", "image/png", "AAAA", detail="high", at=("m", 2, 0))
     sound = Media("audio", "audio/wav", "BBBB", at=("m", 2, 1))
     strange = Opaque("anthropic", "search_result", Raw(b"{}"), at=("m", 2, 2))
@@ -291,7 +291,7 @@ def test_media_in_results_stands_inside_where_the_model_takes_it() -> None:
     ]
 
 
-def test_a_failure_told_by_media_alone() -> None:
+def test_an_error_result_of_only_media() -> None:
     image = Media("image", "image/png", "AAAA")
     ((part,), lost) = answered(result("c1", image, is_error=True))
     nested = [{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]
@@ -301,10 +301,10 @@ def test_a_failure_told_by_media_alone() -> None:
     back = read(body)[0].turns[0].parts[0]
     assert isinstance(back, ToolResult)
     assert (back.is_error, len(back.parts)) == (True, 1)
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_media_in_results_stands_beside_them_for_older_models() -> None:
+def test_media_of_a_result_follow_the_result_for_older_models() -> None:
     image = Media("image", "image/png", "AAAA", at=("m", 2, 0))
     parts, lost = answered(result("c1", image), profile=GEMINI_25)
     assert parts == [
@@ -320,7 +320,7 @@ def test_media_in_results_stands_beside_them_for_older_models() -> None:
     assert lost == [("result.media.moved", "/m/2/0")]
 
 
-def test_media_in_results_as_words() -> None:
+def test_media_of_a_result_are_summarised_on_request() -> None:
     image = Media("image", "image/png", "AAAA", at=("m", 2, 0))
     ((part,), lost) = answered(result("c1", image), binary="summarise")
     assert part["functionResponse"]["response"] == {"output": "Binary content of type image/png was processed."}
@@ -357,7 +357,7 @@ def test_media_of_the_user() -> None:
     ]
 
 
-def test_what_only_others_know_is_reported() -> None:
+def test_fields_that_only_other_dialects_have_are_reported() -> None:
     cited = Text("b", citations=(Citation("https://a.example"),), cache="5m", at=("m", 1))
     written, lost = contents(
         turn("user", "a"),
@@ -386,7 +386,7 @@ def test_arguments_that_are_no_object_are_wrapped_and_unwrapped() -> None:
     assert body["contents"][1]["parts"][0]["functionCall"]["args"] == {"__raw": '{"a": '}
     assert lost == [("arguments.invalid", "/m/1"), ("result.invented", "/m/1")]
     assert read(body)[0].turns[1].parts[0].arguments == '{"a": '  # type: ignore[attr-defined]
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 def test_custom_calls_and_names() -> None:
@@ -415,7 +415,7 @@ def test_custom_calls_and_names() -> None:
     }
 
 
-def test_a_result_without_a_name_in_its_own_dialect() -> None:
+def test_within_the_dialect_a_result_needs_no_name() -> None:
     context = Context("gemini", "gemini")
     turns = (turn("user", "a"), turn("tool", result("c1", "x")), turn("tool", result("c2", "x", name="f")))
     body = msgspec.json.decode(DIALECT.write_request(Request(turns), context))
@@ -424,7 +424,7 @@ def test_a_result_without_a_name_in_its_own_dialect() -> None:
     assert [loss.code for loss in context.losses.all()] == ["call.name.invented"]
 
 
-def test_a_same_dialect_pass_drops_the_seals_of_others() -> None:
+def test_within_the_dialect_foreign_seals_are_dropped() -> None:
     context = Context("gemini", "gemini")
     turns = (turn("user", "a"), turn("assistant", Reasoning("hm", seal=Seal("anthropic", "s")), Reasoning("ours"), "b"))
     body = msgspec.json.decode(DIALECT.write_request(Request(turns), context))

@@ -1,4 +1,4 @@
-"""Gemini answers: candidates, reasons, usage, citations; and what is written for answers of others."""
+"""Gemini answers: candidates, reasons, usage and citations. Also: answers of other dialects written as Gemini."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from dragoman.errors import WireError
 from tests.oracles.body_verdict import check_response
-from tests.unit.dialects.gemini.helpers import answer_again, candidate, read_answer, write_answer
+from tests.unit.dialects.gemini.helpers import answer_round_trip, candidate, read_answer, write_answer
 
 AT = ("candidates", 0, "content", "parts")
 
@@ -81,7 +81,7 @@ def test_an_answer() -> None:
         extra={"gemini": {"createTime": Raw(b'"2025-08-27T21:44:07.239896Z"')}},
     )
     assert lost == []
-    assert answer_again(body) == body
+    assert answer_round_trip(body) == body
 
 
 @pytest.mark.parametrize(
@@ -106,20 +106,20 @@ def test_reasons(word: Any, reason: str) -> None:
     assert response.stop.reason == reason
     assert response.stop.detail == ("" if reason == "stop" else "why")
     assert lost == ([("field.dropped", "/candidates/0/finishMessage")] if reason == "stop" else [])
-    assert answer_again(body) == body
+    assert answer_round_trip(body) == body
 
 
 @pytest.mark.parametrize("word", ["BRAND_NEW", 77])
-def test_a_word_that_is_not_known_is_kept(word: Any) -> None:
+def test_an_unknown_finish_reason_is_kept(word: Any) -> None:
     body = {"candidates": [candidate({"text": "a"}, finishReason=word)]}
     response, lost = read_answer(body)
     assert response.stop.reason == "unknown"
     assert lost == []
     assert (response.stop.word, response.stop.at) == (str(word), ("candidates", 0, "finishReason"))
-    assert answer_again(body) == body
+    assert answer_round_trip(body) == body
 
 
-def test_a_message_alone_says_that_the_prompt_was_blocked() -> None:
+def test_a_block_message_alone_means_that_the_prompt_was_blocked() -> None:
     body = {"promptFeedback": {"blockReasonMessage": "Not this."}, "modelVersion": "m", "responseId": "r"}
     out = dragoman.translate_response(body, source="gemini", target="anthropic")
     assert out.json()["stop_reason"] == "refusal"
@@ -135,7 +135,7 @@ def test_a_message_alone_says_that_the_prompt_was_blocked() -> None:
 def test_calls_decide_the_reason_unless_the_answer_was_cut(word: str, reason: str) -> None:
     body = {"candidates": [candidate({"functionCall": {"id": "c", "name": "f", "args": {}}}, finishReason=word)]}
     assert read_answer(body)[0].stop.reason == reason
-    assert answer_again(body) == body
+    assert answer_round_trip(body) == body
 
 
 def test_a_blocked_prompt() -> None:
@@ -148,7 +148,7 @@ def test_a_blocked_prompt() -> None:
     response, lost = read_answer(body)
     assert (response.parts, response.stop.reason, response.stop.detail) == ((), "content_filter", "no")
     assert lost == []
-    assert answer_again(body) == body
+    assert answer_round_trip(body) == body
     assert read_answer({"promptFeedback": {"blockReason": "SAFETY", "safetyRatings": []}})[1] == [
         ("field.dropped", "/promptFeedback/safetyRatings")
     ]
@@ -167,8 +167,8 @@ def test_a_blocked_prompt() -> None:
         {"candidates": [candidate({"text": "a"}, safetyRatings=[], avgLogprobs=-0.5, newer=1)]},
     ],
 )
-def test_odd_answers_go_back_as_they_came(body: Any) -> None:
-    assert answer_again(body) == body
+def test_odd_answers_survive_a_round_trip(body: Any) -> None:
+    assert answer_round_trip(body) == body
 
 
 def test_a_content_by_itself_is_an_answer() -> None:
@@ -178,12 +178,12 @@ def test_a_content_by_itself_is_an_answer() -> None:
         read_answer({})
 
 
-def test_metadata_nested_too_deeply_to_look_inside_goes_back() -> None:
+def test_metadata_that_is_nested_too_deeply_survives_a_round_trip() -> None:
     deep: Any = 1
     for _ in range(400):
         deep = {"a": deep}
     body = {"candidates": [candidate({"text": "a"}, finishReason="STOP", groundingMetadata={"x": deep})]}
-    assert answer_again(body) == body
+    assert answer_round_trip(body) == body
 
 
 def test_several_candidates() -> None:
@@ -203,7 +203,7 @@ def test_several_candidates() -> None:
     )
     assert response.extra == {"gemini": {"candidates/0/avgLogprobs": Raw(b"-1.5")}}
     assert lost == [("field.dropped", "/candidates/0/avgLogprobs"), ("field.dropped", "/candidates/1/tokenCount")]
-    assert answer_again(body) == body
+    assert answer_round_trip(body) == body
 
 
 def test_calls_without_ids_differ_from_answer_to_answer() -> None:
@@ -238,9 +238,9 @@ def test_calls_without_ids_differ_from_answer_to_answer() -> None:
         {},
     ],
 )
-def test_usage_goes_back_as_it_came(usage: Any) -> None:
+def test_usage_survives_a_round_trip(usage: Any) -> None:
     body = {"candidates": [candidate({"text": "a"}, finishReason="STOP")], "usageMetadata": usage}
-    assert answer_again(body) == body
+    assert answer_round_trip(body) == body
 
 
 def test_usage_arithmetic() -> None:
@@ -309,12 +309,12 @@ def test_grounding_counts_bytes_of_the_whole_text() -> None:
     ]
 
 
-def test_grounding_goes_back_as_it_came() -> None:
+def test_grounding_survives_a_round_trip() -> None:
     supports = [{"segment": {"endIndex": 3, "text": "abc"}, "groundingChunkIndices": [0], "confidenceScores": [0.5]}]
     chunks = [{"maps": {"uri": "https://maps.example", "title": "M"}}]
     for metadata in ({"groundingChunks": chunks, "groundingSupports": supports}, {"groundingChunks": chunks}, {}):
         body = {"candidates": [candidate({"text": "abc"}, finishReason="STOP", groundingMetadata=metadata)]}
-        assert answer_again(body) == body
+        assert answer_round_trip(body) == body
     metadata = {"groundingChunks": chunks, "groundingSupports": supports}
     body = {"candidates": [candidate({"text": "abc"}, finishReason="STOP", groundingMetadata=metadata)]}
     assert read_answer(body)[1] == [
@@ -338,12 +338,12 @@ def test_cited_sources() -> None:
     response, lost = read_answer(body)
     assert response.parts == (Text("abc", citations=(Citation("https://a.example", "", "", 1, 3),), at=(*AT, 0)),)
     assert lost == [("field.dropped", "/candidates/0/citationMetadata/citationSources/0/license")]
-    assert answer_again(body) == body
+    assert answer_round_trip(body) == body
     none = {"candidates": [candidate(finishReason="STOP", citationMetadata={"citations": [source]})]}
     assert read_answer(none)[0].parts == ()
 
 
-def test_citations_of_others_become_grounding_and_come_back() -> None:
+def test_citations_of_other_dialects_become_grounding_and_are_read_back() -> None:
     cited = (
         Citation("https://a.example", "A", "said there", 0, 5),
         Citation("", "B", "quoted"),
@@ -383,13 +383,13 @@ def test_a_citation_of_an_empty_text() -> None:
     assert body["candidates"][0]["groundingMetadata"]["groundingSupports"] == [{"groundingChunkIndices": [0]}]
 
 
-def test_citations_that_cannot_be_said_leave_no_metadata() -> None:
+def test_without_a_writable_citation_there_is_no_metadata() -> None:
     body, lost = write(Response((Text("a", citations=(Citation(""),)),), Stop("stop")))
     assert "groundingMetadata" not in body["candidates"][0]
     assert lost == [("citation.dropped", "")]
 
 
-def test_an_answer_of_another() -> None:
+def test_an_answer_of_another_dialect() -> None:
     seal = Seal("anthropic", "sig", "thinking", "claude")
     response = Response(
         (
@@ -448,7 +448,7 @@ def test_an_answer_of_another() -> None:
         ("unknown", "STOP", False),
     ],
 )
-def test_reasons_of_others(reason: Any, word: str, exact: bool) -> None:
+def test_reasons_of_other_dialects(reason: Any, word: str, exact: bool) -> None:
     body, lost = write(Response((), Stop(reason, detail="why")), model="asked", created=5)
     assert body == {
         "candidates": [
@@ -465,7 +465,7 @@ def test_reasons_of_others(reason: Any, word: str, exact: bool) -> None:
 
 
 @pytest.mark.parametrize("created", [0, -1, 10**15])
-def test_times_that_cannot_be_said(created: int) -> None:
+def test_times_out_of_range_are_not_written(created: int) -> None:
     assert "createTime" not in write(Response((Text("a"),), Stop("stop"), created=created))[0]
     assert read_answer({"createTime": "yesterday"})[0].created is None
 

@@ -36,7 +36,7 @@ def _document(dialect: str, fields: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("form", FORMS, ids=json.dumps)
 @pytest.mark.parametrize("source", ["gemini", "code-assist"])
-def test_every_form_of_a_system_instruction_crosses(source: str, form: dict[str, Any]) -> None:
+def test_every_form_of_a_system_instruction_is_translated(source: str, form: dict[str, Any]) -> None:
     document = json.dumps(_document(source, form)).encode()
     for target in names():
         out = translate_request(document, source=source, target=target, model="gemini-2.5-pro")
@@ -52,7 +52,7 @@ def test_every_form_of_a_system_instruction_crosses(source: str, form: dict[str,
             assert "config" not in written
 
 
-def test_config_is_spread_over_the_wire() -> None:
+def test_config_is_split_into_the_fields_of_the_wire() -> None:
     """The request of a seed: {model, contents, config: {systemInstruction, tools, thinkingConfig}}."""
     config = {
         "systemInstruction": "Be brief.",
@@ -77,7 +77,7 @@ def test_config_is_spread_over_the_wire() -> None:
     assert "/config/thinkingConfig/includeThoughts" in [loss.path for loss in chat.losses]
 
 
-def test_what_stands_in_the_request_itself_goes_before_config() -> None:
+def test_fields_of_the_request_override_config() -> None:
     fields = {
         "systemInstruction": {"parts": [{"text": "outer"}]},
         "generationConfig": {"temperature": 1},
@@ -106,14 +106,14 @@ def test_what_stands_in_the_request_itself_goes_before_config() -> None:
 def test_contents_of_texts_and_bare_parts(contents: Any, written: Any) -> None:
     document = {"model": "gemini-2.5-pro", "contents": contents}
     out = translate_request(document, source="gemini", target="code-assist")
-    said = [
+    found = [
         (content["role"], " ".join(part["text"] for part in content["parts"]))
         for content in out.json()["request"]["contents"]
     ]
     if isinstance(written, str):
-        assert " ".join(f"{role}:{text}" for role, text in said) == written
+        assert " ".join(f"{role}:{text}" for role, text in found) == written
     else:
-        assert said == written
+        assert found == written
     assert not [loss for loss in out.losses if loss.severity != "info"]
 
 

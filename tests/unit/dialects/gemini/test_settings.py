@@ -1,4 +1,4 @@
-"""Settings of Gemini requests: read, written for each family of models, and what has no place."""
+"""Settings of Gemini requests: read, written for each family of models, and reported if they have no place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.canon import Choice, Format, Request, Settings, Text, Tool, Turn
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.gemini.helpers import GEMINI_3, GEMINI_25, again, read, write
+from tests.unit.dialects.gemini.helpers import GEMINI_3, GEMINI_25, read, round_trip, write
 
 HI = [{"role": "user", "parts": [{"text": "Hi"}]}]
 TURNS = (Turn("user", (Text("Hi"),)),)
@@ -19,7 +19,7 @@ def config(settings: Settings, **options: Any) -> tuple[Any, list[tuple[str, str
     return body.get("generationConfig"), lost
 
 
-def test_everything_that_has_a_place_crosses_both_ways() -> None:
+def test_every_common_setting_is_read_and_written() -> None:
     body = {
         "contents": HI,
         "generationConfig": {
@@ -64,7 +64,7 @@ def test_everything_that_has_a_place_crosses_both_ways() -> None:
         at=settings.at,
     )
     assert lost == []
-    assert again(body) == body
+    assert round_trip(body) == body
     written, lost = write(request)
     assert written == {key: value for key, value in body.items() if key != "labels"}
     assert lost == [("metadata.dropped", "/labels")]
@@ -81,13 +81,13 @@ def test_everything_that_has_a_place_crosses_both_ways() -> None:
         {"labels": {}, "model": "models/gemini-3"},
     ],
 )
-def test_what_says_nothing_new_is_no_loss_and_goes_back(body: Any) -> None:
+def test_settings_with_default_values_are_no_loss_and_survive_a_round_trip(body: Any) -> None:
     body = {"contents": HI, **body}
     assert read(body)[1] == []
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_what_others_do_not_know_is_kept_and_reported() -> None:
+def test_settings_that_only_gemini_has_are_kept_and_reported() -> None:
     body = {
         "contents": HI,
         "generationConfig": {
@@ -124,7 +124,7 @@ def test_what_others_do_not_know_is_kept_and_reported() -> None:
         ("state.dropped", "/cachedContent"),
         ("state.dropped", "/continuationToken"),
     ]
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 def test_structured_output() -> None:
@@ -135,15 +135,15 @@ def test_structured_output() -> None:
         assert settings.format is not None
         assert settings.format.schema == '{"type":"object","properties":{"a":{"type":"integer"}}}'
         assert settings.at["format"] == ("generationConfig", at)
-        assert again(body) == body
+        assert round_trip(body) == body
     older = {"type": "OBJECT", "properties": {"a": {"type": "STRING", "nullable": True}}, "propertyOrdering": ["b"]}
     body = {"contents": HI, "generationConfig": {"responseMimeType": "application/json", "responseSchema": older}}
     assert read(body)[0].settings.format.schema == (  # type: ignore[union-attr]
         '{"type":"object","properties":{"a":{"type":["string","null"]}}}'
     )
-    assert again(body) == body
+    assert round_trip(body) == body
     both = {"responseSchema": older, "responseJsonSchema": schema, "responseMimeType": "application/json"}
-    assert again({"contents": HI, "generationConfig": both})["generationConfig"] == both
+    assert round_trip({"contents": HI, "generationConfig": both})["generationConfig"] == both
 
 
 def test_a_change_to_the_older_notation_is_reported() -> None:
@@ -197,9 +197,9 @@ def test_thinking(settings: Settings, profile: Profile | None, thinking: Any, co
     assert [code for code, _ in lost] == codes
 
 
-def test_both_controls_go_back_as_they_came() -> None:
+def test_both_thinking_controls_survive_a_round_trip() -> None:
     body = {"contents": HI, "generationConfig": {"thinkingConfig": {"thinkingLevel": "LOW", "thinkingBudget": 5}}}
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 def test_sampling_by_model() -> None:
@@ -232,7 +232,7 @@ def test_tiers(tier: str, written: str | None, codes: list[str]) -> None:
     assert [code for code, _ in lost] == codes
 
 
-def test_what_has_no_place() -> None:
+def test_settings_without_a_place() -> None:
     settings = Settings(
         parallel=False, verbosity="low", user="u", metadata={"a": 1}, cache_key="k", cache="5m", stream_usage=True
     )

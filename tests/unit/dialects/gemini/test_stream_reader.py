@@ -1,4 +1,4 @@
-"""Gemini streams, read: both framings, any cut, text and calls, Vertex's pieces, endings good and bad."""
+"""Gemini streams are read in both framings and with any cut: texts, calls, Vertex's pieces, ends and faults."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def events(*chunks: Any) -> list[Event]:
     return found
 
 
-def test_text_comes_in_increments() -> None:
+def test_text_is_read_in_increments() -> None:
     found = events(
         chunk({"text": "He"}),
         chunk({"text": ""}),
@@ -71,7 +71,7 @@ def test_text_comes_in_increments() -> None:
     ]
 
 
-def test_thoughts_and_texts_are_parts_of_their_own() -> None:
+def test_thoughts_and_texts_are_separate_parts() -> None:
     assert events(
         chunk({"text": "h", "thought": True}, {"text": "m", "thought": True}),
         chunk({"text": "a", "thought": False}),
@@ -90,7 +90,7 @@ def test_thoughts_and_texts_are_parts_of_their_own() -> None:
     ]
 
 
-def test_a_signed_part_stands_alone() -> None:
+def test_a_signed_part_is_a_separate_part() -> None:
     seal = Seal("gemini", "c2ln")
     assert events(
         chunk({"text": "a"}),
@@ -110,7 +110,7 @@ def test_a_signed_part_stands_alone() -> None:
     ]
 
 
-def test_calls_come_whole_and_may_come_before_the_reason() -> None:
+def test_calls_are_read_whole_and_may_precede_the_finish_reason() -> None:
     found = events(
         chunk({"text": "a"}),
         chunk({"functionCall": {"id": "c1", "name": "f", "args": {"x": 1}}, "thoughtSignature": "c2ln"}),
@@ -128,14 +128,14 @@ def test_calls_come_whole_and_may_come_before_the_reason() -> None:
     ]
 
 
-def test_calls_without_ids_get_ids_of_their_own() -> None:
+def test_calls_without_ids_get_different_ids() -> None:
     call = {"functionCall": {"name": "f", "args": {}}}
     found, lost = events_of(sse(chunk({"text": "a"}), chunk(call), chunk(call, **END)))
     ids = [event.part.id for event in found if isinstance(event, PartStart) and isinstance(event.part, ToolCall)]
     assert len(set(ids)) == 2
     split = [chunk({"text": "a"}), chunk({"text": "b"}), chunk(call), chunk(call, **END)]
-    again = [e.part.id for e in events(*split) if isinstance(e, PartStart) and isinstance(e.part, ToolCall)]
-    assert again == ids
+    ids_again = [e.part.id for e in events(*split) if isinstance(e, PartStart) and isinstance(e.part, ToolCall)]
+    assert ids_again == ids
     assert [code for code, _ in lost] == ["call.id.invented", "call.id.invented"]
 
 
@@ -146,7 +146,7 @@ def test_other_parts_are_complete_at_once() -> None:
         PartEnd(0),
         PartStart(1, Media("image", "image/png", "AAAA", at=at(1))),
         PartEnd(1),
-        PartStart(2, ran(msgspec.json.encode(code), at(2))),
+        PartStart(2, hosted_code(msgspec.json.encode(code), at(2))),
         PartEnd(2),
     ]
 
@@ -163,11 +163,11 @@ def test_a_hosted_part_in_a_stream() -> None:
     stream = sse(chunk({"executableCode": {"code": "1"}, "thoughtSignature": "c2ln"}, **END))
     found = events_of(stream)[0]
     value = b'{"thoughtSignature":"c2ln","executableCode":{"code":"1"}}'
-    assert found[1:3] == [PartStart(0, ran(value, at(0))), PartEnd(0)]
+    assert found[1:3] == [PartStart(0, hosted_code(value, at(0))), PartEnd(0)]
 
 
-def ran(value: bytes, at: Path) -> HostedCall:
-    """The code that one part is read as."""
+def hosted_code(value: bytes, at: Path) -> HostedCall:
+    """The hosted call that a part with code is read as."""
     family = "code_execution"
     return HostedCall("gemini", "executableCode", Raw(value), family, "", family, '{"code":"1"}', at=at)
 
@@ -234,7 +234,7 @@ def test_pieces_in_one_part_after_given_arguments_and_without_a_close() -> None:
 
 
 @pytest.mark.parametrize("path", ["city", "$", "$..a", "$[x]", "$.a[5000]", "$.a[9999999]"])
-def test_paths_that_lead_nowhere_are_a_fault(path: str) -> None:
+def test_json_paths_without_a_target_are_a_fault(path: str) -> None:
     broken = {"functionCall": {"partialArgs": [{"jsonPath": path, "stringValue": "x"}], "willContinue": True}}
     found = events(PIECES[0], chunk(broken), PIECES[3])
     assert isinstance(found[-1], Fault)
@@ -242,7 +242,7 @@ def test_paths_that_lead_nowhere_are_a_fault(path: str) -> None:
     assert not any(isinstance(event, PartEnd | Finish) for event in found)
 
 
-def test_a_value_takes_the_place_of_another_kind() -> None:
+def test_a_value_replaces_a_value_of_another_type() -> None:
     def piece(path: str, **value: Any) -> Any:
         return chunk({"functionCall": {"partialArgs": [{"jsonPath": path, **value}], "willContinue": True}})
 
@@ -263,7 +263,7 @@ def test_a_call_cut_by_the_limit_is_no_call() -> None:
     assert ("call.truncated", "/candidates/0/content/parts/1") in lost
 
 
-def test_the_last_reason_counts_and_the_answer_may_go_on_after_one() -> None:
+def test_the_last_reason_counts_and_text_may_follow_an_earlier_reason() -> None:
     found = events(chunk({"text": "a"}, finishReason="STOP"), chunk({"text": "b"}, finishReason="MAX_TOKENS"))
     assert found[-3:] == [PartDelta(0, "b"), PartEnd(0), Finish(Stop("length"))]
 
@@ -345,11 +345,11 @@ def test_a_broken_frame_is_a_fault(stream: bytes, problem: str) -> None:
     assert fault.status == 502
 
 
-def test_a_terminator_of_compatible_servers_is_passed_over() -> None:
+def test_a_terminator_of_compatible_servers_is_ignored() -> None:
     assert events_of(sse(chunk({"text": "a"}, **END)) + b"data: [DONE]\n\n")[0][-1] == Finish(Stop("stop"))
 
 
-def test_citations_come_last_and_hang_on_the_open_text() -> None:
+def test_citations_are_read_last_and_belong_to_the_open_text() -> None:
     metadata = {
         "groundingChunks": [{"web": {"uri": "https://a.example", "title": "A"}}],
         "groundingSupports": [
@@ -410,7 +410,7 @@ def test_unknown_fields_are_counted_once() -> None:
     assert isinstance(found[-1], Finish)
 
 
-def test_when_the_answer_was_made() -> None:
+def test_the_creation_time_of_the_answer() -> None:
     first = {**chunk({"text": "a"}, **END), "createTime": "2025-08-27T21:44:07.2Z", "promptFeedback": {}}
     found = events_of(sse(first))[0]
     assert found[0] == Start("r", "m", 1756331047, None, {"gemini": {"createTime": Raw(b'"2025-08-27T21:44:07.2Z"')}})
@@ -425,7 +425,7 @@ def test_arguments_of_a_call_in_pieces_that_are_no_object_are_a_loss() -> None:
     assert isinstance(events[-1], Fault)
 
 
-def test_what_is_in_no_citation_is_reported_of_every_chunk() -> None:
+def test_unread_citation_fields_are_reported_for_every_chunk() -> None:
     def cited(**more: object) -> bytes:
         citation = {"endIndex": 2, "uri": "https://example.com", **more}
         part = {"content": {"role": "model", "parts": [{"text": "Hi"}]}, "citationMetadata": {"citations": [citation]}}

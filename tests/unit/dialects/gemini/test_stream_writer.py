@@ -1,4 +1,4 @@
-"""Gemini streams, written: each chunk legal by itself, calls whole, the end complete."""
+"""Gemini streams are written: each chunk is legal, calls are whole, and the end is complete."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
 from tests.oracles.grammar import check_stream
-from tests.unit.dialects.gemini.helpers import answer_again, candidate, chunks_of, read, read_answer
+from tests.unit.dialects.gemini.helpers import answer_round_trip, candidate, chunks_of, read, read_answer
 
 HEAD = {"modelVersion": "m", "responseId": "r"}
 START = Start("r", "m")
@@ -40,23 +40,23 @@ END = Finish(Stop("stop"), Usage(3, 1))
 
 
 def chunks(*events: Event, **options: Any) -> tuple[list[Any], list[tuple[str, str]]]:
-    """What is written, which must be a legal stream."""
+    """The written chunks and the losses. Together the chunks must be a legal stream."""
     written, lost = chunks_of(events, **options)
     stream = b"".join([b"data: " + msgspec.json.encode(each) + b"\r\n\r\n" for each in written])
     assert check_stream("gemini", stream) == []
     return written, lost
 
 
-def said(part: Any, index: int = 0) -> Any:
+def content_chunk(part: Any, index: int = 0) -> Any:
     return {"candidates": [{"content": {"parts": [part], "role": "model"}, "index": index}], **HEAD}
 
 
-def ended(reason: str = "STOP", index: int = 0, **more: Any) -> Any:
+def end_chunk(reason: str = "STOP", index: int = 0, **more: Any) -> Any:
     last = {"content": {"parts": [{"text": ""}], "role": "model"}, "finishReason": reason, "index": index, **more}
     return {"candidates": [last], "usageMetadata": USAGE, **HEAD}
 
 
-def test_texts_and_thoughts_go_out_as_they_come() -> None:
+def test_texts_and_thoughts_are_sent_immediately() -> None:
     assert chunks(
         START,
         PartStart(0, Reasoning()),
@@ -69,7 +69,12 @@ def test_texts_and_thoughts_go_out_as_they_come() -> None:
         PartEnd(1),
         END,
     ) == (
-        [said({"text": "hm", "thought": True}), said({"text": 'a"\n'}), said({"text": "b"}), ended()],
+        [
+            content_chunk({"text": "hm", "thought": True}),
+            content_chunk({"text": 'a"\n'}),
+            content_chunk({"text": "b"}),
+            end_chunk(),
+        ],
         [],
     )
 
@@ -91,14 +96,14 @@ def test_calls_are_written_whole_at_their_end() -> None:
         Finish(Stop("tool_calls"), Usage(3, 1)),
     )
     assert written == [
-        said(
+        content_chunk(
             {
                 "functionCall": {"id": "c1", "name": "f", "args": {"a": 1}},
                 "thoughtSignature": pack(Seal("anthropic", "s")),
             }
         ),
-        said({"functionCall": {"id": "c2", "name": "patch", "args": {"input": "***"}}}),
-        ended("MALFORMED_FUNCTION_CALL"),
+        content_chunk({"functionCall": {"id": "c2", "name": "patch", "args": {"input": "***"}}}),
+        end_chunk("MALFORMED_FUNCTION_CALL"),
     ]
     assert lost == [
         ("call.custom.wrapped", "/p/1"),
@@ -108,7 +113,7 @@ def test_calls_are_written_whole_at_their_end() -> None:
     ]
 
 
-def test_a_seal_that_comes_after_its_text_follows_on_an_empty_part_and_is_read_back_with_it() -> None:
+def test_a_seal_after_its_text_is_sent_in_an_empty_part_and_read_back() -> None:
     seal = Seal("anthropic", "sig", "thinking", "claude")
     written, _ = chunks(
         START,
@@ -146,8 +151,8 @@ def test_a_text_whose_seal_is_known_is_written_whole() -> None:
         END,
     )
     assert written[:2] == [
-        said({"text": "ab", "thoughtSignature": "c2ln"}),
-        said({"text": "", "thought": True, "thoughtSignature": "c2ln"}),
+        content_chunk({"text": "ab", "thoughtSignature": "c2ln"}),
+        content_chunk({"text": "", "thought": True, "thoughtSignature": "c2ln"}),
     ]
 
 
@@ -168,10 +173,10 @@ def test_other_parts() -> None:
         Finish(Stop("refusal"), Usage(3, 1)),
     )
     assert written == [
-        said({"inlineData": {"mimeType": "image/png", "data": "AAAA"}}),
-        said({"executableCode": {"code": "1"}}),
-        said({"text": "no"}),
-        ended("SAFETY"),
+        content_chunk({"inlineData": {"mimeType": "image/png", "data": "AAAA"}}),
+        content_chunk({"executableCode": {"code": "1"}}),
+        content_chunk({"text": "no"}),
+        end_chunk("SAFETY"),
     ]
     assert lost == [("hosted.dropped", "/p/2"), ("refusal.as_text", "/p/3"), ("stop.approximated", "")]
 
@@ -188,15 +193,15 @@ def test_several_answers_keep_their_numbers() -> None:
         Finish(Stop("stop"), None, 3, False),
         Finish(Stop("length"), Usage(3, 1), 10**9),
     )
-    begun = [said({"text": ""}, number) for number in range(5)]  # 0 to 2 may still speak
-    assert written[:5] == begun
-    assert written[5:7] == [said({"text": "b"}, 4), said({"text": "a"}, 3)]
-    assert written[7] == {key: value for key, value in ended("STOP", 3).items() if key != "usageMetadata"}
+    start_chunks = [content_chunk({"text": ""}, number) for number in range(5)]  # answers 0 to 2 can still have text
+    assert written[:5] == start_chunks
+    assert written[5:7] == [content_chunk({"text": "b"}, 4), content_chunk({"text": "a"}, 3)]
+    assert written[7] == {key: value for key, value in end_chunk("STOP", 3).items() if key != "usageMetadata"}
     assert [chunk["candidates"][0]["finishReason"] for chunk in written[8:11]] == ["OTHER"] * 3
-    assert written[11] == ended("MAX_TOKENS", 4)
+    assert written[11] == end_chunk("MAX_TOKENS", 4)
 
 
-def test_citations_stand_in_the_last_chunk() -> None:
+def test_citations_are_written_into_the_last_chunk() -> None:
     cited = (Citation("https://a.example", "A", "", 0, 1),)
     written, _ = chunks(
         START,
@@ -216,7 +221,7 @@ def test_citations_stand_in_the_last_chunk() -> None:
     assert written[-2]["candidates"][0]["groundingMetadata"] == written[-1]["candidates"][0]["groundingMetadata"]
     assert "finishReason" not in written[-2]["candidates"][0]
     nothing = chunks(START, PartStart(0, Text("", citations=(Citation(""),))), PartEnd(0), END)
-    assert nothing == ([ended()], [("citation.dropped", "")])
+    assert nothing == ([end_chunk()], [("citation.dropped", "")])
 
 
 def test_citations_of_a_text_before_a_call_are_read_back() -> None:
@@ -297,7 +302,7 @@ def test_a_fault_ends_the_stream_and_an_open_call_is_never_completed() -> None:
         },
     ],
 )
-def test_an_own_answer_as_a_stream_says_the_same(body: Any) -> None:
+def test_a_gemini_answer_has_the_same_content_as_a_stream(body: Any) -> None:
     response, _ = read_answer(body, "gemini")
     writer = DIALECT.writer(Context("gemini", "gemini"))
     stream = b"".join([writer.send(event) for event in unfold(response)])
@@ -305,7 +310,7 @@ def test_an_own_answer_as_a_stream_says_the_same(body: Any) -> None:
     folded = fold([*reader.feed(stream), *reader.close()])
     assert not isinstance(folded, Fault)
     written = msgspec.json.decode(DIALECT.write_response(folded, Context("gemini", "gemini")))
-    assert written == answer_again(body)
+    assert written == answer_round_trip(body)
     assert fold(unfold(folded)).parts == folded.parts  # type: ignore[union-attr]
     cited = [len(part.citations) for part in response.parts if isinstance(part, Text)]
     assert [len(part.citations) for part in folded.parts if isinstance(part, Text)] == cited

@@ -1,4 +1,4 @@
-"""Metadata that a stream brings in several chunks."""
+"""Metadata that a stream sends in several chunks."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ def join(*pieces: Any) -> Any:
     return msgspec.json.decode(joined([Raw(msgspec.json.encode(piece)) for piece in pieces]))
 
 
-def test_a_chunk_that_repeats_the_earlier_ones_adds_what_is_new() -> None:
+def test_a_chunk_that_repeats_earlier_chunks_adds_only_new_entries() -> None:
     first = {"groundingChunks": WEB[:1], "groundingSupports": [support(0)], "webSearchQueries": ["q"]}
     second = {"groundingChunks": WEB[:2], "groundingSupports": [support(0), support(1)], "webSearchQueries": ["q", "r"]}
     assert join(first, second) == second
 
 
-def test_a_chunk_with_only_what_is_new_is_appended_and_its_sources_are_counted_on() -> None:
+def test_a_chunk_with_only_new_entries_is_appended_and_its_sources_renumbered() -> None:
     first = {"groundingChunks": WEB[:1], "groundingSupports": [support(0)]}
     second = {"groundingChunks": WEB[1:], "groundingSupports": [support(0, 1)]}
     assert join(first, second) == {"groundingChunks": WEB, "groundingSupports": [support(0), support(1, 2)]}
 
 
-def test_an_empty_chunk_takes_nothing_away() -> None:
+def test_an_empty_chunk_removes_nothing() -> None:
     assert join({"webSearchQueries": ["q"], "searchEntryPoint": {"renderedContent": "x"}}, {}) == {
         "webSearchQueries": ["q"],
         "searchEntryPoint": {"renderedContent": "x"},
     }
 
 
-def test_odd_supports_stay_as_they_are() -> None:
+def test_malformed_supports_are_unchanged() -> None:
     odd = {"groundingChunks": "?", "groundingSupports": ["?", {"groundingChunkIndices": [7, "x"]}]}
     assert join({}, odd, 5) == odd
 
@@ -51,7 +51,7 @@ def stream(*candidates: dict[str, Any]) -> bytes:
     return b"".join([b"data: " + msgspec.json.encode(chunk) + b"\r\n\r\n" for chunk in chunks])
 
 
-def said(text: str, **more: Any) -> dict[str, Any]:
+def text_candidate(text: str, **more: Any) -> dict[str, Any]:
     return {"content": {"role": "model", "parts": [{"text": text}]}, **more}
 
 
@@ -60,14 +60,16 @@ def citation(name: str, **more: Any) -> dict[str, Any]:
 
 
 CITED = stream(
-    said("Hi", citationMetadata=citation("a", publicationDate={"year": 2014}), urlContextMetadata={"urlMetadata": [1]}),
-    said(" you", citationMetadata=citation("b", license="mit"), urlContextMetadata={"urlMetadata": [2]}),
-    said(".", citationMetadata=citation("c"), finishReason="STOP"),
+    text_candidate(
+        "Hi", citationMetadata=citation("a", publicationDate={"year": 2014}), urlContextMetadata={"urlMetadata": [1]}
+    ),
+    text_candidate(" you", citationMetadata=citation("b", license="mit"), urlContextMetadata={"urlMetadata": [2]}),
+    text_candidate(".", citationMetadata=citation("c"), finishReason="STOP"),
 )
 
 
 @pytest.mark.parametrize(("source", "target"), [("gemini", "code-assist"), ("code-assist", "gemini")])
-def test_kin_get_the_citations_of_every_chunk(source: str, target: str) -> None:
+def test_code_assist_and_gemini_exchange_the_citations_of_every_chunk(source: str, target: str) -> None:
     body = CITED
     if source == "code-assist":
         frames = [frame.removeprefix(b"data: ") for frame in CITED.split(b"\r\n\r\n") if frame]
@@ -83,9 +85,11 @@ def test_kin_get_the_citations_of_every_chunk(source: str, target: str) -> None:
     assert [loss for loss in translator.losses if loss.code != "usage.invented"] == []
 
 
-def test_searches_of_an_earlier_chunk_reach_another_dialect() -> None:
+def test_searches_of_an_earlier_chunk_are_translated() -> None:
     searched = {"webSearchQueries": ["weather"], "groundingChunks": WEB[:1], "groundingSupports": [support(0)]}
-    body = stream(said("Hi", groundingMetadata=searched), said(".", groundingMetadata={}, finishReason="STOP"))
+    body = stream(
+        text_candidate("Hi", groundingMetadata=searched), text_candidate(".", groundingMetadata={}, finishReason="STOP")
+    )
     translator = dragoman.StreamTranslator(source="gemini", target="openai-responses")
     out = translator.feed(body) + translator.close()
     assert b"web_search_call" in out

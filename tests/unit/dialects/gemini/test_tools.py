@@ -1,4 +1,4 @@
-"""Gemini tool declarations: both notations of schemas, hosted tools, what is written for others' tools."""
+"""Gemini tool declarations: both notations of schemas, hosted tools, and tools of other dialects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(*tools: Tool | HostedTool, source: str = "openai-chat") -> tuple[Any, 
     return msgspec.json.decode(DIALECT.write_tools(tools, context)), losses(context)
 
 
-def again(tools: Any) -> Any:
+def round_trip(tools: Any) -> Any:
     context = Context("gemini", "gemini")
     found = DIALECT.read_tools(msgspec.json.encode(tools), context)
     return msgspec.json.decode(DIALECT.write_tools(found, context))
@@ -55,22 +55,22 @@ def test_declarations_in_every_spelling() -> None:
     assert lost == []
 
 
-def test_the_older_notation_is_read_as_json_schema_and_goes_back_as_it_came() -> None:
+def test_the_older_notation_is_read_as_json_schema_and_written_back_unchanged() -> None:
     older = {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}}
     body = [{"functionDeclarations": [{"name": "a", "parameters": older, "response": older, "description": ""}]}]
     (tool,), lost = read(body)
     assert isinstance(tool, Tool)
     assert (tool.schema, tool.output_schema, tool.schema_at) == (TEXT, TEXT, ("parameters",))
     assert lost == []
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_schemas_of_results_go_back_as_they_came() -> None:
+def test_schemas_of_results_survive_a_round_trip() -> None:
     body = [{"functionDeclarations": [{"name": "a", "parametersJsonSchema": SCHEMA, "responseJsonSchema": {}}]}]
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_what_the_older_notation_cannot_keep_is_reported() -> None:
+def test_keywords_that_the_older_notation_lacks_are_reported() -> None:
     body = [{"functionDeclarations": [{"name": "a", "parameters": {"type": "OBJECT", "propertyOrdering": ["x"]}}]}]
     assert read(body)[1] == [("schema.keyword.dropped", "/tools/0/functionDeclarations/0/parameters/propertyOrdering")]
 
@@ -80,7 +80,7 @@ def test_two_schemas_at_once_lose_nothing() -> None:
     assert read([{"functionDeclarations": [both]}])[1] == [
         ("field.dropped", "/tools/0/functionDeclarations/0/parameters")
     ]
-    assert again([{"functionDeclarations": [both]}]) == [{"functionDeclarations": [both]}]
+    assert round_trip([{"functionDeclarations": [both]}]) == [{"functionDeclarations": [both]}]
     twins = {"name": "a", "parametersJsonSchema": SCHEMA, "parameters_json_schema": {}}
     assert read([{"functionDeclarations": [twins]}])[1] == [
         ("field.dropped", "/tools/0/functionDeclarations/0/parameters_json_schema")
@@ -110,7 +110,7 @@ def test_one_object_for_all_functions_and_one_for_each_hosted_tool() -> None:
         {"functionDeclarations": [{"name": "g", "newer": 1}]},
         {"urlContext": {}},
     ]
-    assert again(body) == [
+    assert round_trip(body) == [
         {"googleSearch": {}},
         {"functionDeclarations": [{"name": "f", "behavior": "BLOCKING"}, {"name": "g", "newer": 1}]},
         {"urlContext": {}},
@@ -121,7 +121,7 @@ def test_one_object_for_all_functions_and_one_for_each_hosted_tool() -> None:
     ]
 
 
-def test_tools_of_others() -> None:
+def test_tools_of_other_dialects() -> None:
     written, lost = write(
         Tool("f", "F", '{"type":"object","properties":{"a":{"const":"x"}}}', True, at=("tools", 0), schema_at=("p",)),
         HostedTool("anthropic", "web_search_20250305", Raw(b"{}"), ("tools", 1)),
@@ -165,7 +165,7 @@ def test_a_tool_that_takes_any_object_keeps_its_schema() -> None:
     }
 
 
-def test_a_tool_without_arguments_that_says_something_keeps_it() -> None:
+def test_a_schema_without_arguments_keeps_its_title() -> None:
     written, _ = write(Tool("f", schema='{"type":"object","properties":{},"title":"Nothing"}'))
     assert written[0]["functionDeclarations"][0]["parametersJsonSchema"]["title"] == "Nothing"
 

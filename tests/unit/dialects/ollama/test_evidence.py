@@ -1,4 +1,4 @@
-"""What speaks for this dialect in a document; requests that could be Chat Completions are taken for that."""
+"""Evidence that a document is an Ollama document. Requests that could be Chat Completions count as Chat."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOOL = {"type": "function", "function": {"name": "f"}}
         {"error": "model not found"},
     ],
 )
-def test_own_documents(document: Any) -> None:
+def test_ollama_documents(document: Any) -> None:
     assert detect(document)[0] == "ollama"
 
 
@@ -62,7 +62,7 @@ def test_the_start_of_a_stream() -> None:
         ({"contents": [{"parts": [{"text": "Hi"}]}]}, "gemini"),
     ],
 )
-def test_documents_of_others(document: Any, dialect: str | None) -> None:
+def test_documents_of_other_dialects(document: Any, dialect: str | None) -> None:
     found, _ = detect(msgspec.json.encode(document))
     assert found != "ollama"
     assert dialect is None or found == dialect

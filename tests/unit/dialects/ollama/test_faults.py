@@ -1,4 +1,4 @@
-"""Ollama faults: one text, a status, and what hosts put beside them."""
+"""Ollama faults: one text, a status, and the fields that hosts add."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_faults_are_written() -> None:
     assert msgspec.json.decode(DIALECT.write_fault(own)[0]) == {"error": "no", "signin_url": "u"}
 
 
-def test_faults_cross() -> None:
+def test_faults_are_translated() -> None:
     there = dragoman.translate_fault({"error": "no such model"}, status=404, source="ollama", target="openai-chat")
     assert (there.status, there.json()["error"]["message"]) == (404, "no such model")
     back = dragoman.translate_fault(there.body, status=404, source="openai-chat", target="ollama")

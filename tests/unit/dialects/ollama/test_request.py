@@ -1,4 +1,4 @@
-"""Ollama requests, read: turns, calls with and without ids, settings, fields nobody knows."""
+"""Ollama requests are read: turns, calls with and without ids, settings, and unknown fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dragoman.codec.call_ids import hashed
 from dragoman.context import Context
 from dragoman.dialects.ollama import DIALECT
 from dragoman.errors import WireError
-from tests.unit.dialects.ollama.helpers import again, read, read_messages
+from tests.unit.dialects.ollama.helpers import read, read_messages, round_trip
 
 USER = {"role": "user", "content": "Hi"}
 
@@ -22,7 +22,7 @@ def call(name: str, arguments: Any, **fields: Any) -> dict[str, Any]:
     return {**fields, "function": {"name": name, "arguments": arguments}}
 
 
-def asked(*calls: Any, **fields: Any) -> dict[str, Any]:
+def assistant_message(*calls: Any, **fields: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": "", "tool_calls": list(calls), **fields}
 
 
@@ -64,7 +64,7 @@ def test_turns_of_every_role() -> None:
 def test_calls_and_results_with_ids() -> None:
     request, lost = read_messages(
         USER,
-        asked(call("f", {"x": 1}, id="call_a"), call("g", {}, id="call_b")),
+        assistant_message(call("f", {"x": 1}, id="call_a"), call("g", {}, id="call_b")),
         {"role": "tool", "content": "2", "tool_name": "g", "tool_call_id": "call_b"},
         {"role": "tool", "content": "1", "tool_name": "f", "tool_call_id": "call_a"},
     )
@@ -87,7 +87,7 @@ def test_calls_and_results_with_ids() -> None:
 def test_without_ids_results_are_paired_by_name_and_order() -> None:
     request, lost = read_messages(
         USER,
-        asked(call("f", {"n": 1}), call("g", {}), call("f", {"n": 2})),
+        assistant_message(call("f", {"n": 1}), call("g", {}), call("f", {"n": 2})),
         {"role": "tool", "content": "of g", "tool_name": "g"},
         {"role": "tool", "content": "of the first f", "tool_name": "f"},
         {"role": "tool", "content": "of the second f", "tool_name": "f"},
@@ -99,10 +99,10 @@ def test_without_ids_results_are_paired_by_name_and_order() -> None:
     assert lost == [("call.id.invented", f"/messages/1/tool_calls/{i}") for i in range(3)]
 
 
-def test_without_ids_and_names_the_order_decides() -> None:
+def test_results_without_ids_and_names_are_matched_by_order() -> None:
     request, _ = read_messages(
         USER,
-        asked(call("f", {}), call("g", {})),
+        assistant_message(call("f", {}), call("g", {})),
         {"role": "tool", "content": "1"},
         {"role": "tool", "content": "2"},
     )
@@ -123,7 +123,7 @@ def test_a_result_of_no_call_keeps_its_id_or_gets_one() -> None:
     assert lost == [("call.id.invented", "/messages/2")]
 
 
-def test_the_exact_text_of_arguments_survives() -> None:
+def test_the_exact_text_of_arguments_is_kept() -> None:
     body = (
         b'{"model":"m","messages":[{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f",'
         b'"arguments":{ "n": 1.0, "big": 123456789012345678901234567890, "a":"\\u00e9" }}}]}]}'
@@ -146,7 +146,7 @@ def test_the_exact_text_of_arguments_survives() -> None:
     ],
 )
 def test_arguments_that_are_no_object(wire: Any, arguments: str) -> None:
-    request, _ = read_messages(asked(call("f", wire, id="call_a")))
+    request, _ = read_messages(assistant_message(call("f", wire, id="call_a")))
     (part,) = request.turns[0].parts
     assert isinstance(part, ToolCall)
     assert part.arguments == arguments
@@ -204,7 +204,7 @@ def test_a_stream_is_the_default() -> None:
     assert read({"model": "m", "messages": [USER], "stream": False})[0].stream is False
 
 
-def test_what_only_this_dialect_knows_is_reported() -> None:
+def test_fields_that_only_ollama_has_are_reported() -> None:
     request, lost = read(
         {
             "model": "m",
@@ -267,7 +267,7 @@ def test_a_data_url_is_read_as_an_image_of_its_type() -> None:
         {"model": "m", "messages": [USER], "options": {"temperature": "hot"}},
     ],
 )
-def test_what_the_server_refuses_is_refused(body: Any) -> None:
+def test_a_request_that_the_server_refuses_is_refused(body: Any) -> None:
     with pytest.raises(WireError):
         read(body)
 
@@ -284,14 +284,16 @@ SAME: list[Any] = [
     {
         "messages": [
             USER,
-            asked(call("f", {"x": 1}), {"type": "function", "function": {"index": 1, "name": "g", "arguments": {}}}),
+            assistant_message(
+                call("f", {"x": 1}), {"type": "function", "function": {"index": 1, "name": "g", "arguments": {}}}
+            ),
             {"role": "tool", "content": "1", "tool_name": "f"},
             {"role": "Tool", "content": "2", "images": ["AAAA"]},
         ]
     },
     {
         "messages": [
-            asked(call("f", '{"x": ', id="call_a"), call("g", [1], id="call_b"), {"type": "odd", "x": 1}),
+            assistant_message(call("f", '{"x": ', id="call_a"), call("g", [1], id="call_b"), {"type": "odd", "x": 1}),
             {"role": "tool", "content": "1", "tool_name": "f", "tool_call_id": "call_z", "y": 1},
         ]
     },
@@ -306,6 +308,6 @@ SAME: list[Any] = [
 
 
 @pytest.mark.parametrize("body", SAME)
-def test_in_its_own_dialect_a_request_stays_what_it_was(body: Any) -> None:
-    assert again(body) == body
+def test_within_the_dialect_a_request_is_unchanged(body: Any) -> None:
+    assert round_trip(body) == body
     assert msgspec.json.decode(msgspec.json.encode(body)) == body

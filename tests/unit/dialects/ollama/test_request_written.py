@@ -1,4 +1,4 @@
-"""Ollama requests, written for others: roles, images, results in order, choices, thinking, settings."""
+"""Ollama requests are written from other dialects: roles, images, ordered results, choices, thinking, settings."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_the_smallest_request() -> None:
 
 def test_a_step_with_calls_and_results_in_the_order_of_the_calls() -> None:
     results = Turn("tool", (ToolResult("call_g", (Text("2"),)), ToolResult("call_f", (Text("1"),))))
-    said, lost = messages(USER, ASKED, results)
-    assert said[1:] == [
+    written, lost = messages(USER, ASKED, results)
+    assert written[1:] == [
         {
             "role": "assistant",
             "content": "",
@@ -88,8 +88,8 @@ TWO = Turn("tool", (ToolResult("call_g", (Text("2"),)),))
 def test_a_call_without_a_result_gets_one_in_any_step(
     turns: tuple[Turn, ...], contents: list[str], places: list[str]
 ) -> None:
-    said, lost = messages(ASKED, *turns)
-    assert [one["content"] for one in said[1:]] == contents
+    written, lost = messages(ASKED, *turns)
+    assert [one["content"] for one in written[1:]] == contents
     assert lost == [("result.invented", place) for place in places]
 
 
@@ -97,14 +97,14 @@ def test_an_open_call_of_an_ollama_client_stays_open() -> None:
     assert len(messages(ASKED, source="ollama")[0]) == 1
 
 
-def test_results_that_are_double_or_of_no_call() -> None:
+def test_duplicate_results_and_results_without_a_call() -> None:
     results = (
         ToolResult("call_f", (Text("1"),)),
         ToolResult("call_f", (Text("again"),), at=("r", 1)),
         ToolResult("call_z", (Text("of whom"),), at=("r", 2)),
     )
-    said, lost = messages(ASKED, Turn("tool", results))
-    assert said[1:] == [
+    written, lost = messages(ASKED, Turn("tool", results))
+    assert written[1:] == [
         {"role": "tool", "content": "1", "tool_name": "f", "tool_call_id": "call_f"},
         {"role": "tool", "content": MISSING, "tool_name": "g", "tool_call_id": "call_g"},
         {"role": "tool", "content": "of whom", "tool_name": "unknown_tool", "tool_call_id": "call_z"},
@@ -112,13 +112,13 @@ def test_results_that_are_double_or_of_no_call() -> None:
     assert lost == [("result.duplicate", "/r/1"), ("result.invented", "/c/1"), ("call.name.invented", "/r/2")]
 
 
-def test_what_is_in_results() -> None:
+def test_parts_of_results() -> None:
     image = Media("image", "image/png", "AAAA", at=("r", "image"))
     sound = Media("audio", "audio/wav", "AAAA", at=("r", "sound"))
     first = ToolResult("call_f", (Text("a"), Text("b"), image), at=("r", 0))
     second = ToolResult("call_g", (Text("no"),), is_error=True, structured=True, at=("r", 1))
-    said, lost = messages(ASKED, Turn("tool", (first, second, ToolResult("call_z", (sound,), "z"))))
-    assert said[1:] == [
+    written, lost = messages(ASKED, Turn("tool", (first, second, ToolResult("call_z", (sound,), "z"))))
+    assert written[1:] == [
         {
             "role": "tool",
             "content": "a\nb\n[tool call call_f returned image/png, attached below]",
@@ -141,12 +141,14 @@ def test_what_is_in_results() -> None:
         ("result.structured.as_text", "/r/1"),
         ("media.dropped", "/r/sound"),
     ]
-    said, lost = messages(Turn("assistant", (F,)), Turn("tool", (ToolResult("call_f", (image,)),)), binary="summarise")
-    assert said[1]["content"] == "Binary content of type image/png was processed."
+    written, lost = messages(
+        Turn("assistant", (F,)), Turn("tool", (ToolResult("call_f", (image,)),)), binary="summarise"
+    )
+    assert written[1]["content"] == "Binary content of type image/png was processed."
     assert lost == [("media.summarised", "/r/image")]
 
 
-def test_texts_images_and_what_cannot_be_shown() -> None:
+def test_texts_images_and_parts_that_ollama_cannot_show() -> None:
     parts = (
         Media("image", "image/png", "AAAA", name="a.png", detail="low", at=("p", 0)),
         Text("one", cache="", at=("p", 1)),
@@ -154,8 +156,8 @@ def test_texts_images_and_what_cannot_be_shown() -> None:
         Media("image", "", url="https://example.com/a.png", at=("p", 3)),
         Opaque("gemini", "x", Raw(b"{}"), at=("p", 4)),
     )
-    said, lost = messages(Turn("user", parts, name="ada", at=("p",)))
-    assert said == [
+    written, lost = messages(Turn("user", parts, name="ada", at=("p",)))
+    assert written == [
         {
             "role": "user",
             "content": "one\ntwo\n[image attached here could not be sent: https://example.com/a.png]",
@@ -174,10 +176,10 @@ def test_texts_images_and_what_cannot_be_shown() -> None:
     ]
 
 
-def test_an_image_between_words_stays_between_them() -> None:
+def test_an_image_between_texts_keeps_its_place() -> None:
     one, two = Media("image", "image/png", "AAAA"), Media("image", "image/png", "BBBB")
-    said, lost = messages(Turn("user", (Text("a"), one, Text("b"), Text("c"), two)), USER)
-    assert said == [
+    written, lost = messages(Turn("user", (Text("a"), one, Text("b"), Text("c"), two)), USER)
+    assert written == [
         {"role": "user", "content": "a", "images": ["AAAA"]},
         {"role": "user", "content": "b\nc", "images": ["BBBB"]},
         {"role": "user", "content": "Hi"},
@@ -185,14 +187,14 @@ def test_an_image_between_words_stays_between_them() -> None:
     assert lost == []
 
 
-def test_system_turns_stay_where_they_are_and_hold_words_only() -> None:
+def test_system_turns_keep_their_place_and_have_only_text() -> None:
     image = Media("image", "image/png", "AAAA", at=("s", 1))
-    said, lost = messages(Turn("developer", (Text("a"), image)), USER, Turn("system", (Text("b"),)))
-    assert [(one["role"], one["content"]) for one in said] == [("system", "a"), ("user", "Hi"), ("system", "b")]
+    written, lost = messages(Turn("developer", (Text("a"), image)), USER, Turn("system", (Text("b"),)))
+    assert [(one["role"], one["content"]) for one in written] == [("system", "a"), ("user", "Hi"), ("system", "b")]
     assert lost == [("system.media.dropped", "/s/1")]
 
 
-def test_what_an_assistant_said() -> None:
+def test_parts_of_an_assistant_turn() -> None:
     parts = (
         Text("a"),
         Reasoning("hm", seal=Seal("anthropic", "c2ln"), at=("p", 1)),
@@ -200,8 +202,8 @@ def test_what_an_assistant_said() -> None:
         Text("b", at=("p", 3)),
         Opaque("anthropic", "server_tool_use", Raw(b"{}"), at=("p", 4)),
     )
-    said, lost = messages(Turn("assistant", parts), ONE)
-    assert said[:-1] == [
+    written, lost = messages(Turn("assistant", parts), ONE)
+    assert written[:-1] == [
         {
             "role": "assistant",
             "content": "ab",
@@ -216,10 +218,10 @@ def test_what_an_assistant_said() -> None:
     ]
 
 
-def test_turns_of_which_nothing_is_left_are_left_out() -> None:
+def test_turns_that_become_empty_are_left_out() -> None:
     foreign = Turn("assistant", (Opaque("anthropic", "x", Raw(b"{}"), at=("a", 0)),), at=("a",))
-    said, lost = messages(foreign, Turn("user", (Text(""),), at=("b",)), USER)
-    assert said == [{"role": "user", "content": "Hi"}]
+    written, lost = messages(foreign, Turn("user", (Text(""),), at=("b",)), USER)
+    assert written == [{"role": "user", "content": "Hi"}]
     assert lost == [("hosted.dropped", "/a/0"), ("turn.dropped", "/a"), ("turn.dropped", "/b")]
 
 
@@ -231,9 +233,9 @@ def test_turns_of_which_nothing_is_left_are_left_out() -> None:
         (ToolCall("call_f", "f", "free text", True, at=("c",)), {"input": "free text"}, "call.custom.wrapped"),
     ],
 )
-def test_arguments_that_are_no_object_are_never_an_empty_one(call: ToolCall, arguments: Any, code: str) -> None:
-    said, lost = messages(Turn("assistant", (call,)), ONE)
-    assert said[0]["tool_calls"][0]["function"]["arguments"] == arguments
+def test_arguments_that_are_no_object_never_become_an_empty_object(call: ToolCall, arguments: Any, code: str) -> None:
+    written, lost = messages(Turn("assistant", (call,)), ONE)
+    assert written[0]["tool_calls"][0]["function"]["arguments"] == arguments
     assert lost == [(code, "/c")]
 
 
@@ -274,7 +276,7 @@ def settings(profile: Profile | None = None, **fields: Any) -> tuple[dict[str, A
 
 
 def test_settings() -> None:
-    said, lost = settings(
+    written, lost = settings(
         max_tokens=9,
         temperature=0.5,
         top_p=0.25,
@@ -286,7 +288,7 @@ def test_settings() -> None:
         logprobs=True,
         top_logprobs=3,
     )
-    assert said == {
+    assert written == {
         "options": {
             "num_predict": 9,
             "temperature": 0.5,
@@ -372,6 +374,6 @@ NO_THINKING = Profile(thinks=False)
     ],
 )
 def test_thinking(wish: Any, profile: Profile | None, think: Any, lost: Any) -> None:
-    said, found = settings(profile, **wish)
-    assert said == ({} if think is None else {"think": think})
+    written, found = settings(profile, **wish)
+    assert written == ({} if think is None else {"think": think})
     assert found == lost

@@ -1,4 +1,4 @@
-"""Ollama answers: read and written, why they end, when they were made, usage, the continuation of a tool turn."""
+"""Ollama answers are read and written: stop reasons, creation times, usage, and the continuation of a tool turn."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dragoman.context import Context
 from dragoman.dialects.ollama import DIALECT
 from dragoman.dialects.ollama.response import read_time, write_time
 from dragoman.errors import WireError
-from tests.unit.dialects.ollama.helpers import TIME, UNIX, answer_again, end, read_answer, write_answer
+from tests.unit.dialects.ollama.helpers import TIME, UNIX, answer_round_trip, end, read_answer, write_answer
 
 CALL = {"id": "call_a", "function": {"index": 0, "name": "f", "arguments": {"x": 1}}}
 
@@ -84,7 +84,7 @@ def test_an_answer_is_read() -> None:
         ),
     ],
 )
-def test_why_it_ended(word: str | None, stop: Stop, lost: Any) -> None:
+def test_stop_reasons_are_read(word: str | None, stop: Stop, lost: Any) -> None:
     response, found = read_answer(end(done_reason=word))
     assert (response.stop, found) == (stop, lost)
 
@@ -93,20 +93,20 @@ def test_calls_without_ids_get_ids_that_differ_from_answer_to_answer() -> None:
     body = answer(tool_calls=[{"function": {"name": "f", "arguments": {}}}] * 2)
     first, lost = read_answer(body)
     assert lost == [("call.id.invented", f"/message/tool_calls/{i}") for i in range(2)]
-    asked = Request((Turn("user", (Text("a"),)),))
-    second, _ = read_answer(body, answers=asked)
+    history = Request((Turn("user", (Text("a"),)),))
+    second, _ = read_answer(body, answers=history)
     third, _ = read_answer({**body, "created_at": "2026-11-15T00:00:01Z"})
     ids = [part.id for response in (first, second, third) for part in response.parts if isinstance(part, ToolCall)]
     assert len(set(ids)) == 6
-    again, _ = read_answer(body)
-    assert again == first
+    repeated, _ = read_answer(body)
+    assert repeated == first
 
 
 def test_a_message_by_itself_is_an_answer() -> None:
     response, lost = read_answer({"role": "assistant", "content": "Hi", "x": 1})
     assert response.parts == (Text("Hi", at=("content",)),)
     assert lost == [("field.dropped", "/x")]
-    assert answer_again({"role": "assistant", "content": "Hi", "x": 1})["message"] == {
+    assert answer_round_trip({"role": "assistant", "content": "Hi", "x": 1})["message"] == {
         "role": "assistant",
         "content": "Hi",
         "x": 1,
@@ -114,7 +114,7 @@ def test_a_message_by_itself_is_an_answer() -> None:
 
 
 @pytest.mark.parametrize("body", [{"error": "no such model"}, {"choices": []}, []])
-def test_what_is_no_answer_is_refused(body: Any) -> None:
+def test_a_document_that_is_no_answer_is_refused(body: Any) -> None:
     with pytest.raises(WireError):
         read_answer(body)
 
@@ -140,10 +140,10 @@ def test_times_are_written() -> None:
     assert write_time(0) == write_time(-5) == write_time(10**15) == "1970-01-01T00:00:00Z"
 
 
-def test_a_time_that_is_none_is_reported() -> None:
+def test_an_invalid_time_is_reported() -> None:
     response, lost = read_answer(end(created_at="yesterday"))
     assert (response.created, lost) == (None, [("field.dropped", "/created_at")])
-    assert answer_again(end(created_at="yesterday"))["created_at"] == "yesterday"
+    assert answer_round_trip(end(created_at="yesterday"))["created_at"] == "yesterday"
 
 
 SAME: list[Any] = [
@@ -161,8 +161,8 @@ SAME: list[Any] = [
 
 
 @pytest.mark.parametrize("body", SAME)
-def test_in_its_own_dialect_an_answer_stays_what_it_was(body: Any) -> None:
-    assert answer_again(body) == body
+def test_within_the_dialect_an_answer_is_unchanged(body: Any) -> None:
+    assert answer_round_trip(body) == body
 
 
 def test_an_answer_is_written() -> None:
@@ -193,7 +193,7 @@ def test_an_answer_is_written() -> None:
 
 
 @pytest.mark.parametrize(("source", "path"), [("openai-chat", "/id"), ("gemini", "/responseId")])
-def test_what_an_answer_has_no_place_for(source: str, path: str) -> None:
+def test_fields_that_an_answer_cannot_hold(source: str, path: str) -> None:
     parts = (
         Text("a", citations=(Citation("https://example.com"),), at=("choices", 0, "message", "content")),
         Reasoning("hm", seal=Seal("gemini", "c2ln"), at=("p", 1)),
@@ -225,14 +225,14 @@ def test_what_an_answer_has_no_place_for(source: str, path: str) -> None:
     ("stop", "word", "lost"),
     [
         (Stop("stop"), "stop", []),
-        (Stop("tool_calls"), "stop", [("stop.approximated", "")]),  # nobody has called
+        (Stop("tool_calls"), "stop", [("stop.approximated", "")]),  # the answer has no call
         (Stop("length"), "length", []),
         (Stop("context_full"), "length", [("stop.approximated", "")]),
         (Stop("stop_sequence", "END"), "stop", [("stop.approximated", "")]),
         (Stop("refusal"), "stop", [("stop.approximated", "")]),
     ],
 )
-def test_how_ends_are_written(stop: Stop, word: str, lost: Any) -> None:
+def test_stop_reasons_are_written(stop: Stop, word: str, lost: Any) -> None:
     body, found = write_answer(Response((Text("a"),), stop, model="m", created=1))
     assert (body["done_reason"], found) == (word, lost)
     assert "eval_count" not in body

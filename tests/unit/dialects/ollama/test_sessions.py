@@ -1,4 +1,4 @@
-"""Whole tool turns over Ollama, from the side of the client and of the upstream: ids, names and thoughts come back."""
+"""Whole tool turns with Ollama as client or upstream: ids, names and thoughts are restored."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ TOOLS = [{"type": "function", "function": {"name": "get.weather", "parameters": 
 QUESTION = {"role": "user", "content": "Weather in Rome and Oslo?"}
 
 
-def test_a_chat_client_over_a_server_without_ids() -> None:
+def test_a_chat_client_with_an_upstream_without_ids() -> None:
     body: dict[str, Any] = {"model": "mine", "messages": [QUESTION], "tools": TOOLS}
-    asked = dragoman.translate_request(body, source="openai-chat", target="ollama", model="qwen3:8b")
-    name = asked.json()["tools"][0]["function"]["name"]
+    request = dragoman.translate_request(body, source="openai-chat", target="ollama", model="qwen3:8b")
+    name = request.json()["tools"][0]["function"]["name"]
     assert name != "get.weather"
     calls = [{"function": {"name": name, "arguments": {"city": city}}} for city in ("Rome", "Oslo")]
-    told = end(message={"role": "assistant", "content": "", "thinking": "Both.", "tool_calls": calls})
-    answer = dragoman.translate_response(told, source="ollama", target="openai-chat", answers=asked).json()
+    upstream_answer = end(message={"role": "assistant", "content": "", "thinking": "Both.", "tool_calls": calls})
+    answer = dragoman.translate_response(upstream_answer, source="ollama", target="openai-chat", answers=request).json()
     message = answer["choices"][0]["message"]
     assert answer["choices"][0]["finish_reason"] == "tool_calls"
     assert message["reasoning_content"] == "Both."
@@ -29,20 +29,20 @@ def test_a_chat_client_over_a_server_without_ids() -> None:
     assert len(set(ids)) == 2
     results = [{"role": "tool", "tool_call_id": ids[i], "content": words} for i, words in ((1, "cold"), (0, "warm"))]
     body["messages"] = [QUESTION, message, *results]
-    again = dragoman.translate_request(body, source="openai-chat", target="ollama", model="qwen3:8b").json()
-    assert again["messages"][1]["tool_calls"] == [
+    next_request = dragoman.translate_request(body, source="openai-chat", target="ollama", model="qwen3:8b").json()
+    assert next_request["messages"][1]["tool_calls"] == [
         {"id": ids[i], "function": {"name": name, "arguments": {"city": city}}}
         for i, city in enumerate(("Rome", "Oslo"))
     ]
-    assert again["messages"][2:] == [
+    assert next_request["messages"][2:] == [
         {"role": "tool", "content": "warm", "tool_name": name, "tool_call_id": ids[0]},
         {"role": "tool", "content": "cold", "tool_name": name, "tool_call_id": ids[1]},
     ]
 
 
-def test_a_client_that_forgets_ids_over_anthropic() -> None:
+def test_a_client_without_ids_with_anthropic_as_upstream() -> None:
     first = {"model": "mine", "messages": [QUESTION], "stream": False}
-    asked = dragoman.translate_request(first, source="ollama", target="anthropic", model="claude-opus-5")
+    request = dragoman.translate_request(first, source="ollama", target="anthropic", model="claude-opus-5")
     uses = [
         {"type": "tool_use", "id": f"toolu_{city}", "name": "f", "input": {"city": city}} for city in ("Rome", "Oslo")
     ]
@@ -56,9 +56,9 @@ def test_a_client_that_forgets_ids_over_anthropic() -> None:
         "stop_sequence": None,
         "usage": {"input_tokens": 3, "output_tokens": 1},
     }
-    told = dragoman.translate_response(answer, source="anthropic", target="ollama", answers=asked).json()
-    assert told["model"] == "mine"
-    calls = [{"function": call["function"]} for call in told["message"]["tool_calls"]]
+    client_answer = dragoman.translate_response(answer, source="anthropic", target="ollama", answers=request).json()
+    assert client_answer["model"] == "mine"
+    calls = [{"function": call["function"]} for call in client_answer["message"]["tool_calls"]]
     messages = [
         QUESTION,
         {"role": "assistant", "content": "", "tool_calls": calls},
@@ -88,7 +88,7 @@ def test_a_client_that_forgets_ids_over_anthropic() -> None:
         ("llama3.2:3b", "none", None, []),
     ],
 )
-def test_what_models_take(model: str, effort: str, think: Any, codes: list[str]) -> None:
+def test_thinking_is_written_as_the_model_accepts_it(model: str, effort: str, think: Any, codes: list[str]) -> None:
     body = {"model": "m", "messages": [QUESTION], "reasoning_effort": effort}
     done = dragoman.translate_request(body, source="openai-chat", target="ollama", model=model)
     assert done.json().get("think") == think

@@ -1,4 +1,4 @@
-"""Ollama streams, read: words, thoughts, whole calls, the end; what is cut, broken or an error."""
+"""Ollama streams are read: texts, thoughts, whole calls and the end. Also: cut and broken streams, and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def call(place: int, index: int, name: str, arguments: str, **fields: Any) -> li
     return [PartStart(index, part), PartDelta(index, arguments), PartEnd(index)]
 
 
-def test_thoughts_words_and_the_end() -> None:
+def test_thoughts_text_and_the_end() -> None:
     stream = lines(line(thinking="h"), line(thinking="m"), line(content="Hi"), line(content="!"), end())
     found, lost = events_of(stream)
     assert found == [
@@ -44,7 +44,7 @@ def test_thoughts_words_and_the_end() -> None:
     assert events_of(stream[:-1])[0] == found
 
 
-def test_calls_come_whole_on_one_line_or_on_several() -> None:
+def test_calls_are_whole_on_one_line_or_on_several_lines() -> None:
     f = {"id": "call_f", "function": {"name": "f", "arguments": {"x": 1}}}
     g = {"id": "call_g", "function": {"name": "g", "arguments": {}}}
     expected = [START, *call(0, 0, "f", '{"x":1}'), *call(1, 1, "g", "{}"), Finish(Stop("tool_calls"), Usage(3, 1))]
@@ -54,7 +54,7 @@ def test_calls_come_whole_on_one_line_or_on_several() -> None:
     assert found[-1] == expected[-1]
 
 
-def test_the_last_line_may_say_something_too() -> None:
+def test_the_last_line_may_have_content_too() -> None:
     last = end(message={"role": "assistant", "content": "Hi", "tool_calls": [CALL]})
     found, _ = events_of(lines(last))
     assert [type(event).__name__ for event in found] == [
@@ -110,7 +110,7 @@ def test_a_cut_stream_is_a_fault(stream: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "fault"),
+    ("error_line", "fault"),
     [
         ({"error": "boom"}, Fault("server", "boom", 500)),
         ({"error": "busy", "status": 503}, Fault("overloaded", "busy", 503)),
@@ -121,8 +121,8 @@ def test_a_cut_stream_is_a_fault(stream: bytes) -> None:
         ({**line(content="a"), "error": "late"}, None),
     ],
 )
-def test_an_error_in_the_stream_is_its_end(said: Any, fault: Fault | None) -> None:
-    found, _ = events_of(lines(line(content="a"), said, line(content="b"), end()))
+def test_an_error_in_the_stream_is_its_end(error_line: Any, fault: Fault | None) -> None:
+    found, _ = events_of(lines(line(content="a"), error_line, line(content="b"), end()))
     assert found[:3] == [START, PartStart(0, Text("")), PartDelta(0, "a")]
     assert len(found) == 4
     if fault is not None:
@@ -148,6 +148,6 @@ def test_a_line_without_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(found) == 4
 
 
-def test_nothing_comes_after_the_end() -> None:
+def test_nothing_is_read_after_the_end() -> None:
     found, _ = events_of(lines(end(), line(content="b"), end()))
     assert found == [START, Finish(Stop("stop"), Usage(3, 1))]

@@ -1,4 +1,4 @@
-"""Ollama streams, written: every line legal by itself, calls whole, one last line, or an error instead of it."""
+"""Ollama streams are written: every line is legal, calls are whole, and the last line is the end or an error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ START = Start("r1", "m", UNIX)
 DONE = Finish(Stop("stop"), Usage(3, 1))
 
 
-def test_thoughts_words_calls_and_the_end() -> None:
+def test_thoughts_text_calls_and_the_end() -> None:
     events: list[Event] = [
         START,
         PartStart(0, Reasoning()),
@@ -44,19 +44,19 @@ def test_thoughts_words_calls_and_the_end() -> None:
     assert lost == [("id.dropped", "/id")]
 
 
-def test_a_model_and_a_time_of_its_own() -> None:
+def test_the_model_and_the_time_of_the_caller_are_written() -> None:
     found, _ = lines_of([Start(), DONE], model="mine", created=UNIX)
     assert found == [{**end(), "model": "mine"}]
 
 
-def test_half_a_call_is_never_a_whole_one() -> None:
-    begun: list[Event] = [START, PartStart(0, ToolCall("call_f", "f", at=("c",))), PartDelta(0, '{"x": ')]
-    found, _ = lines_of([*begun, Fault("overloaded", "busy", 503)])
+def test_half_a_call_is_never_sent_as_a_whole_call() -> None:
+    start_events: list[Event] = [START, PartStart(0, ToolCall("call_f", "f", at=("c",))), PartDelta(0, '{"x": ')]
+    found, _ = lines_of([*start_events, Fault("overloaded", "busy", 503)])
     assert found == [{"error": "busy", "status": 503}]
-    found, lost = lines_of([*begun, PartEnd(0), Finish(Stop("length"))])
+    found, lost = lines_of([*start_events, PartEnd(0), Finish(Stop("length"))])
     assert "tool_calls" not in found[0]["message"]
     assert (found[0]["done_reason"], lost) == ("length", [("id.dropped", "/id"), ("call.truncated", "/c")])
-    found, _ = lines_of([*begun, PartEnd(0), Finish(Stop("tool_calls"))])
+    found, _ = lines_of([*start_events, PartEnd(0), Finish(Stop("tool_calls"))])
     assert found == [{"error": "The model ended its answer with a tool call that cannot be used.", "status": 502}]
 
 
@@ -65,7 +65,7 @@ def test_after_a_fault_nothing_ends_the_stream() -> None:
     assert found == [line(content="a"), {"error": "boom", "status": 500}]
 
 
-def test_what_cannot_be_told() -> None:
+def test_parts_without_a_counterpart() -> None:
     seal = Seal("gemini", "c2ln")
     events: list[Event] = [
         PartStart(0, Reasoning(seal=seal, at=("p", 0))),
@@ -102,7 +102,7 @@ def test_what_cannot_be_told() -> None:
 
 
 @pytest.mark.parametrize("last", [1, 0])
-def test_of_several_answers_the_first_is_told(last: int) -> None:
+def test_only_the_first_of_several_answers_is_sent(last: int) -> None:
     events: list[Event] = [
         Start("", "m", UNIX),
         PartStart(0, Text(""), 0),
@@ -119,7 +119,7 @@ def test_of_several_answers_the_first_is_told(last: int) -> None:
     assert lost == [("answer.dropped", "")]
 
 
-def test_own_fields_come_back() -> None:
+def test_fields_of_ollama_survive_a_round_trip() -> None:
     extra = {"ollama": {"total_duration": Raw(b"9"), "created_at": Raw(b'"2026-11-15T00:00:00.5Z"')}}
     found, _ = lines_of([Start("", "m", UNIX, extra=extra), DONE], source="ollama")
     assert found == [{**end(), "total_duration": 9, "created_at": "2026-11-15T00:00:00.5Z"}]

@@ -1,4 +1,4 @@
-"""Ollama tool declarations: read, written, and schemas in the words the server keeps."""
+"""Ollama tool declarations are read and written. Schemas use only the keywords that the server keeps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(*tools: Tool | HostedTool, source: str = "openai-chat") -> tuple[Any, 
 
 
 def parameters(schema: Any, **fields: Any) -> tuple[Any, Losses]:
-    """A function with this schema, and the losses below its place."""
+    """The written parameters of a function with this schema, and the losses below them."""
     text = msgspec.json.encode(schema).decode()
     (tool,), lost = write(Tool("f", schema=text, at=AT, schema_at=SCHEMA_AT, **fields))
     return tool["function"], [(code, path.removeprefix("/tools/0/function/parameters")) for code, path in lost]
@@ -67,7 +67,7 @@ def test_a_tool_without_parameters_has_an_empty_object() -> None:
     )
 
 
-def test_what_the_server_keeps_crosses_untouched() -> None:
+def test_keywords_that_the_server_keeps_are_unchanged() -> None:
     schema = {
         "type": "object",
         "properties": {
@@ -80,7 +80,7 @@ def test_what_the_server_keeps_crosses_untouched() -> None:
     assert parameters(schema) == ({"name": "f", "parameters": schema}, [])
 
 
-def test_constraints_go_into_the_description_each_with_its_place() -> None:
+def test_constraints_are_described_with_their_place() -> None:
     schema = {
         "type": "object",
         "properties": {
@@ -100,7 +100,7 @@ def test_constraints_go_into_the_description_each_with_its_place() -> None:
     ]
 
 
-def test_what_says_nothing_is_one_line_a_tool() -> None:
+def test_dropped_annotations_are_one_loss_for_each_tool() -> None:
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -151,7 +151,7 @@ def test_a_description_at_the_root_moves_to_the_function() -> None:
     assert parameters({"type": "object", "description": "All."})[0]["description"] == "All."
 
 
-def test_a_schema_that_is_none_takes_no_arguments() -> None:
+def test_an_invalid_schema_becomes_a_tool_without_arguments() -> None:
     function, lost = parameters(["odd"])
     assert function == {
         "name": "f",
@@ -168,7 +168,7 @@ def test_a_recursive_schema_is_cut() -> None:
     assert "schema.ref.cut" in {code for code, _ in lost}
 
 
-def test_what_a_tool_has_no_place_for() -> None:
+def test_fields_without_a_place_on_a_tool() -> None:
     grammar = Grammar("lark", "start: WORD")
     tools = (
         Tool(
