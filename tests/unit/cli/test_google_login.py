@@ -20,7 +20,7 @@ from google.oauth2 import credentials as user_credentials
 
 from dragoman.transport import google_credentials, google_login
 from dragoman.transport.google_credentials import NoToken, credentials
-from tests.e2e.authorisation_server import AuthorisationServer, authorisation_server, signed_in
+from tests.e2e.authorisation_server import AuthorisationServer, authorisation_server, sign_in_with_browser
 from tests.unit.cli.conftest import Runs
 from tests.unit.cli.fake_upstream import fake_upstream
 
@@ -38,7 +38,7 @@ def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[AuthorisationServer]:
         browsers: list[threading.Thread] = []
 
         def launch(url: str) -> None:
-            browsers.append(threading.Thread(target=signed_in, args=(url,)))
+            browsers.append(threading.Thread(target=sign_in_with_browser, args=(url,)))
             browsers[-1].start()
 
         monkeypatch.setattr(click, "launch", launch)
@@ -73,7 +73,7 @@ def test_a_login_with_the_own_client_is_stored_and_refreshed(
     assert query["scope"] == [google_credentials.SCOPES[0]] and query["access_type"] == ["offline"]
     token, end = credentials(str(_stored(home)))()
     assert token in google.valid and end > 0
-    exchanged, refreshed = google.asked
+    exchanged, refreshed = google.token_requests
     assert (exchanged["client_secret"], refreshed["client_secret"]) == ("hush-hush", "hush-hush")
     assert refreshed["grant_type"] == "refresh_token"
     assert runs("logout", "assist", "--config", config).exit_code == 0
