@@ -1,4 +1,4 @@
-"""Owns what the tests of this folder share: crossings, requests read and written, losses as pairs."""
+"""Helpers for the tests of this folder: contexts, reading and writing of requests, and losses as pairs."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from dragoman.dialects.openai_responses.request import read_request, write_reque
 NAME = "openai-responses"
 
 
-def context(source: str = NAME, target: str = NAME, **more: Any) -> Context:
+def new_context(source: str = NAME, target: str = NAME, **more: Any) -> Context:
     return Context(source, target, **more)
 
 
-def read(body: Any, under: Context | None = None) -> Request:
-    return read_request(msgspec.json.encode(body), under or context(target="anthropic"))
+def read(body: Any, context: Context | None = None) -> Request:
+    return read_request(msgspec.json.encode(body), context or new_context(target="anthropic"))
 
 
-def written(request: Request, under: Context | None = None) -> Any:
-    return msgspec.json.decode(write_request(request, under or context("anthropic")))
+def written(request: Request, context: Context | None = None) -> Any:
+    return msgspec.json.decode(write_request(request, context or new_context("anthropic")))
 
 
-def again(body: Any) -> Any:
-    """The request through the canon, in its own dialect."""
-    under = context()
-    return written(read(body, under), under)
+def round_trip(body: Any) -> Any:
+    """A request that is read and written in the same dialect."""
+    context = new_context()
+    return written(read(body, context), context)
 
 
-def lost(under: Context) -> list[tuple[str, str]]:
-    return [(loss.code, loss.path) for loss in under.losses.all()]
+def losses_of(context: Context) -> list[tuple[str, str]]:
+    return [(loss.code, loss.path) for loss in context.losses.all()]
 
 
-def own(**fields: Any) -> dict[str, dict[str, Raw]]:
+def extra_fields(**fields: Any) -> dict[str, dict[str, Raw]]:
     return {NAME: {name: Raw(msgspec.json.encode(value)) for name, value in fields.items()}}
 
 
-UNSAID: dict[str, Any] = {
+DEFAULT_SETTINGS: dict[str, Any] = {
     "background": False,
     "completed_at": None,
     "error": None,
@@ -66,4 +66,4 @@ UNSAID: dict[str, Any] = {
     "top_p": 1.0,
     "truncation": "disabled",
 }
-"""What an answer says of a request that said nothing: all that the Open Responses schema demands."""
+"""The settings in an answer to a request without settings: all fields that the Open Responses schema requires."""

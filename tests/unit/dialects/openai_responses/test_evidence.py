@@ -1,4 +1,4 @@
-"""How a Responses document is known."""
+"""Evidence that a document is a Responses document."""
 
 from __future__ import annotations
 

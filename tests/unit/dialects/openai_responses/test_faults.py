@@ -1,4 +1,4 @@
-"""Responses faults, as answers."""
+"""Responses faults in answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from dragoman.canon import Fault, FaultKind
 from dragoman.dialects.openai_responses.faults import error_event, read_fault, response_error, write_fault
 from tests.oracles.body_verdict import check_event, check_fault
-from tests.unit.dialects.openai_responses.helpers import NAME, own
+from tests.unit.dialects.openai_responses.helpers import NAME, extra_fields
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from tests.unit.dialects.openai_responses.helpers import NAME, own
         (
             401,
             {"error": {"message": "key", "type": "invalid_request_error", "param": None, "code": "invalid_api_key"}},
-            Fault("auth", "key", 401, "invalid_api_key", extra=own(type="invalid_request_error")),
+            Fault("auth", "key", 401, "invalid_api_key", extra=extra_fields(type="invalid_request_error")),
         ),
         (
             429,
@@ -45,7 +45,7 @@ from tests.unit.dialects.openai_responses.helpers import NAME, own
         ),
         (401, {"detail": "sign in"}, Fault("auth", "sign in", 401)),
         (500, {"error": "boom"}, Fault("server", "boom", 500)),
-        (404, {"error": {"message": "m", "hint": 1}}, Fault("not_found", "m", 404, extra=own(hint=1))),
+        (404, {"error": {"message": "m", "hint": 1}}, Fault("not_found", "m", 404, extra=extra_fields(hint=1))),
         (503, ["?"], Fault("overloaded", '["?"]', 503)),
     ],
 )
@@ -78,6 +78,6 @@ def test_every_kind_is_legal(kind: FaultKind) -> None:
     assert response_error(Fault(kind, "m"))["message"] == "m"
 
 
-def test_own_codes_stay() -> None:
+def test_codes_of_responses_are_kept() -> None:
     assert response_error(Fault("invalid_request", "m", code="bio_policy"))["code"] == "bio_policy"
     assert response_error(Fault("invalid_request", "m", code="something"))["code"] == "invalid_prompt"

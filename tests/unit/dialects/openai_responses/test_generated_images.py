@@ -52,27 +52,27 @@ def test_an_image_is_streamed_as_an_item() -> None:
 
 
 @pytest.mark.parametrize("target", ["gemini", "openrouter", "ollama"])
-def test_an_item_is_an_image_elsewhere(target: str) -> None:
+def test_an_item_becomes_an_image_in_other_dialects(target: str) -> None:
     item = {**ITEM, "revised_prompt": "A fox.", "quality": "low"}
     done = dragoman.translate_response(_answer(item), source="openai-responses", target=target)
     assert PNG.encode() in done.body
     lost = {(loss.code, loss.path, loss.severity) for loss in done.losses}
-    # How the image was made is a use of a tool, for which Ollama has no place.
+    # The item also contains the use of a tool. Ollama has no field for this use.
     assert ("hosted.dropped" if target == "ollama" else "hosted.mapped", "/output/0", "info") in lost
 
 
-def test_the_type_is_read_from_the_bytes_where_it_is_not_said() -> None:
+def test_a_missing_type_is_read_from_the_bytes() -> None:
     item = {"id": "ig_1", "type": "image_generation_call", "status": "completed", "result": JPEG}
     done = dragoman.translate_response(_answer(item), source="openai-responses", target="gemini")
     parts = done.json()["candidates"][0]["content"]["parts"]
     assert parts == [{"inlineData": {"mimeType": "image/jpeg", "data": JPEG}}]
 
 
-def test_a_streamed_item_is_an_image_elsewhere() -> None:
-    begun = {"type": "image_generation_call", "id": "ig_1", "status": "in_progress"}
+def test_a_streamed_item_becomes_an_image_in_other_dialects() -> None:
+    started = {"type": "image_generation_call", "id": "ig_1", "status": "in_progress"}
     events: list[dict[str, Any]] = [
         {"type": "response.created", "response": {"id": "resp_1", "model": "gpt-5", "created_at": 1}},
-        {"type": "response.output_item.added", "output_index": 0, "item": begun},
+        {"type": "response.output_item.added", "output_index": 0, "item": started},
         {"type": "response.image_generation_call.generating", "output_index": 0, "item_id": "ig_1"},
         {"type": "response.output_item.done", "output_index": 0, "item": ITEM},
         {"type": "response.completed", "response": _answer(ITEM)},
@@ -86,11 +86,14 @@ def test_a_streamed_item_is_an_image_elsewhere() -> None:
     assert not {"hosted.dropped", "event.dropped"} & {loss.code for loss in stream.losses}
 
 
-def test_images_of_a_history_cross_and_ids_alone_do_not() -> None:
+def test_images_of_a_history_are_translated_but_ids_alone_are_not() -> None:
     def sent(item: dict[str, Any]) -> dragoman.Translation:
-        asked = [{"role": "user", "content": "Draw."}, item, {"role": "user", "content": "Again."}]
+        input_items = [{"role": "user", "content": "Draw."}, item, {"role": "user", "content": "Again."}]
         return dragoman.translate_request(
-            {"model": "gpt-5", "input": asked}, source="openai-responses", target="gemini", model="gemini-2.5-flash"
+            {"model": "gpt-5", "input": input_items},
+            source="openai-responses",
+            target="gemini",
+            model="gemini-2.5-flash",
         )
 
     model = sent(ITEM).json()["contents"][1]
@@ -99,7 +102,7 @@ def test_images_of_a_history_cross_and_ids_alone_do_not() -> None:
     assert ("state.dropped", "/input/1") in {(loss.code, loss.path) for loss in named.losses}
 
 
-def test_an_upstream_gets_an_item_of_four_fields() -> None:
+def test_an_upstream_gets_only_four_fields_of_an_item() -> None:
     contents = [{"role": "user", "parts": [{"text": "Draw."}]}, {"role": "model", "parts": PARTS}]
     contents.append({"role": "user", "parts": [{"text": "Again."}]})
     done = dragoman.translate_request({"contents": contents}, source="gemini", target="openai-responses", model="gpt-5")
@@ -108,7 +111,7 @@ def test_an_upstream_gets_an_item_of_four_fields() -> None:
     assert not [loss for loss in done.losses if loss.code.startswith("media.")]
 
 
-def test_what_an_item_has_no_place_for_is_reported() -> None:
+def test_fields_without_a_place_in_an_item_are_reported() -> None:
     picture = {"inlineData": {"mimeType": "image/png", "data": PNG, "displayName": "fox"}}
     parts = [{**picture, "mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"}}]
     done = dragoman.translate_response(_gemini(parts), source="gemini", target="openai-responses")
@@ -125,10 +128,10 @@ def test_the_state_of_an_image_that_is_not_completed_is_reported() -> None:
     assert ("field.dropped", "/output/0/status") in {(loss.code, loss.path) for loss in done.losses}
 
 
-def test_an_image_beside_a_search_reaches_openrouter() -> None:
-    """The search is a text."""
+def test_an_image_beside_a_search_is_sent_to_openrouter() -> None:
+    """The search becomes a text."""
     search = {"id": "fs_1", "type": "file_search_call", "status": "completed", "queries": ["fox"], "results": None}
-    asked = {"model": "m", "input": [{"role": "user", "content": "Draw."}, ITEM, search]}
-    done = dragoman.translate_request(asked, source="openai-responses", target="openrouter", model="m")
+    request = {"model": "m", "input": [{"role": "user", "content": "Draw."}, ITEM, search]}
+    done = dragoman.translate_request(request, source="openai-responses", target="openrouter", model="m")
     assert PNG.encode() in done.body
     assert ("part.as_text", "/input/2") in {(loss.code, loss.path) for loss in done.losses}

@@ -1,4 +1,4 @@
-"""The limit of hosted calls: one for all tools in Responses, one for each tool elsewhere."""
+"""The limit of hosted calls: Responses has one limit for all tools, other dialects have one for each tool."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ def sent(document: dict[str, Any], source: str, target: str) -> tuple[Any, list[
     return out.json(), [(loss.code, loss.path) for loss in out.losses if "invented" not in loss.code]
 
 
-def asked(*tools: dict[str, Any]) -> dict[str, Any]:
+def responses_request(*tools: dict[str, Any]) -> dict[str, Any]:
     return {"model": "m", "input": "q", "max_tool_calls": 3, "tools": [*tools]}
 
 
-def messages(*tools: dict[str, Any]) -> dict[str, Any]:
+def anthropic_request(*tools: dict[str, Any]) -> dict[str, Any]:
     return {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "q"}], "tools": [*tools]}
 
 
-def test_the_limit_of_the_only_hosted_tool_crosses() -> None:
-    written, losses = sent(asked(SEARCH, FUNCTION), "openai-responses", "anthropic")
+def test_the_limit_of_a_single_hosted_tool_is_translated() -> None:
+    written, losses = sent(responses_request(SEARCH, FUNCTION), "openai-responses", "anthropic")
     assert written["tools"][0] == LIMITED
     assert losses == [("tool.hosted.mapped", "/tools/0")]
-    written, losses = sent(messages(LIMITED), "anthropic", "openai-responses")
+    written, losses = sent(anthropic_request(LIMITED), "anthropic", "openai-responses")
     assert (written["tools"], written["max_tool_calls"]) == ([SEARCH], 3)
     assert losses == [("tool.hosted.mapped", "/tools/0")]
 
 
 def test_a_limit_of_several_tools_has_no_counterpart() -> None:
-    written, losses = sent(asked(SEARCH, RUN), "openai-responses", "anthropic")
+    written, losses = sent(responses_request(SEARCH, RUN), "openai-responses", "anthropic")
     assert "max_uses" not in written["tools"][0]
     assert ("field.dropped", "/max_tool_calls") in losses
-    written, losses = sent(messages(LIMITED, ROOMY), "anthropic", "openai-responses")
+    written, losses = sent(anthropic_request(LIMITED, ROOMY), "anthropic", "openai-responses")
     assert "max_tool_calls" not in written
     assert "max_uses" not in written["tools"][0]
     assert ("tool.hosted.option.dropped", "/tools/0") in losses
 
 
 @pytest.mark.parametrize("target", ["gemini", "openai-chat", "ollama"])
-def test_a_limit_is_reported_where_there_is_none(target: str) -> None:
-    _, losses = sent(asked(SEARCH), "openai-responses", target)
+def test_a_limit_is_reported_if_the_target_has_no_limits(target: str) -> None:
+    _, losses = sent(responses_request(SEARCH), "openai-responses", target)
     assert ("tool.hosted.option.dropped", "/max_tool_calls") in losses
 
 
-def test_within_the_dialect_the_limit_stays() -> None:
-    document = asked(SEARCH, RUN)
+def test_within_the_dialect_the_limit_is_unchanged() -> None:
+    document = responses_request(SEARCH, RUN)
     assert sent(document, "openai-responses", "openai-responses")[0] == document

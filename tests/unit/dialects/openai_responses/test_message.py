@@ -1,4 +1,4 @@
-"""The content of Responses messages: media, marks and pieces of unknown kinds, read and written."""
+"""The content of Responses messages is read and written: media, cache marks and parts of unknown kinds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon import Citation, Media, Opaque, Part, Reasoning, Request, Seal, Text, Turn
-from tests.unit.dialects.openai_responses.helpers import NAME, again, context, lost, own, read, written
+from tests.unit.dialects.openai_responses.helpers import (
+    NAME,
+    extra_fields,
+    losses_of,
+    new_context,
+    read,
+    round_trip,
+    written,
+)
 
 PNG = "data:image/png;base64,QUJD"
 
@@ -18,11 +26,11 @@ def content(*parts: Any) -> dict[str, Any]:
     return {"model": "m", "input": [{"type": "message", "role": "user", "content": list(parts)}]}
 
 
-def said(*parts: Part, source: str = "anthropic", role: Any = "user") -> tuple[Any, list[tuple[str, str]]]:
-    """A turn's content as it is sent, and what was lost."""
-    under = context(source)
-    out = written(Request((Turn("user", (Text("q"),)), Turn(role, parts, at=("turn",))), "m"), under)["input"]
-    return out[1]["content"] if len(out) > 1 else None, lost(under)
+def sent_content(*parts: Part, source: str = "anthropic", role: Any = "user") -> tuple[Any, list[tuple[str, str]]]:
+    """The content of a turn as it is sent, and the losses."""
+    context = new_context(source)
+    out = written(Request((Turn("user", (Text("q"),)), Turn(role, parts, at=("turn",))), "m"), context)["input"]
+    return out[1]["content"] if len(out) > 1 else None, losses_of(context)
 
 
 @pytest.mark.parametrize(
@@ -71,9 +79,9 @@ def test_media_are_read(part: Any, media: Media) -> None:
         {"type": "input_text"},
     ],
 )
-def test_odd_parts_come_back(part: Any) -> None:
+def test_odd_parts_survive_a_round_trip(part: Any) -> None:
     body = content({"type": "input_text", "text": "x"}, part)
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 @pytest.mark.parametrize(
@@ -123,23 +131,26 @@ def test_odd_parts_come_back(part: Any) -> None:
     ],
 )
 def test_media_are_written(media: Media, part: Any, losses: list[str]) -> None:
-    out, lost_here = said(media)
+    out, lost_here = sent_content(media)
     assert out == [part]
     assert [code for code, _ in lost_here] == losses
 
 
-def test_file_ids_of_the_sister_dialect_are_the_same_files() -> None:
-    assert said(Media("document", file="f"), source="openai-chat") == ([{"type": "input_file", "file_id": "f"}], [])
+def test_file_ids_of_chat_are_the_same_files() -> None:
+    assert sent_content(Media("document", file="f"), source="openai-chat") == (
+        [{"type": "input_file", "file_id": "f"}],
+        [],
+    )
 
 
-def test_marks_that_a_users_text_cannot_have() -> None:
+def test_marks_that_a_text_of_the_user_cannot_have() -> None:
     parts = (
         Text("", at=("a",)),
         Text("no", True, (Citation("https://e.com"),), seal=Seal("gemini", "s"), cache="5m", at=("b",)),
         Reasoning("hm", at=("c",)),
         Opaque("gemini", "videoMetadata", Raw(b"{}"), at=("d",)),
     )
-    out, losses = said(*parts)
+    out, losses = sent_content(*parts)
     assert out == [{"type": "input_text", "text": "no"}]
     assert losses == [
         ("seal.dropped", "/b"),
@@ -151,22 +162,22 @@ def test_marks_that_a_users_text_cannot_have() -> None:
     ]
 
 
-def test_a_turn_of_which_nothing_is_left() -> None:
-    assert said(Opaque("gemini", "x", Raw(b"{}"), at=("d",))) == (
+def test_a_turn_that_becomes_empty() -> None:
+    assert sent_content(Opaque("gemini", "x", Raw(b"{}"), at=("d",))) == (
         None,
         [("part.dropped", "/d"), ("turn.dropped", "/turn")],
     )
-    assert said(Text(""), Text("")) == (None, [])
-    assert said(Text(""), role="assistant")[0] is None
+    assert sent_content(Text(""), Text("")) == (None, [])
+    assert sent_content(Text(""), role="assistant")[0] is None
 
 
-def test_what_the_assistant_said() -> None:
+def test_parts_of_an_assistant_turn() -> None:
     parts = (
         Text("see", citations=(Citation("https://e.com", "E", "", 0, 3),), seal=Seal("gemini", "s"), at=("a",)),
         Text("no", True, (Citation("https://e.com"),), at=("b",)),
     )
     note = {"type": "url_citation", "start_index": 0, "end_index": 3, "url": "https://e.com", "title": "E"}
-    assert said(*parts, role="assistant") == (
+    assert sent_content(*parts, role="assistant") == (
         [
             {"type": "output_text", "text": "see", "annotations": [note]},
             {"type": "refusal", "refusal": "no"},
@@ -175,7 +186,7 @@ def test_what_the_assistant_said() -> None:
     )
 
 
-def test_odd_items_of_the_assistant_come_back() -> None:
+def test_odd_items_of_the_assistant_survive_a_round_trip() -> None:
     text = {"type": "output_text", "text": "x", "annotations": []}
     for item in (
         {"type": "message", "role": "assistant", "id": "msg_1", "content": [{"type": "output_hologram", "x": 1}, text]},
@@ -192,37 +203,37 @@ def test_odd_items_of_the_assistant_come_back() -> None:
     ):
         body = {"model": "m", "input": [item]}
         if item.get("id") == "m":
-            # An image cannot stand in what the assistant said; its id does.
-            assert again(body)["input"][0]["id"] == "m"
+            # The content of the assistant cannot have an image; only the id of the message is kept.
+            assert round_trip(body)["input"][0]["id"] == "m"
         else:
-            assert again(body) == body
+            assert round_trip(body) == body
 
 
-def test_pieces_of_thinking_that_nobody_knows_are_reported() -> None:
-    under = context(target="gemini")
+def test_unknown_parts_of_thinking_are_reported() -> None:
+    context = new_context(target="gemini")
     item = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "a"}, {"type": "summary_image", "x": 1}]}
-    (turn,) = read({"model": "m", "input": [item]}, under).turns
+    (turn,) = read({"model": "m", "input": [item]}, context).turns
     assert turn.parts == (Reasoning("a", at=("input", 0)),)
-    assert lost(under) == [("part.dropped", "/input/0/summary/1")]
+    assert losses_of(context) == [("part.dropped", "/input/0/summary/1")]
 
 
-def test_a_cache_mark_is_read_and_comes_back() -> None:
+def test_a_cache_mark_survives_a_round_trip() -> None:
     mark = {"mode": "explicit", "ttl": "12h"}
     body = content({"type": "input_text", "text": "x", "prompt_cache_breakpoint": mark})
     assert read(body).turns[0].parts == (Text("x", cache="12h", at=("input", 0, "content", 0)),)
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 def test_citations_of_files_are_reported_by_their_ids() -> None:
-    under = context(target="gemini")
+    context = new_context(target="gemini")
     note = {"type": "file_citation", "file_id": "f", "filename": "a.txt", "index": 3}
     item = {
         "type": "message",
         "role": "assistant",
         "content": [{"type": "output_text", "text": "x", "annotations": [note]}],
     }
-    (turn,) = read({"model": "m", "input": [item]}, under).turns
-    expected = Citation("", "a.txt", extra=own(type="file_citation", filename="a.txt", file_id="f", index=3))
+    (turn,) = read({"model": "m", "input": [item]}, context).turns
+    expected = Citation("", "a.txt", extra=extra_fields(type="file_citation", filename="a.txt", file_id="f", index=3))
     assert turn.parts == (Text("x", citations=(expected,), at=("input", 0, "content", 0)),)
-    assert under.kept == [(("input", 0, "content", 0, "annotations", 0), {"file_id": Raw(b'"f"')})]
+    assert context.kept == [(("input", 0, "content", 0, "annotations", 0), {"file_id": Raw(b'"f"')})]
     assert NAME in (expected.extra or {})

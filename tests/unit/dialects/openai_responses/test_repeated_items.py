@@ -1,4 +1,4 @@
-"""The items that `response.completed` repeats: what differs from `response.output_item.done` is reported."""
+"""Items repeated in `response.completed`: a difference to `response.output_item.done` is reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _message(text: str, item_id: str = "msg_1", **fields: Any) -> dict[str, Any]
 
 
 def _reported(done: list[Any], repeated: list[Any]) -> list[str]:
-    """The paths of values that the last event has otherwise. Items are objects or JSON texts."""
+    """The paths of values that differ in the last event. Items are objects or JSON texts."""
     texts = [[one if isinstance(one, str) else json.dumps(one) for one in items] for items in (done, repeated)]
     frames = ['{"type":"response.created","response":{"id":"resp_1","model":"m","status":"in_progress"}}']
     frames += [
@@ -54,7 +54,7 @@ def test_half_a_character_in_both_is_reported_once() -> None:
     assert _reported([half], [half]) == []
 
 
-def test_what_is_encrypted_again_and_what_is_empty_are_no_difference() -> None:
+def test_new_encryption_and_empty_values_are_no_difference() -> None:
     thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "AAAA"}
     assert (
         _reported([thought], [{**thought, "encrypted_content": "BBBB", "content": None, "status": "completed"}]) == []

@@ -1,4 +1,4 @@
-"""Responses requests, read: every item and setting; and back in their own dialect."""
+"""Responses requests are read: every item and setting. Round trips within Responses are tested too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from dragoman.canon import Choice, Format, Opaque, Request, Settings, Text, Tool, ToolCall, ToolResult, Turn
 from dragoman.errors import WireError
-from tests.unit.dialects.openai_responses.helpers import again, context, lost, own, read
+from tests.unit.dialects.openai_responses.helpers import extra_fields, losses_of, new_context, read, round_trip
 
 
 def test_instructions_and_a_string_are_two_turns() -> None:
@@ -21,11 +21,11 @@ def test_instructions_and_a_string_are_two_turns() -> None:
         settings=request.settings,
     )
     body = {"model": "m", "instructions": "Be brief.", "input": "Hi"}
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_a_step_is_one_turn_and_its_outputs_are_one() -> None:
-    under = context(target="anthropic")
+def test_a_step_is_one_turn_and_its_outputs_are_one_turn() -> None:
+    context = new_context(target="anthropic")
     request = read(
         {
             "model": "m",
@@ -39,7 +39,7 @@ def test_a_step_is_one_turn_and_its_outputs_are_one() -> None:
                 {"role": "developer", "content": "go on"},
             ],
         },
-        under,
+        context,
     )
     assert request.turns == (
         Turn("user", (Text("weather?", at=("input", 0, "content")),), at=("input", 0)),
@@ -62,11 +62,11 @@ def test_a_step_is_one_turn_and_its_outputs_are_one() -> None:
         ),
         Turn("developer", (Text("go on", at=("input", 6, "content")),), at=("input", 6)),
     )
-    assert lost(under) == []
-    assert under.kept == []
+    assert losses_of(context) == []
+    assert context.kept == []
 
 
-def test_everything_of_the_dialect_comes_back() -> None:
+def test_everything_survives_a_round_trip() -> None:
     body = {
         "model": "gpt-5.4",
         "input": [
@@ -162,11 +162,11 @@ def test_everything_of_the_dialect_comes_back() -> None:
         "stream_options": {"include_obfuscation": False},
         "brand_new": {"x": 1},
     }
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_state_on_the_server_is_an_error_elsewhere_and_only_that() -> None:
-    under = context(target="gemini")
+def test_state_on_the_server_is_one_error_for_other_dialects() -> None:
+    context = new_context(target="gemini")
     request = read(
         {
             "model": "m",
@@ -175,25 +175,25 @@ def test_state_on_the_server_is_an_error_elsewhere_and_only_that() -> None:
             "conversation": {"id": "conv_1"},
             "prompt": {"id": "pmpt_1"},
         },
-        under,
+        context,
     )
-    assert lost(under) == [
+    assert losses_of(context) == [
         ("state.dropped", "/input/0"),
         ("state.dropped", "/previous_response_id"),
         ("state.dropped", "/conversation"),
         ("state.dropped", "/prompt"),
     ]
-    assert under.kept == []
+    assert context.kept == []
     assert [turn.role for turn in request.turns] == ["user"]
 
 
-def test_an_item_may_be_named_by_its_id_alone() -> None:
+def test_an_item_may_be_only_an_id() -> None:
     body = {"model": "m", "input": [{"id": "msg_1"}, {"role": "user", "content": "on"}]}
-    assert again(body)["input"][0] == {"id": "msg_1"}
+    assert round_trip(body)["input"][0] == {"id": "msg_1"}
 
 
-def test_tools_added_in_mid_conversation_are_declared_from_the_start_elsewhere() -> None:
-    under = context(target="gemini")
+def test_tools_added_during_a_conversation_are_declared_at_its_start() -> None:
+    context = new_context(target="gemini")
     request = read(
         {
             "model": "m",
@@ -204,19 +204,19 @@ def test_tools_added_in_mid_conversation_are_declared_from_the_start_elsewhere()
             ],
             "tools": [{"type": "function", "name": "early"}],
         },
-        under,
+        context,
     )
     assert [(tool.name, tool.at) for tool in request.tools if isinstance(tool, Tool)] == [
         ("early", ("tools", 0)),
         ("late", ("input", 1, "tools", 0)),
     ]
-    assert lost(under) == [("tool.merged", "/input/1/tools/0")]
+    assert losses_of(context) == [("tool.merged", "/input/1/tools/0")]
     assert [part.kind for turn in request.turns for part in turn.parts if isinstance(part, Opaque)] == [
         "tool_search_output"
     ]
 
 
-def test_what_a_server_writes_on_items_is_kept_for_itself_and_reported_elsewhere() -> None:
+def test_fields_of_the_server_are_kept_for_responses_and_reported_for_others() -> None:
     call = {
         "type": "function_call",
         "id": "fc_1",
@@ -225,17 +225,17 @@ def test_what_a_server_writes_on_items_is_kept_for_itself_and_reported_elsewhere
         "arguments": "{}",
         "status": "completed",
     }
-    under = context(target="anthropic")
-    request = read({"model": "m", "input": [call]}, under)
+    context = new_context(target="anthropic")
+    request = read({"model": "m", "input": [call]}, context)
     assert request.turns[0].parts == (ToolCall("c", "f", "{}", at=("input", 0)),)
-    assert under.kept == [(("input", 0), {"id": Raw(b'"fc_1"')})]
-    request = read({"model": "m", "input": [call]}, context())
-    expected = own(status="completed", id="fc_1")
+    assert context.kept == [(("input", 0), {"id": Raw(b'"fc_1"')})]
+    request = read({"model": "m", "input": [call]}, new_context())
+    expected = extra_fields(status="completed", id="fc_1")
     assert request.turns[0].parts == (ToolCall("c", "f", "{}", extra=expected, at=("input", 0)),)
 
 
 def test_a_field_of_another_kind_of_item_is_not_lost() -> None:
-    under = context(target="anthropic")
+    context = new_context(target="anthropic")
     read(
         {
             "model": "m",
@@ -246,9 +246,9 @@ def test_a_field_of_another_kind_of_item_is_not_lost() -> None:
                 {"role": "user", "content": [{"type": "input_text", "text": "t", "file_id": "f"}]},
             ],
         },
-        under,
+        context,
     )
-    assert under.kept == [
+    assert context.kept == [
         (("input", 0), {"call_id": Raw(b'"c"'), "summary": Raw(b"[]")}),
         (("input", 1), {"content": Raw(b'"?"')}),
         (("input", 2), {"arguments": Raw(b'"!"')}),
@@ -256,18 +256,18 @@ def test_a_field_of_another_kind_of_item_is_not_lost() -> None:
     ]
 
 
-def test_a_namespace_that_tool_search_makes_up_is_none() -> None:
+def test_a_namespace_equal_to_the_tool_name_is_ignored() -> None:
     call = {"type": "function_call", "call_id": "c", "name": "f", "namespace": "f", "arguments": "{}"}
     (found,) = read({"model": "m", "input": [call]}).turns[0].parts
     assert isinstance(found, ToolCall)
     assert (found.name, found.namespace) == ("f", "")
-    assert again({"model": "m", "input": [call]})["input"] == [call]
+    assert round_trip({"model": "m", "input": [call]})["input"] == [call]
     call["namespace"] = "crm"
     expected = ToolCall("c", "f", "{}", namespace="crm", at=("input", 0))
     assert read({"model": "m", "input": [call]}).turns[0].parts == (expected,)
 
 
-def test_outputs_without_a_call_id_answer_by_name() -> None:
+def test_outputs_without_a_call_id_are_matched_by_name() -> None:
     call = {"type": "function_call", "name": "f", "arguments": "{}"}
     request = read(
         {
@@ -324,12 +324,12 @@ def test_settings() -> None:
     assert request.settings.at["user"] == ("safety_identifier",)
 
 
-def test_bad_types_are_refused_with_their_place() -> None:
+def test_bad_types_are_refused_with_their_path() -> None:
     with pytest.raises(WireError, match="at /input/0/call_id"):
         read({"model": "m", "input": [{"type": "function_call", "call_id": 7}]})
 
 
-def test_small_things_come_back() -> None:
+def test_rare_fields_survive_a_round_trip() -> None:
     for body in (
         {"model": "m", "instructions": "", "input": "x"},
         {"input": "x"},
@@ -341,17 +341,17 @@ def test_small_things_come_back() -> None:
             "input": [{"type": "function_call_output", "call_id": "c", "output": "x", "async": True, "name": "n"}],
         },
     ):
-        assert again(body) == body
+        assert round_trip(body) == body
 
 
 def test_fields_of_an_item_that_adds_tools_are_reported() -> None:
-    under = context(target="gemini")
+    context = new_context(target="gemini")
     item = {"type": "additional_tools", "role": "developer", "id": "at_1", "tools": None}
-    assert read({"model": "m", "input": [item, {"role": "user", "content": "x"}]}, under).tools == ()
-    assert under.kept == [(("input", 0), {"id": Raw(b'"at_1"')})]
+    assert read({"model": "m", "input": [item, {"role": "user", "content": "x"}]}, context).tools == ()
+    assert context.kept == [(("input", 0), {"id": Raw(b'"at_1"')})]
 
 
-def test_a_format_nobody_else_knows() -> None:
-    under = context(target="gemini")
-    assert read({"model": "m", "input": "x", "text": {"format": {"type": "lark"}}}, under).settings.format is None
-    assert lost(under) == [("format.dropped", "/text/format")]
+def test_a_format_that_only_responses_has() -> None:
+    context = new_context(target="gemini")
+    assert read({"model": "m", "input": "x", "text": {"format": {"type": "lark"}}}, context).settings.format is None
+    assert losses_of(context) == [("format.dropped", "/text/format")]

@@ -1,4 +1,4 @@
-"""Responses answers: read, written for clients, and what a client appends to go on."""
+"""Responses answers: read, written for clients, and continued by the items that a client appends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dragoman.context import Context
 from dragoman.dialects.openai_responses import wire
 from dragoman.dialects.openai_responses.output_items import MADE_HERE
 from dragoman.dialects.openai_responses.response import read_response, write_response, write_results
-from tests.unit.dialects.openai_responses.helpers import NAME, UNSAID, context, lost, read
+from tests.unit.dialects.openai_responses.helpers import DEFAULT_SETTINGS, NAME, losses_of, new_context, read
 
 
 def answer(output: list[Any], **more: Any) -> dict[str, Any]:
@@ -45,17 +45,17 @@ def answer(output: list[Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def took(body: Any, under: Context | None = None) -> Response:
-    return read_response(msgspec.json.encode(body), under or context(target="anthropic"))
+def read_answer(body: Any, context: Context | None = None) -> Response:
+    return read_response(msgspec.json.encode(body), context or new_context(target="anthropic"))
 
 
-def gave(response: Response, under: Context | None = None) -> Any:
-    return msgspec.json.decode(write_response(response, under or context("anthropic")))
+def write_answer(response: Response, context: Context | None = None) -> Any:
+    return msgspec.json.decode(write_response(response, context or new_context("anthropic")))
 
 
-def again(body: Any) -> Any:
-    under = context()
-    return gave(took(body, under), under)
+def round_trip(body: Any) -> Any:
+    context = new_context()
+    return write_answer(read_answer(body, context), context)
 
 
 def message(*content: Any, **more: Any) -> dict[str, Any]:
@@ -81,7 +81,7 @@ USAGE = {
 
 
 def test_an_answer() -> None:
-    under = context(target="anthropic")
+    context = new_context(target="anthropic")
     thought = {"id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}
     note = {"type": "url_citation", "url": "https://e.com", "title": "E", "start_index": 0, "end_index": 2}
     cited = {**TEXT, "annotations": [note], "logprobs": []}
@@ -92,7 +92,7 @@ def test_an_answer() -> None:
         temperature=1.0,
         reasoning={"effort": None, "summary": None},
     )
-    assert took(body, under) == Response(
+    assert read_answer(body, context) == Response(
         (
             Reasoning("hm", seal=Seal(NAME, "gAAA"), at=("output", 0)),
             Text("hi", False, (Citation("https://e.com", "E", "", 0, 2),), at=("output", 1, "content", 0)),
@@ -105,15 +105,15 @@ def test_an_answer() -> None:
         5,
         Usage(10, 7, 4, 1, 3),
     )
-    # What a server writes for itself is reported; defaults that an answer repeats are not.
-    assert [(at, sorted(fields)) for at, fields in under.kept] == [
+    # Fields for the server's own use are reported. Repeated defaults are not reported.
+    assert [(at, sorted(fields)) for at, fields in context.kept] == [
         (("output", 0), ["id"]),
         (("output", 1), ["id"]),
         (("output", 2), ["id"]),
     ]
 
 
-def test_everything_of_the_dialect_comes_back() -> None:
+def test_everything_survives_a_round_trip() -> None:
     annotations = [
         {"type": "file_citation", "file_id": "f", "filename": "a.txt", "index": 0},
         {"type": "new_citation", "x": 1},
@@ -152,7 +152,7 @@ def test_everything_of_the_dialect_comes_back() -> None:
         billing={"payer": "developer"},
         brand_new=[1],
     )
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
 @pytest.mark.parametrize(
@@ -165,25 +165,25 @@ def test_everything_of_the_dialect_comes_back() -> None:
         ({"status": "failed", "error": {"code": "server_error", "message": "oh"}}, Stop("error", detail="oh")),
     ],
 )
-def test_ends(fields: dict[str, Any], stop: Stop) -> None:
+def test_stop_reasons(fields: dict[str, Any], stop: Stop) -> None:
     body = answer([message(TEXT)], **fields)
-    assert took(body, context(target="anthropic")).stop == stop
-    assert again(body)["status"] == (fields.get("status", "completed") or "completed")
+    assert read_answer(body, new_context(target="anthropic")).stop == stop
+    assert round_trip(body)["status"] == (fields.get("status", "completed") or "completed")
 
 
-def test_ends_only_this_dialect_knows() -> None:
+def test_stop_reasons_that_only_responses_has() -> None:
     for status, reason in (("cancelled", "error"), ("queued", "unknown")):
-        under = context()
-        found = took(answer([], status=status), under)
+        context = new_context()
+        found = read_answer(answer([], status=status), context)
         assert (found.stop.reason, found.stop.detail) == (reason, status)
-        assert gave(found, under)["status"] == status
+        assert write_answer(found, context)["status"] == status
     steered = answer([CALL], status="incomplete", incomplete_details={"reason": "steered"})
-    assert took(steered).stop.reason == "tool_calls"
-    assert again(steered)["incomplete_details"] == {"reason": "steered"}
+    assert read_answer(steered).stop.reason == "tool_calls"
+    assert round_trip(steered)["incomplete_details"] == {"reason": "steered"}
 
 
-def test_odd_hosts_are_read() -> None:
-    found = took(
+def test_incomplete_answers_of_other_hosts_are_read() -> None:
+    found = read_answer(
         {"output": [{"type": "function_call", "name": "f", "arguments": {"a": 1}}], "usage": {"input_tokens": 3}}
     )
     (call,) = found.parts
@@ -192,11 +192,11 @@ def test_odd_hosts_are_read() -> None:
     assert found.usage == Usage(3)
 
 
-# For a client.
+# answers for a client
 
 
 def test_an_answer_for_a_client() -> None:
-    under = context("anthropic", created=9)
+    context = new_context("anthropic", created=9)
     response = Response(
         (
             Reasoning("hm", seal=Seal("anthropic", "sig")),
@@ -210,7 +210,7 @@ def test_an_answer_for_a_client() -> None:
         "claude",
         usage=Usage(10, 7, 4, None, 3),
     )
-    out = gave(response, under)
+    out = write_answer(response, context)
     assert out == {
         "id": "resp__msg_01",
         "object": "response",
@@ -271,7 +271,7 @@ def test_an_answer_for_a_client() -> None:
             "output_tokens_details": {"reasoning_tokens": 3},
             "total_tokens": 17,
         },
-        **UNSAID,
+        **DEFAULT_SETTINGS,
     }
     ids = [item["id"] for item in out["output"]]
     assert [name[: len(start)] for name, start in zip(ids, (MADE_HERE, "msg_", "fc_", "ctc_"), strict=True)] == [
@@ -280,12 +280,12 @@ def test_an_answer_for_a_client() -> None:
         "fc_",
         "ctc_",
     ]
-    assert gave(response, context("anthropic", created=9)) == out
-    assert [code for code, _ in lost(under)] == ["citation.approximated", "citation.dropped"]
+    assert write_answer(response, new_context("anthropic", created=9)) == out
+    assert [code for code, _ in losses_of(context)] == ["citation.approximated", "citation.dropped"]
 
 
-def test_an_answer_repeats_what_its_client_asked() -> None:
-    asked = read(
+def test_an_answer_repeats_the_settings_of_its_request() -> None:
+    request = read(
         {
             "model": "mine",
             "instructions": "Be brief.",
@@ -303,15 +303,16 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
             "truncation": "auto",
         }
     )
-    out = gave(
-        Response((Text("hi"),), Stop("stop"), "x", usage=Usage(3, 2)), context("gemini", answers=asked, model="mine")
+    out = write_answer(
+        Response((Text("hi"),), Stop("stop"), "x", usage=Usage(3, 2)),
+        new_context("gemini", answers=request, model="mine"),
     )
     assert {
         name: out[name]
         for name in sorted(out)
         if name not in ("id", "object", "created_at", "status", "output", "usage")
     } == {
-        **UNSAID,
+        **DEFAULT_SETTINGS,
         "instructions": "Be brief.",
         "max_output_tokens": 9,
         "metadata": {"k": "v"},
@@ -348,25 +349,25 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
         ("error", "failed", None, ["stop.approximated"]),
     ],
 )
-def test_ends_for_a_client(reason: StopReason, status: str, details: Any, losses: list[str]) -> None:
-    under = context("gemini")
-    out = gave(Response((Text("t"), ToolCall("c", "f", '{"a')), Stop(reason), "x", usage=Usage(3, 2)), under)
+def test_stop_reasons_for_a_client(reason: StopReason, status: str, details: Any, losses: list[str]) -> None:
+    context = new_context("gemini")
+    out = write_answer(Response((Text("t"), ToolCall("c", "f", '{"a')), Stop(reason), "x", usage=Usage(3, 2)), context)
     assert (out["status"], out["incomplete_details"]) == (status, details)
-    assert [code for code, _ in lost(under)] == losses
+    assert [code for code, _ in losses_of(context)] == losses
     assert bool(out["error"]) is (status == "failed")
-    # A call that was cut off is not handed out as complete.
+    # A call that was cut is not sent as completed.
     assert out["output"][-1]["status"] == ("incomplete" if status == "incomplete" else "completed")
 
 
 def test_a_refusal_is_a_part() -> None:
-    under = context("openai-chat")
-    out = gave(Response((Text("no", True),), Stop("refusal"), "x", usage=Usage(3, 2)), under)
+    context = new_context("openai-chat")
+    out = write_answer(Response((Text("no", True),), Stop("refusal"), "x", usage=Usage(3, 2)), context)
     assert (out["status"], out["output"][0]["content"]) == ("completed", [{"type": "refusal", "refusal": "no"}])
-    assert lost(under) == []
+    assert losses_of(context) == []
 
 
-def test_what_a_client_of_this_dialect_cannot_get() -> None:
-    under = context("gemini")
+def test_parts_that_a_client_of_responses_cannot_get() -> None:
+    context = new_context("gemini")
     parts = (
         Text(""),
         Reasoning(""),
@@ -375,10 +376,10 @@ def test_what_a_client_of_this_dialect_cannot_get() -> None:
         ToolCall("c", "f", "{}", seal=Seal("gemini", "s"), at=("d",)),
     )
     response = Response(parts, Stop("tool_calls"), alternatives=(Alternative((), Stop("stop")),), usage=Usage())
-    out = gave(response, under)
+    out = write_answer(response, context)
     assert [item["type"] for item in out["output"]] == ["message", "function_call"]
     assert out["id"].startswith("resp_")
-    assert [code for code, _ in lost(under)] == [
+    assert [code for code, _ in losses_of(context)] == [
         "id.invented",
         "answer.dropped",
         "hosted.dropped",
@@ -388,9 +389,11 @@ def test_what_a_client_of_this_dialect_cannot_get() -> None:
     ]
 
 
-def test_a_foreign_seal_comes_back_from_its_client() -> None:
-    out = gave(Response((Reasoning("hm", seal=Seal("anthropic", "sig", "k", "m")), Text("t")), Stop("stop"), "x"))
-    turns = read({"model": "m", "input": out["output"]}, context(target="anthropic")).turns
+def test_a_foreign_seal_is_returned_by_the_client() -> None:
+    out = write_answer(
+        Response((Reasoning("hm", seal=Seal("anthropic", "sig", "k", "m")), Text("t")), Stop("stop"), "x")
+    )
+    turns = read({"model": "m", "input": out["output"]}, new_context(target="anthropic")).turns
     assert turns[0].parts[0] == Reasoning("hm", seal=Seal("anthropic", "sig", "k", "m"), at=("input", 0))
 
 
@@ -404,10 +407,10 @@ def test_the_continuation_of_a_tool_turn() -> None:
         "input": "x",
         "status": "completed",
     }
-    under = context()
-    found = took(answer([thought, message(TEXT), CALL, custom]), under)
+    context = new_context()
+    found = read_answer(answer([thought, message(TEXT), CALL, custom]), context)
     results = Turn("tool", (ToolResult("c", (Text("ok"),)), ToolResult("p", (Text("done"),))))
-    assert msgspec.json.decode(write_results(found, Request((results,)), under)) == [
+    assert msgspec.json.decode(write_results(found, Request((results,)), context)) == [
         thought,
         message(TEXT),
         CALL,
@@ -431,7 +434,7 @@ _LISTING = {"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "docs", "t
         [{"role": "assistant", "content": "Hi"}, {"type": 5}],
     ],
 )
-def test_items_of_unknown_kinds_are_read_as_the_tolerant_way_reads_them(others: list[Any]) -> None:
+def test_unknown_items_are_read_as_by_the_tolerant_reader(others: list[Any]) -> None:
     body = msgspec.json.encode(answer([_LISTING, *others]))
     (found, unknown, _), (expected, others_unknown, _) = wire.admit_answer(body), wire.ANSWER.admit(body)
     assert (msgspec.json.encode(found), unknown) == (msgspec.json.encode(expected), others_unknown)

@@ -1,4 +1,4 @@
-"""Responses streams, read: the same events however the bytes come, and nothing told twice or out of turn."""
+"""Responses streams are read: any cut of the bytes gives the same events, in order and without repetition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dragoman.canon import (
 from dragoman.canon.parts import ELSEWHERE, Opaque
 from dragoman.context import Context
 from dragoman.dialects.openai_responses.stream_reader import StreamReader
-from tests.unit.dialects.openai_responses.helpers import NAME, context, lost
+from tests.unit.dialects.openai_responses.helpers import NAME, losses_of, new_context
 
 RESPONSE = {"id": "resp_1", "object": "response", "created_at": 5, "model": "m", "status": "in_progress", "output": []}
 CREATED = ("response.created", {"response": RESPONSE})
@@ -40,7 +40,7 @@ Step = tuple[str, dict[str, Any]]
 
 
 def raw(*steps: Step, end: bool = True) -> bytes:
-    """A stream: `response.created`, the steps, and unless told otherwise an empty `response.completed`."""
+    """A stream: `response.created`, the steps, and by default an empty `response.completed`."""
     all_steps = [CREATED, *steps]
     if end:
         all_steps.append(("response.completed", {"response": {**RESPONSE, "status": "completed"}}))
@@ -51,8 +51,8 @@ def raw(*steps: Step, end: bool = True) -> bytes:
     return out
 
 
-def events(stream: bytes, under: Context | None = None, size: int = 0) -> list[Event]:
-    reader = StreamReader(under or context(target="anthropic"))
+def events(stream: bytes, context: Context | None = None, size: int = 0) -> list[Event]:
+    reader = StreamReader(context or new_context(target="anthropic"))
     out: list[Event] = []
     for start in range(0, len(stream), size or len(stream)):
         out += reader.feed(stream[start : start + (size or len(stream))])
@@ -94,7 +94,7 @@ def call(place: int, call_id: str = "c", arguments: str = '{"a":1}', **more: Any
     }
 
 
-def told(index: int, part: Any, *texts: str) -> list[Event]:
+def part_events(index: int, part: Any, *texts: str) -> list[Event]:
     return [PartStart(index, part), *[PartDelta(index, text) for text in texts], PartEnd(index)]
 
 
@@ -108,17 +108,17 @@ CALLED = Finish(Stop("tool_calls"))
 
 def test_a_text() -> None:
     stream = raw(*message(0, "Hi there", "Hi", " there"))
-    expected = [BEGIN, *told(0, text_at(0), "Hi", " there"), STOP]
+    expected = [BEGIN, *part_events(0, text_at(0), "Hi", " there"), STOP]
     for size in (0, 1, 7, 100):
         assert events(stream, size=size) == expected
     assert events(stream.replace(b"\n", b"\r\n"), size=3) == expected
 
 
-def test_a_text_that_only_its_done_tells() -> None:
-    assert events(raw(*message(0, "Hi"))) == [BEGIN, *told(0, text_at(0), "Hi"), STOP]
-    assert events(raw(*message(0, "Hi there", "Hi"))) == [BEGIN, *told(0, text_at(0), "Hi", " there"), STOP]
+def test_a_text_that_only_its_done_event_has() -> None:
+    assert events(raw(*message(0, "Hi"))) == [BEGIN, *part_events(0, text_at(0), "Hi"), STOP]
+    assert events(raw(*message(0, "Hi there", "Hi"))) == [BEGIN, *part_events(0, text_at(0), "Hi", " there"), STOP]
     only_item = message(0, "Hi")[-1]
-    assert events(raw(only_item)) == [BEGIN, *told(0, text_at(0), "Hi"), STOP]
+    assert events(raw(only_item)) == [BEGIN, *part_events(0, text_at(0), "Hi"), STOP]
 
 
 def test_thinking_calls_and_usage() -> None:
@@ -149,13 +149,13 @@ def test_thinking_calls_and_usage() -> None:
         PartDelta(0, "b"),
         PartDelta(0, "", Seal(NAME, "gAAA")),
         PartEnd(0),
-        *told(1, ToolCall("c", "f", at=("output", 1)), '{"a"', ":1}"),
-        *told(2, ToolCall("p", "patch", "", True, at=("output", 2)), "free", " text"),
+        *part_events(1, ToolCall("c", "f", at=("output", 1)), '{"a"', ":1}"),
+        *part_events(2, ToolCall("p", "patch", "", True, at=("output", 2)), "free", " text"),
         Finish(Stop("tool_calls"), Usage(3, 2, reasoning=1)),
     ]
 
 
-def test_raw_reasoning_and_reasoning_that_shows_nothing() -> None:
+def test_raw_reasoning_and_reasoning_without_text() -> None:
     stream = raw(
         added(0, type="reasoning", id="rs_1", summary=[]),
         delta("reasoning_text", 0, "deep", content_index=0),
@@ -167,7 +167,7 @@ def test_raw_reasoning_and_reasoning_that_shows_nothing() -> None:
     )
     assert events(stream) == [
         BEGIN,
-        *told(0, Reasoning(at=("output", 0)), "deep"),
+        *part_events(0, Reasoning(at=("output", 0)), "deep"),
         PartStart(1, Reasoning(at=("output", 2))),
         PartDelta(1, "", Seal(NAME, "gAAA")),
         PartEnd(1),
@@ -175,7 +175,7 @@ def test_raw_reasoning_and_reasoning_that_shows_nothing() -> None:
     ]
 
 
-def test_items_that_overlap_are_told_in_order() -> None:
+def test_overlapping_items_are_read_in_order() -> None:
     stream = raw(
         added(0, **call(0, "c0", "")),
         added(1, **call(1, "c1", "")),
@@ -187,13 +187,13 @@ def test_items_that_overlap_are_told_in_order() -> None:
     )
     assert events(stream) == [
         BEGIN,
-        *told(0, ToolCall("c0", "f", at=("output", 0)), '{"a"', ":1}"),
-        *told(1, ToolCall("c1", "f", at=("output", 1)), "{}"),
+        *part_events(0, ToolCall("c0", "f", at=("output", 0)), '{"a"', ":1}"),
+        *part_events(1, ToolCall("c1", "f", at=("output", 1)), "{}"),
         CALLED,
     ]
 
 
-def test_hosted_items_come_whole_and_hold_nobody_up() -> None:
+def test_hosted_items_are_read_whole_and_delay_no_other_item() -> None:
     search = {
         "type": "web_search_call",
         "id": "ws_1",
@@ -201,7 +201,7 @@ def test_hosted_items_come_whole_and_hold_nobody_up() -> None:
         "action": {"type": "search", "query": "q"},
     }
     listing = {"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "s", "tools": []}
-    under = context(target="anthropic")
+    context = new_context(target="anthropic")
     stream = raw(
         added(0, **listing),
         added(1, **{**search, "status": "in_progress"}),
@@ -211,17 +211,17 @@ def test_hosted_items_come_whole_and_hold_nobody_up() -> None:
         ("response.completed", {"response": {**RESPONSE, "status": "completed", "output": [listing]}}),
         end=False,
     )
-    parts = [event.part for event in events(stream, under) if isinstance(event, PartStart)]
-    # The list was never done: the end of the answer tells what the list was.
+    parts = [event.part for event in events(stream, context) if isinstance(event, PartStart)]
+    # The list has no done event. The last event of the answer contains the list.
     assert parts[:-2] == [*searched(search, 1, '{"query":"q"}'), text_at(2)]
     assert [(part.kind, part.at) for part in parts[-2:] if isinstance(part, Opaque)] == [
         ("mcp_list_tools", ("output", 0))
     ] * 2
-    assert lost(under) == []
+    assert losses_of(context) == []
 
 
 def searched(item: dict[str, Any], place: int, arguments: str) -> tuple[Part, Part]:
-    """The call and the result that one search item is read as."""
+    """The hosted call and the hosted result that one search item is read as."""
     at = ("output", place)
     value = Raw(msgspec.json.encode(item))
     return (
@@ -246,8 +246,8 @@ def test_one_message_of_two_texts_with_citations() -> None:
         delta("refusal", 0, "no", content_index=1),
         done(0, type="message", id="msg_1", role="assistant", phase="final_answer", content=content),
     )
-    under = context(target="anthropic")
-    assert events(stream, under) == [
+    context = new_context(target="anthropic")
+    assert events(stream, context) == [
         BEGIN,
         PartStart(0, text_at(0)),
         PartDelta(0, "a"),
@@ -258,33 +258,33 @@ def test_one_message_of_two_texts_with_citations() -> None:
         PartEnd(1),
         Finish(Stop("refusal")),
     ]
-    assert {name for _, fields in under.kept for name in fields} == {"id", "phase"}
+    assert {name for _, fields in context.kept for name in fields} == {"id", "phase"}
 
 
-def test_what_the_stream_left_out_stands_in_its_last_event() -> None:
+def test_items_without_events_are_read_from_the_last_event() -> None:
     output = [call(0), {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "t"}]}]
     stream = raw(("response.completed", {"response": {**RESPONSE, "status": "completed", "output": output}}), end=False)
     assert events(stream) == [
         BEGIN,
-        *told(0, ToolCall("c", "f", at=("output", 0)), '{"a":1}'),
-        *told(1, text_at(1), "t"),
+        *part_events(0, ToolCall("c", "f", at=("output", 0)), '{"a":1}'),
+        *part_events(1, text_at(1), "t"),
         CALLED,
     ]
 
 
-def test_a_call_that_gets_its_name_late_is_told_whole() -> None:
+def test_a_call_with_a_late_name_is_read_whole() -> None:
     stream = raw(
         added(0, type="function_call", call_id="c"), delta("function_call_arguments", 0, "{"), done(0, **call(0))
     )
-    assert events(stream) == [BEGIN, *told(0, ToolCall("c", "f", at=("output", 0)), '{"a":1}'), CALLED]
+    assert events(stream) == [BEGIN, *part_events(0, ToolCall("c", "f", at=("output", 0)), '{"a":1}'), CALLED]
 
 
-def test_items_nobody_announced() -> None:
+def test_items_without_an_added_event() -> None:
     stream = raw(delta("output_text", 0, "Hi", content_index=0), delta("output_text", 0, "!", content_index=0))
-    assert events(stream) == [BEGIN, *told(0, text_at(0), "Hi", "!"), STOP]
+    assert events(stream) == [BEGIN, *part_events(0, text_at(0), "Hi", "!"), STOP]
 
 
-def test_an_answer_that_was_cut_short() -> None:
+def test_an_incomplete_answer() -> None:
     end = {**RESPONSE, "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     stream = raw(
         added(0, **call(0, arguments="")),
@@ -292,7 +292,11 @@ def test_an_answer_that_was_cut_short() -> None:
         ("response.incomplete", {"response": end}),
         end=False,
     )
-    assert events(stream) == [BEGIN, *told(0, ToolCall("c", "f", at=("output", 0)), '{"a'), Finish(Stop("length"))]
+    assert events(stream) == [
+        BEGIN,
+        *part_events(0, ToolCall("c", "f", at=("output", 0)), '{"a'),
+        Finish(Stop("length")),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -337,14 +341,14 @@ def test_nothing_is_read_after_the_end() -> None:
     assert events(stream + b"data: [DONE]\n\n" + stream) == events(stream)
 
 
-def test_the_type_may_stand_in_the_event_line_alone() -> None:
+def test_the_type_may_be_only_in_the_event_line() -> None:
     data = msgspec.json.encode({"response": {**RESPONSE, "status": "completed"}})
     stream = b"event: response.created\ndata: " + data + b"\n\nevent: response.completed\ndata: " + data + b"\n\n"
     assert events(stream) == [BEGIN, STOP]
 
 
-def test_in_its_own_dialect_the_fields_of_items_are_kept() -> None:
-    found = events(raw(*message(0, "Hi", "Hi"), added(1, **call(1, arguments="")), done(1, **call(1))), context())
+def test_within_the_dialect_the_fields_of_items_are_kept() -> None:
+    found = events(raw(*message(0, "Hi", "Hi"), added(1, **call(1, arguments="")), done(1, **call(1))), new_context())
     ends = [event.extra for event in found if isinstance(event, PartEnd)]
     assert [sorted(extra[NAME]) if extra else [] for extra in ends] == [["item/id", "item/status"], ["id"]]
 
@@ -372,10 +376,10 @@ def test_overlapping_items_of_every_kind() -> None:
     )
     assert events(stream) == [
         BEGIN,
-        *told(0, ToolCall("c0", "f", at=("output", 0)), "{}"),
-        *told(1, searched(search, 1, "{}")[0]),
-        *told(2, searched(search, 1, "{}")[1]),
-        *told(3, ToolCall("c2", "f", at=("output", 2)), "{}"),
+        *part_events(0, ToolCall("c0", "f", at=("output", 0)), "{}"),
+        *part_events(1, searched(search, 1, "{}")[0]),
+        *part_events(2, searched(search, 1, "{}")[1]),
+        *part_events(3, ToolCall("c2", "f", at=("output", 2)), "{}"),
         PartStart(4, text_at(3)),
         PartDelta(4, "a"),
         PartDelta(4, "", None, (Citation("https://e.com", "", "", 0, 1),)),
@@ -387,23 +391,23 @@ def test_overlapping_items_of_every_kind() -> None:
 
 def test_a_call_that_begins_with_arguments() -> None:
     stream = raw(added(0, **call(0, arguments='{"a"')), done(0, **call(0)))
-    assert events(stream) == [BEGIN, *told(0, ToolCall("c", "f", at=("output", 0)), '{"a"', ":1}"), CALLED]
+    assert events(stream) == [BEGIN, *part_events(0, ToolCall("c", "f", at=("output", 0)), '{"a"', ":1}"), CALLED]
 
 
-def test_fields_of_events_that_nobody_knows_are_said_once() -> None:
-    under = context(target="anthropic")
+def test_unknown_fields_of_events_are_reported_once() -> None:
+    context = new_context(target="anthropic")
     pieces = [delta("output_text", 0, text, content_index=0, x=1) for text in ("a", "b")]
-    assert events(raw(*pieces), under) == [BEGIN, *told(0, text_at(0), "a", "b"), STOP]
-    assert under.kept == [((), {"x": Raw(b"1")})]
+    assert events(raw(*pieces), context) == [BEGIN, *part_events(0, text_at(0), "a", "b"), STOP]
+    assert context.kept == [((), {"x": Raw(b"1")})]
 
 
 def test_a_stream_without_its_beginning() -> None:
     stream = raw(*message(0, "Hi", "Hi"))
     stream = stream[stream.index(b"event: response.output_item.added") :].rstrip(b"\n")
-    assert events(stream) == [Start(), *told(0, text_at(0), "Hi"), STOP]
+    assert events(stream) == [Start(), *part_events(0, text_at(0), "Hi"), STOP]
 
 
-def test_two_texts_in_its_own_dialect() -> None:
+def test_two_texts_within_the_dialect() -> None:
     content = [{"type": "output_text", "text": text, "annotations": [], "logprobs": []} for text in ("a", "b")]
     item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content}
     stream = raw(
@@ -415,7 +419,7 @@ def test_two_texts_in_its_own_dialect() -> None:
         ("response.completed", {"response": {**RESPONSE, "status": "completed", "output": [{**item, "x": 1}]}}),
         end=False,
     )
-    ends = [event.extra for event in events(stream, context()) if isinstance(event, PartEnd)]
+    ends = [event.extra for event in events(stream, new_context()) if isinstance(event, PartEnd)]
     assert [sorted((extra or {}).get(NAME, {})) for extra in ends] == [["item/status", "logprobs"], ["logprobs"]]
 
 
@@ -432,20 +436,18 @@ PROGRESS = ("response.in_progress", {"response": RESPONSE})
         (("response.unheard_of", {"response": RESPONSE}), [("event.dropped", "")]),
     ],
 )
-def test_an_event_that_says_what_the_first_did_is_passed_over_and_no_other(
-    step: Step, losses: list[tuple[str, str]]
-) -> None:
+def test_only_an_event_that_repeats_the_first_event_is_skipped(step: Step, losses: list[tuple[str, str]]) -> None:
     for steps in ([step], [PROGRESS, step]):
-        under = context(target="anthropic")
-        assert events(raw(*steps, *message(0, "Hi", "Hi")), under) == [BEGIN, *told(0, text_at(0), "Hi"), STOP]
-        under.settle(frozenset({"id", "status"}))
-        assert [loss for loss in lost(under) if "/output" not in loss[1]] == losses
+        context = new_context(target="anthropic")
+        assert events(raw(*steps, *message(0, "Hi", "Hi")), context) == [BEGIN, *part_events(0, text_at(0), "Hi"), STOP]
+        context.settle(frozenset({"id", "status"}))
+        assert [loss for loss in losses_of(context) if "/output" not in loss[1]] == losses
 
 
 @pytest.mark.parametrize(
     "name", ["response.created", "response.output_item.done", "response.completed", "response.unheard_of", ""]
 )
-def test_an_event_is_what_its_type_says_and_not_what_it_is_called(name: str) -> None:
+def test_the_type_in_the_data_counts_and_not_the_event_name(name: str) -> None:
     stream = raw(*message(0, "Hi", "Hi"), ("response.output_item.added", {"output_index": 1, "item": call(1)}))
     frames = [frame.partition(b"\ndata: ") for frame in stream.split(b"\n\n")[:-1]]
     called = [b"event: %b\ndata: %b\n\n" % (name.encode(), data) for _, _, data in frames]
@@ -455,7 +457,7 @@ def test_an_event_is_what_its_type_says_and_not_what_it_is_called(name: str) -> 
 
 @pytest.mark.parametrize("value", [None, 5, [], "x"])
 @pytest.mark.parametrize("kind", ["created", "output_item.added", "output_item.done", "completed"])
-def test_a_heavy_value_of_another_type_is_as_odd_as_before(kind: str, value: Any) -> None:
+def test_an_item_or_response_of_a_wrong_type_is_handled(kind: str, value: Any) -> None:
     field = "item" if "item" in kind else "response"
     found = events(raw((f"response.{kind}", {field: value}), *message(1, "Hi", "Hi")))
     assert found[0] == BEGIN

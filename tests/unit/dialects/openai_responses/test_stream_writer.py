@@ -1,4 +1,4 @@
-"""Responses streams, written: the full grammar whatever comes."""
+"""Responses streams are written: for any events the stream follows the grammar of Responses."""
 
 from __future__ import annotations
 
@@ -30,11 +30,18 @@ from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects.openai_responses.stream_writer import StreamWriter
 from tests.oracles.grammar import check_stream
-from tests.unit.dialects.openai_responses.helpers import NAME, UNSAID, context, lost, own, read
+from tests.unit.dialects.openai_responses.helpers import (
+    DEFAULT_SETTINGS,
+    NAME,
+    extra_fields,
+    losses_of,
+    new_context,
+    read,
+)
 
 
-def sent(*steps: Event, under: Context | None = None) -> bytes:
-    writer = StreamWriter(under or context("anthropic", created=9))
+def sent(*steps: Event, context: Context | None = None) -> bytes:
+    writer = StreamWriter(context or new_context("anthropic", created=9))
     return b"".join([writer.send(step) for step in steps]) + writer.close()
 
 
@@ -43,7 +50,7 @@ def payloads(stream: bytes) -> list[Any]:
 
 
 def kinds(stream: bytes) -> list[str]:
-    """The events' types without their common beginning."""
+    """The types of the events without their common prefix."""
     return [event["type"].removeprefix("response.") for event in payloads(stream)]
 
 
@@ -56,7 +63,7 @@ STOP = Finish(Stop("stop"), Usage(3, 2))
 CALLED = Finish(Stop("tool_calls"))
 
 
-def test_a_text_in_full() -> None:
+def test_a_text_with_all_its_events() -> None:
     stream = sent(BEGIN, *part(0, Text(""), "Hi", " there"), STOP)
     assert check_stream(NAME, stream) == []
     events = payloads(stream)
@@ -74,7 +81,7 @@ def test_a_text_in_full() -> None:
             "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": 0,
         },
-        **UNSAID,
+        **DEFAULT_SETTINGS,
     }
     name = events[2]["item"]["id"]
     where = {"item_id": name, "output_index": 0, "content_index": 0}
@@ -161,7 +168,7 @@ def test_thinking_texts_and_calls() -> None:
     assert (output[2]["arguments"], output[2]["namespace"]) == ('{"a":1}', "crm")
 
 
-def test_a_seal_without_words_and_words_without_anything() -> None:
+def test_a_seal_without_text_and_an_empty_text() -> None:
     stream = sent(
         BEGIN,
         *part(0, Reasoning()),
@@ -177,13 +184,13 @@ def test_a_seal_without_words_and_words_without_anything() -> None:
 
 
 @pytest.mark.parametrize("texts", [(), ("  ",), ("null",)])
-def test_no_arguments_are_an_empty_object(texts: tuple[str, ...]) -> None:
+def test_missing_arguments_are_an_empty_object(texts: tuple[str, ...]) -> None:
     stream = sent(BEGIN, *part(0, ToolCall("c", "f"), *texts), CALLED)
     assert check_stream(NAME, stream) == []
     assert payloads(stream)[-1]["response"]["output"][0]["arguments"].strip() == "{}"
 
 
-def test_null_may_be_the_beginning_of_something_else() -> None:
+def test_null_may_be_the_beginning_of_other_arguments() -> None:
     stream = sent(BEGIN, *part(0, ToolCall("c", "f"), "null", "ify"), CALLED)
     assert payloads(stream)[-1]["response"]["output"][0]["arguments"] == "nullify"
 
@@ -198,22 +205,28 @@ def test_a_call_that_was_cut_off_is_not_complete() -> None:
     assert payloads(stream)[-1]["response"]["output"][0]["status"] == "incomplete"
 
 
-def test_citations_are_told_one_by_one() -> None:
+def test_citations_are_sent_one_by_one() -> None:
     cited = (Citation("https://e.com", "E", "", 0, 1), Citation("https://f.com", "F", "", 0, 1), Citation(""))
-    under = context("gemini")
+    context = new_context("gemini")
     stream = sent(
-        BEGIN, PartStart(0, Text("")), PartDelta(0, "a"), PartDelta(0, "", None, cited), PartEnd(0), STOP, under=under
+        BEGIN,
+        PartStart(0, Text("")),
+        PartDelta(0, "a"),
+        PartDelta(0, "", None, cited),
+        PartEnd(0),
+        STOP,
+        context=context,
     )
     assert check_stream(NAME, stream) == []
     assert [event["annotation"]["url"] for event in payloads(stream) if "annotation" in event] == [
         "https://e.com",
         "https://f.com",
     ]
-    assert lost(under) == [("citation.dropped", "")]
+    assert losses_of(context) == [("citation.dropped", "")]
 
 
-def test_what_this_dialect_cannot_stream() -> None:
-    under = context("gemini")
+def test_parts_that_responses_cannot_stream() -> None:
+    context = new_context("gemini")
     stream = sent(
         Start("", "m"),
         *part(0, Opaque("gemini", "executableCode", Raw(b"{}"))),
@@ -226,13 +239,13 @@ def test_what_this_dialect_cannot_stream() -> None:
         PartEnd(3),
         Finish(Stop("stop"), None, 0, False),
         Finish(Stop("length"), Usage(1, 1), 1),
-        under=under,
+        context=context,
     )
     assert check_stream(NAME, stream) == []
     end = payloads(stream)[-1]["response"]
     assert (end["status"], end["usage"]["total_tokens"]) == ("completed", 2)
     assert [item["type"] for item in end["output"]] == ["message", "function_call"]
-    assert [code for code, _ in lost(under)] == [
+    assert [code for code, _ in losses_of(context)] == [
         "id.invented",
         "hosted.dropped",
         "media.dropped",
@@ -241,7 +254,7 @@ def test_what_this_dialect_cannot_stream() -> None:
     ]
 
 
-def test_an_item_of_its_own_is_told_whole() -> None:
+def test_an_item_of_responses_is_sent_whole() -> None:
     value = {
         "id": "mcp_1",
         "type": "mcp_call",
@@ -250,7 +263,9 @@ def test_an_item_of_its_own_is_told_whole() -> None:
         "server_label": "s",
         "status": "completed",
     }
-    stream = sent(BEGIN, *part(0, Opaque(NAME, "mcp_call", Raw(msgspec.json.encode(value)))), STOP, under=context())
+    stream = sent(
+        BEGIN, *part(0, Opaque(NAME, "mcp_call", Raw(msgspec.json.encode(value)))), STOP, context=new_context()
+    )
     assert check_stream(NAME, stream) == []
     events = payloads(stream)
     assert (events[2]["item"]["arguments"], events[3]["item"]) == ("", value)
@@ -266,7 +281,7 @@ def test_a_fault_ends_the_stream_and_completes_nothing() -> None:
     assert "function_call_arguments.done" not in kinds(stream)
 
 
-def test_a_fault_before_the_answer_is_an_event_of_its_own() -> None:
+def test_a_fault_before_the_answer_is_a_separate_event() -> None:
     stream = sent(Fault("overloaded", "busy", 503), BEGIN)
     assert check_stream(NAME, stream) == []
     assert payloads(stream) == [
@@ -280,9 +295,9 @@ def test_an_answer_that_ends_in_an_error_has_failed() -> None:
     assert check_stream(NAME, stream) == []
 
 
-def test_the_response_repeats_what_its_client_asked() -> None:
-    asked = read({"model": "mine", "instructions": "Be brief.", "input": "hi", "temperature": 0.5})
-    stream = sent(BEGIN, STOP, under=context("gemini", answers=asked, model="mine"))
+def test_the_response_repeats_the_settings_of_its_request() -> None:
+    request = read({"model": "mine", "instructions": "Be brief.", "input": "hi", "temperature": 0.5})
+    stream = sent(BEGIN, STOP, context=new_context("gemini", answers=request, model="mine"))
     for event in payloads(stream):
         response = event["response"]
         assert (response["model"], response["instructions"], response["temperature"]) == ("mine", "Be brief.", 0.5)
@@ -293,9 +308,9 @@ def test_the_same_events_give_the_same_bytes() -> None:
     assert sent(*steps) == sent(*steps)
 
 
-def test_in_its_own_dialect_items_stay_apart_and_keep_their_fields() -> None:
+def test_within_the_dialect_items_stay_separate_and_keep_their_fields() -> None:
     first, second = (
-        Text("", extra=own(**{"item/id": "msg_1"}), at=("output", 0, "content", 0)),
+        Text("", extra=extra_fields(**{"item/id": "msg_1"}), at=("output", 0, "content", 0)),
         Text("", at=("output", 1)),
     )
     stream = sent(
@@ -303,15 +318,15 @@ def test_in_its_own_dialect_items_stay_apart_and_keep_their_fields() -> None:
         BEGIN,
         PartStart(0, first),
         PartDelta(0, "a"),
-        PartEnd(0, own(**{"item/id": "msg_1", "item/status": "incomplete", "item/phase": "commentary"})),
+        PartEnd(0, extra_fields(**{"item/id": "msg_1", "item/status": "incomplete", "item/phase": "commentary"})),
         *part(1, second),
-        PartStart(2, Reasoning(extra=own(id="rs_1"))),
-        PartEnd(2, own(id="rs_1", summary=[])),
-        PartStart(3, ToolCall("c", "f", extra=own(id="fc_1"))),
+        PartStart(2, Reasoning(extra=extra_fields(id="rs_1"))),
+        PartEnd(2, extra_fields(id="rs_1", summary=[])),
+        PartStart(3, ToolCall("c", "f", extra=extra_fields(id="fc_1"))),
         PartDelta(3, "{}"),
-        PartEnd(3, own(id="fc_1", status="completed", caller={"type": "direct"})),
-        Finish(Stop("tool_calls"), extra=own(service_tier="flex", error=None)),
-        under=context(),
+        PartEnd(3, extra_fields(id="fc_1", status="completed", caller={"type": "direct"})),
+        Finish(Stop("tool_calls"), extra=extra_fields(service_tier="flex", error=None)),
+        context=new_context(),
     )
     assert check_stream(NAME, stream) == []
     response = payloads(stream)[-1]["response"]
@@ -326,8 +341,8 @@ def test_in_its_own_dialect_items_stay_apart_and_keep_their_fields() -> None:
     assert response["output"][3]["caller"] == {"type": "direct"}
 
 
-def test_citations_and_seals_where_there_is_no_place_for_them() -> None:
-    under = context("gemini")
+def test_citations_and_seals_without_a_place() -> None:
+    context = new_context("gemini")
     cited = (Citation("https://e.com"),)
     stream = sent(
         BEGIN,
@@ -341,13 +356,13 @@ def test_citations_and_seals_where_there_is_no_place_for_them() -> None:
         PartDelta(7, "nobody's"),
         PartEnd(7),
         STOP,
-        under=under,
+        context=context,
     )
     assert check_stream(NAME, stream) == []
-    assert lost(under) == [("seal.dropped", "/a"), ("citation.dropped", "/b")]
+    assert losses_of(context) == [("seal.dropped", "/a"), ("citation.dropped", "/b")]
 
 
-def test_a_citation_without_positions_is_one_of_the_whole_text() -> None:
+def test_a_citation_without_positions_covers_the_whole_text() -> None:
     cited = (Citation("https://e.com", "E"), Citation("https://f.com", "F", "", 0, 1))
     stream = sent(
         BEGIN,

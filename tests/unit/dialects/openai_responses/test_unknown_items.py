@@ -1,4 +1,4 @@
-"""Items of types that are not known, and texts whose deltas are not all of them."""
+"""Items of unknown types, and texts with missing deltas."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def answer(*items: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("more", [{}, {"later": 1}])
-def test_an_item_like_a_message_is_one(target: str, more: dict[str, Any]) -> None:
+def test_an_unknown_item_in_the_form_of_a_message_is_a_message(target: str, more: dict[str, Any]) -> None:
     body = answer({**MESSAGE, **more})
     out = dragoman.translate_response(body, source="openai-responses", target=target)
     assert b"Some words" in out.body
     assert "/output/0/type" in {loss.path for loss in out.losses}
     assert "hosted.dropped" not in {loss.code for loss in out.losses}
-    asked = {"model": "m", "input": [{"role": "user", "content": "Hi"}, body["output"][0]]}
-    sent = dragoman.translate_request(asked, source="openai-responses", target=target)
+    request = {"model": "m", "input": [{"role": "user", "content": "Hi"}, body["output"][0]]}
+    sent = dragoman.translate_request(request, source="openai-responses", target=target)
     assert b"Some words" in sent.body
 
 
-def test_an_item_without_words_is_reported() -> None:
+def test_an_unknown_item_without_text_is_reported() -> None:
     out = dragoman.translate_response(
         answer({**MESSAGE, "content": [{"type": "later"}]}), source="openai-responses", target="openai-chat"
     )
@@ -70,7 +70,7 @@ def read(body: bytes) -> tuple[str, list[str], list[Any]]:
     return "".join([delta.get("content") or "" for delta in deltas]), [loss.code for loss in translator.losses], cited
 
 
-def test_a_text_of_which_little_came_follows_whole() -> None:
+def test_a_text_with_missing_deltas_is_sent_whole_at_the_end() -> None:
     whole = "It ran in the container, and here is all that it printed."
     cited = {"type": "url_citation", "url": "https://example.com", "title": "", "start_index": 0, "end_index": 2}
     text, lost, annotations = read(stream("It ran", " well.", whole=whole, annotations=[cited]))
@@ -86,7 +86,7 @@ def test_a_text_that_differs_a_little_is_not_repeated() -> None:
     assert "event.dropped" in lost
 
 
-def test_pieces_of_a_shell_call_are_no_fields_of_their_own() -> None:
+def test_pieces_of_a_shell_call_are_not_reported_as_unknown_fields() -> None:
     shell = {"type": "shell_call", "id": "sh_1", "call_id": "c1", "status": "completed", "action": {"commands": ["ls"]}}
     events = [
         {"type": "response.created", "response": {"id": "resp_1", "model": "m", "status": "in_progress", "output": []}},
@@ -121,7 +121,7 @@ _USER = {"role": "user", "content": "Hi"}
         {"input": "Hi", "execution": "client"},
     ],
 )
-def test_items_of_unknown_kinds_are_read_as_the_tolerant_way_reads_them(fields: dict[str, Any]) -> None:
+def test_unknown_items_are_read_as_by_the_tolerant_reader(fields: dict[str, Any]) -> None:
     body = msgspec.json.encode({"model": "m", **fields})
     (found, unknown, spelled), (expected, *others) = wire.admit_request(body), wire.REQUEST.admit(body)
     assert (msgspec.json.encode(found), [unknown, spelled]) == (msgspec.json.encode(expected), others)
@@ -130,7 +130,7 @@ def test_items_of_unknown_kinds_are_read_as_the_tolerant_way_reads_them(fields: 
 @pytest.mark.parametrize(
     "broken", [b'{"input":[{"role":"user","content":5}]}', b'{"input":[5]}', b'{"input":[{"a":1]}']
 )
-def test_a_broken_request_gets_the_error_of_the_tolerant_way(broken: bytes) -> None:
+def test_a_broken_request_gets_the_error_of_the_tolerant_reader(broken: bytes) -> None:
     with pytest.raises(WireError) as found:
         wire.admit_request(broken)
     with pytest.raises(WireError) as expected:
