@@ -1,5 +1,5 @@
-"""Requests as client libraries send them, where they differ from what most clients say: each was refused once, or lost
-its meaning without a word that the client understands.
+"""Requests of client libraries that differ from the requests of most clients. Each was refused once, or lost its
+meaning without a message that the client understands.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from .helpers import ScriptedUpstream, gateway, gateway_to, run, whole
 RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "18 degrees"}
 
 
-def thread(how: dict[str, str]) -> bytes:
-    """As the tool runners of Anthropic's SDKs go on: only what is new, the rest is in a thread at the server."""
+def request_with_thread(how: dict[str, str]) -> bytes:
+    """A request of the tool runners of Anthropic's SDKs. It has only the new messages; the server has the others."""
     messages = [{"role": "user", "content": [RESULT] if how["type"] == "continue" else "hi"}]
     return json.dumps({"model": "rehearsal/rules", "max_tokens": 9, "messages": messages, "thread": how}).encode()
 
 
-GOES_ON = thread({"type": "continue", "previous_message_id": "msg_1"})
+CONTINUING = request_with_thread({"type": "continue", "previous_message_id": "msg_1"})
 
 
 @pytest.mark.parametrize("upstream", ["openai-chat", "gemini", "openrouter", "rehearsal"])
-def test_a_thread_that_nobody_holds_is_not_found(upstream: str) -> None:
-    """The SDKs send the whole conversation then."""
+def test_an_unknown_thread_is_not_found(upstream: str) -> None:
+    """After this fault, the SDKs send the whole conversation."""
 
     async def inner() -> None:
         if upstream == "rehearsal":
             async with gateway(checked(Config(), "test"), {}) as front:
-                received = await front.ask("/v1/messages?beta=true", GOES_ON)
+                received = await front.ask("/v1/messages?beta=true", CONTINUING)
         else:
             scripted = ScriptedUpstream(whole(upstream), dialect=upstream)
             async with gateway_to(scripted) as front:
-                received = await front.ask("/v1/messages?beta=true", GOES_ON)
+                received = await front.ask("/v1/messages?beta=true", CONTINUING)
             assert not scripted.seen
         assert received.status == 404
         error = received.json()["error"]
@@ -47,25 +47,25 @@ def test_a_thread_that_nobody_holds_is_not_found(upstream: str) -> None:
     run(inner())
 
 
-def test_a_thread_at_its_own_server_is_gone_on_with() -> None:
+def test_a_thread_passes_to_an_upstream_of_the_same_dialect() -> None:
     async def inner() -> None:
         scripted = ScriptedUpstream(whole("anthropic"), dialect="anthropic")
         async with gateway_to(scripted) as front:
-            received = await front.ask("/v1/messages?beta=true", GOES_ON)
+            received = await front.ask("/v1/messages?beta=true", CONTINUING)
         assert received.status == 200
-        assert json.loads(scripted.seen[0].body) == json.loads(GOES_ON)
+        assert json.loads(scripted.seen[0].body) == json.loads(CONTINUING)
 
     run(inner())
 
 
-def test_a_thread_that_begins_is_a_request_like_any_other() -> None:
+def test_a_new_thread_is_an_ordinary_request() -> None:
     async def inner() -> None:
         scripted = ScriptedUpstream(whole("openai-chat"))
         async with gateway_to(scripted) as front:
-            received = await front.ask("/v1/messages?beta=true", thread({"type": "create"}))
-            lost = (await front.exchange(received))["losses"]
+            received = await front.ask("/v1/messages?beta=true", request_with_thread({"type": "create"}))
+            losses = (await front.exchange(received))["losses"]
         assert received.status == 200
-        assert [(loss["code"], loss["path"]) for loss in lost if loss["severity"] != "info"] == [
+        assert [(loss["code"], loss["path"]) for loss in losses if loss["severity"] != "info"] == [
             ("field.dropped", "/thread")
         ]
 
@@ -80,8 +80,8 @@ MODES: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("number", "choice"), MODES)
-def test_google_s_numbers_are_words(number: int, choice: Any) -> None:
-    """google-generativeai sends the numbers of its definitions: of the mode, and of the types in a schema."""
+def test_google_s_numbers_are_read_as_names(number: int, choice: Any) -> None:
+    """google-generativeai sends numbers for the mode, and for the types in a schema."""
     parameters = {"type": 6, "properties": {"where": {"type": 1}, "often": {"type": 3}}, "required": ["where"]}
     calling: dict[str, Any] = {"mode": number, **({"allowedFunctionNames": ["look"]} if number == 2 else {})}
     body = {
@@ -107,17 +107,17 @@ def test_google_s_numbers_are_words(number: int, choice: Any) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_ollama_s_clients_are_told_how_long_it_took(stream: bool) -> None:
-    """Strands computes with `total_duration`, and breaks off without."""
+def test_an_ollama_answer_has_its_durations(stream: bool) -> None:
+    """Strands computes with `total_duration`, and fails without it."""
 
     async def inner() -> None:
         async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
-            asked = await front.generate("ollama") if not stream else None
-        if asked is None:
+            received = await front.generate("ollama") if not stream else None
+        if received is None:
             async with gateway(checked(Config(), "test"), {}) as front:
-                asked = await front.generate("ollama", stream=True, model="rehearsal/rules")
-        assert asked.status == 200
-        *before, last = [json.loads(line) for line in asked.body.splitlines()]
+                received = await front.generate("ollama", stream=True, model="rehearsal/rules")
+        assert received.status == 200
+        *before, last = [json.loads(line) for line in received.body.splitlines()]
         assert bool(before) is stream
         assert last["done"] is True
         assert last["total_duration"] > 0
@@ -128,27 +128,27 @@ def test_ollama_s_clients_are_told_how_long_it_took(stream: bool) -> None:
     run(inner())
 
 
-def test_what_an_ollama_upstream_told_stays() -> None:
+def test_the_durations_of_an_ollama_upstream_stay() -> None:
     async def inner() -> None:
         async with gateway_to(ScriptedUpstream(whole("ollama"), dialect="ollama")) as front:
-            asked = await front.generate("ollama")
-        assert asked.body == payloads.response("ollama")
+            received = await front.generate("ollama")
+        assert received.body == payloads.response("ollama")
 
     run(inner())
 
 
-def test_arguments_of_a_call_are_no_end() -> None:
-    received: list[bytes] = []
+def test_done_in_the_arguments_of_a_call_is_no_end() -> None:
+    written: list[bytes] = []
 
     class Inner:
         _client = None
 
         def write(self, data: bytes) -> None:
-            received.append(data)
+            written.append(data)
 
     called = b'{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"done":true}}}]},"done":false}\n'
     reply = OllamaTimedReply(Inner())  # type: ignore[arg-type]
     reply.write(called + b'{"message":{"content":""},"done":true}\n')
-    kept, last, rest = received[0].split(b"\n")
+    kept, last, rest = written[0].split(b"\n")
     assert (kept + b"\n", rest) == (called, b"")
     assert json.loads(last)["total_duration"] > 0

@@ -1,4 +1,4 @@
-"""Who asks an upstream: keys, the client's own key, Google's tokens; each in the header where the upstream looks."""
+"""Keys for an upstream: the gateway's key, the client's own key, Google's tokens, each in the header of the dialect."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ SHOWN: dict[str, dict[str, str]] = {
     "openai-responses": {"authorization": "Bearer secret-1"},
     "openrouter": {"authorization": "Bearer secret-1"},
 }
-"""How a client of each dialect shows a key; upstreams look for it in the same place."""
+"""The header with the key in each dialect. Clients and upstreams use the same header."""
 HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 
 
-def asked(dialect: str) -> bytes:
+def body_of(dialect: str) -> bytes:
     return payloads.request(dialect)
 
 
@@ -54,12 +54,12 @@ def keys(sent: Mapping[str, str]) -> dict[str, str]:
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", DIALECTS)
-def test_a_client_s_key_goes_where_the_upstream_looks(client: str, upstream: str) -> None:
+def test_a_client_s_key_goes_into_the_header_of_the_upstream_s_dialect(client: str, upstream: str) -> None:
     sent = headers(Upstream(upstream, "http://x", auth="client"), {}, client, SHOWN[client])
     assert keys(dict(sent)) == SHOWN[upstream]
 
 
-def test_a_subscription_s_token_stays_a_bearer_s() -> None:
+def test_a_bearer_token_of_a_subscription_stays_a_bearer_token() -> None:
     shown = {"authorization": "Bearer sk-ant-oat01-x"}
     assert keys(dict(headers(Upstream("anthropic", "http://x", auth="client"), {}, "anthropic", shown))) == shown
     google = {"authorization": "Bearer ya29.x"}
@@ -67,19 +67,19 @@ def test_a_subscription_s_token_stays_a_bearer_s() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_key_of_the_gateway_s_own_goes_instead_of_the_client_s(dialect: str) -> None:
+def test_the_gateway_s_own_key_replaces_the_client_s_key(dialect: str) -> None:
     sent = headers(Upstream(dialect, "http://x", "KEY"), {"KEY": "secret-1"}, "openai-chat", {"x-api-key": "other"})
     assert keys(dict(sent)) == SHOWN[dialect]
 
 
-def test_a_header_of_the_configuration_wins_and_an_empty_one_takes_away() -> None:
+def test_a_configured_header_wins_and_an_empty_one_removes_the_header() -> None:
     upstream = Upstream("anthropic", "http://x", headers={"Anthropic-Beta": "", "x-a": "b"})
     sent = dict(headers(upstream, {}, "anthropic", {"anthropic-beta": "c", "anthropic-version": "2026-10-21"}))
     assert "anthropic-beta" not in sent
     assert (sent["x-a"], sent["anthropic-version"]) == ("b", "2026-10-21")
 
 
-def test_a_route_passes_the_client_s_key_on_and_another_does_not() -> None:
+def test_the_route_decides_whether_the_client_s_key_is_passed_on() -> None:
     upstream = Scripted(lambda request: (200, [], payloads.response("anthropic")))
 
     def config(places: list[str]) -> Config:
@@ -99,11 +99,11 @@ def test_a_route_passes_the_client_s_key_on_and_another_does_not() -> None:
     assert [keys(request.headers) for request in upstream.seen] == [{"x-api-key": "mine"}, {"x-api-key": "theirs"}]
 
 
-def test_a_key_in_the_address_goes_on_too() -> None:
+def test_a_key_in_the_address_is_passed_on_too() -> None:
     upstream = Scripted(lambda request: (200, [], payloads.response("gemini")))
     config = lambda places: Config(upstreams={"u": Upstream("gemini", places[0], auth="client", models=("*",))})  # noqa: E731
     received: Received = through(
-        lambda base: ask(base, "POST", "/v1beta/models/m:generateContent?key=mine", asked("gemini")), config, upstream
+        lambda base: ask(base, "POST", "/v1beta/models/m:generateContent?key=mine", body_of("gemini")), config, upstream
     )
     assert received.status == 200
     assert keys(upstream.seen[0].headers) == {"x-goog-api-key": "mine"}
@@ -119,7 +119,7 @@ def test_a_key_in_the_address_goes_on_too() -> None:
         ("/gateway", "/v1internal:loadCodeAssist", "/gateway/v1internal:loadCodeAssist"),
     ],
 )
-def test_a_version_in_the_base_is_the_one_that_counts(base: str, path: str, whole: str) -> None:
+def test_a_version_in_the_base_address_wins(base: str, path: str, whole: str) -> None:
     assert joined(base, path) == whole
 
 
@@ -134,7 +134,7 @@ class Clock:
         return self.time
 
 
-def test_a_token_is_fetched_once_for_all_who_wait_and_again_in_time() -> None:
+def test_a_token_is_fetched_once_for_all_requests_and_renewed_early() -> None:
     clock = Clock()
     fetched: list[str] = []
     gate = threading.Event()
@@ -156,7 +156,7 @@ def test_a_token_is_fetched_once_for_all_who_wait_and_again_in_time() -> None:
         assert await tokens.get("f") == "token-1"
         clock.time += 3600 - EARLY + 1
         gate.clear()
-        assert await tokens.get("f") == "token-1"  # still good, its successor is on the way
+        assert await tokens.get("f") == "token-1"  # still valid; the next token is being fetched
         gate.set()
         while len(fetched) < 2:
             await asyncio.sleep(0.01)
@@ -170,7 +170,7 @@ def test_a_token_is_fetched_once_for_all_who_wait_and_again_in_time() -> None:
     assert fetched == ["f", "f", "f", "g"]
 
 
-def test_a_fetch_that_fails_is_told_and_tried_again() -> None:
+def test_a_failed_fetch_is_an_error_and_the_next_request_fetches_again() -> None:
     calls = 0
 
     def fetcher(file: str) -> Any:
@@ -193,7 +193,7 @@ def test_a_fetch_that_fails_is_told_and_tried_again() -> None:
 
 
 def service_account(folder: Path, token_uri: str) -> Path:
-    """A credentials file of the test's own, with a key made for it."""
+    """Write a credentials file with a new key."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
 
@@ -215,7 +215,7 @@ def service_account(folder: Path, token_uri: str) -> Path:
 
 
 class TokenEndpoint(Scripted):
-    """Gives tokens, counted."""
+    """A token endpoint that counts the tokens that it gives."""
 
     def __init__(self, status: int = 200) -> None:
         super().__init__(self._answer)
@@ -241,7 +241,7 @@ def test_google_s_credentials_give_the_token(dialect: str, tmp_path: Path) -> No
 
     def use(base: str) -> None:
         for _ in range(2):
-            assert ask(base, "POST", "/v1/messages", asked("anthropic")).status == 200
+            assert ask(base, "POST", "/v1/messages", body_of("anthropic")).status == 200
 
     through(use, config, upstream, tokens)
     assert [request.headers["authorization"] for request in upstream.seen] == ["Bearer ya29.1"] * 2
@@ -253,7 +253,7 @@ def test_google_s_credentials_give_the_token(dialect: str, tmp_path: Path) -> No
         assert [body["project"] for body in upstream.bodies()] == ["p", "p"]
 
 
-def test_a_user_s_own_credentials_give_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_credentials_of_the_user_give_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     google = pytest.importorskip("google.oauth2.credentials")
     upstream = Scripted(lambda request: (200, [], payloads.response("gemini")))
     tokens = TokenEndpoint()
@@ -263,11 +263,11 @@ def test_a_user_s_own_credentials_give_the_token(tmp_path: Path, monkeypatch: py
 
     def config(places: list[str]) -> Config:
         monkeypatch.setattr(google, "_GOOGLE_OAUTH2_TOKEN_ENDPOINT", f"{places[1]}/token")
-        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))  # the application's default ones
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))  # the default credentials of the application
         return Config(upstreams={"u": Upstream("gemini", places[0], models=("*",), project="p")})
 
     received: Received = through(
-        lambda base: ask(base, "POST", "/v1/messages", asked("anthropic")), config, upstream, tokens
+        lambda base: ask(base, "POST", "/v1/messages", body_of("anthropic")), config, upstream, tokens
     )
     assert received.status == 200
     assert upstream.seen[0].headers["authorization"] == "Bearer ya29.1"
@@ -275,7 +275,7 @@ def test_a_user_s_own_credentials_give_the_token(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("broken", ["file", "endpoint"])
-def test_without_a_token_nothing_is_sent_and_the_client_is_told(broken: str, tmp_path: Path) -> None:
+def test_without_a_token_nothing_is_sent_and_the_client_gets_a_fault(broken: str, tmp_path: Path) -> None:
     pytest.importorskip("google.auth")
     upstream = Scripted(lambda request: (200, [], payloads.response("gemini")))
     tokens = TokenEndpoint(status=400)
@@ -286,7 +286,7 @@ def test_without_a_token_nothing_is_sent_and_the_client_is_told(broken: str, tmp
         return Config(upstreams={"u": row})
 
     received: Received = through(
-        lambda base: ask(base, "POST", "/v1/messages", asked("anthropic")), config, upstream, tokens
+        lambda base: ask(base, "POST", "/v1/messages", body_of("anthropic")), config, upstream, tokens
     )
     assert received.status == 424  # not the client's own login (docs/how-to/run-the-gateway.md)
     assert "Google credentials" in received.json()["error"]["message"]
@@ -294,7 +294,7 @@ def test_without_a_token_nothing_is_sent_and_the_client_is_told(broken: str, tmp
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["a project", "a new one"])
-def test_code_assist_s_project_is_found_by_asking(known: bool, tmp_path: Path) -> None:
+def test_the_project_of_code_assist_is_requested_from_the_upstream(known: bool, tmp_path: Path) -> None:
     pytest.importorskip("google.auth")
     received = {
         "/v1internal:loadCodeAssist": {"currentTier": {"id": "free-tier"}, "cloudaicompanionProject": "given"}
@@ -315,7 +315,7 @@ def test_code_assist_s_project_is_found_by_asking(known: bool, tmp_path: Path) -
 
     def use(base: str) -> None:
         for _ in range(2):
-            assert ask(base, "POST", "/v1/messages", asked("anthropic")).status == 200
+            assert ask(base, "POST", "/v1/messages", body_of("anthropic")).status == 200
         own = {"model": "m", "project": "own", "request": {"contents": [{"role": "user", "parts": [{"text": "x"}]}]}}
         assert ask(base, "POST", PLACES["code-assist"], own).status == 200
 
@@ -328,16 +328,16 @@ def test_code_assist_s_project_is_found_by_asking(known: bool, tmp_path: Path) -
     assert onboarded == ([] if known else ["free-tier"])
 
 
-def test_an_operation_is_looked_at_until_it_is_done() -> None:
+def test_an_operation_is_polled_until_it_is_done() -> None:
     steps = iter([b"{}", b'{"name":"operations/o"}', b'{"name":"operations/o"}', b'{"done":true,"response":{}}'])
-    asked_for: list[str] = []
+    requests: list[str] = []
 
-    async def asking(method: str, path: str, body: bytes) -> bytes:
-        asked_for.append(f"{method} {path}")
+    async def send(method: str, path: str, body: bytes) -> bytes:
+        requests.append(f"{method} {path}")
         return next(steps)
 
     body = b'{"model":"m","request":{}}'
     assert (
-        asyncio.run(CodeAssistProjects(step=0).fitted("a", body, asking)) == body
-    )  # nothing was given: it goes as it is
-    assert asked_for[2:] == ["GET /v1internal/operations/o"] * 2
+        asyncio.run(CodeAssistProjects(step=0).fitted("a", body, send)) == body
+    )  # no project was given: the body stays unchanged
+    assert requests[2:] == ["GET /v1internal/operations/o"] * 2

@@ -1,4 +1,4 @@
-"""Headers that a translated request wants go to the upstream with it, beside those of the configuration."""
+"""Beta headers that a translated request needs are sent with it, together with the headers of the configuration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dragoman.transport.upstream_url_and_headers import beside
 
 from .helpers import ScriptedUpstream, gateway_to, run, whole
 
-ASKED: dict[str, Any] = {
+REQUEST: dict[str, Any] = {
     "model": "m",
     "input": "Hi",
     "tools": [
@@ -18,7 +18,7 @@ ASKED: dict[str, Any] = {
 }
 
 
-def test_lists_are_joined() -> None:
+def test_lists_of_betas_are_joined() -> None:
     assert beside([("a", "1"), ("anthropic-beta", "x")], {"anthropic-beta": "y,z"}) == [
         ("a", "1"),
         ("anthropic-beta", "x,y,z"),
@@ -26,13 +26,13 @@ def test_lists_are_joined() -> None:
     assert beside([("a", "1")], {"anthropic-beta": "y"}) == [("a", "1"), ("anthropic-beta", "y")]
 
 
-def test_an_upstream_is_asked_for_the_beta_that_an_mcp_server_needs() -> None:
+def test_the_beta_that_an_mcp_server_needs_is_sent() -> None:
     scripted = ScriptedUpstream(whole("anthropic"), whole("anthropic"), dialect="anthropic")
 
     async def scenario() -> None:
         async with gateway_to(scripted) as front:
-            assert (await front.ask("/v1/responses", json.dumps(ASKED).encode())).status == 200
-            plain = {name: value for name, value in ASKED.items() if name != "tools"}
+            assert (await front.ask("/v1/responses", json.dumps(REQUEST).encode())).status == 200
+            plain = {name: value for name, value in REQUEST.items() if name != "tools"}
             assert (await front.ask("/v1/responses", json.dumps(plain).encode())).status == 200
 
     run(scenario())

@@ -1,4 +1,4 @@
-"""Who a client is: by its key, by the installation, by the key that it passes on."""
+"""The owner of a request: computed from the client's key, the installation, and the key that is passed on."""
 
 from __future__ import annotations
 
@@ -25,48 +25,55 @@ ROUTED = Config(
 )
 
 
-def known(config: Config, headers: Mapping[str, str], secret: bytes = SECRET) -> Client:
+def client_of(config: Config, headers: Mapping[str, str], secret: bytes = SECRET) -> Client:
     found = Identities(config, KEYS, secret).client(headers)
     assert not isinstance(found, Fault)
     return found
 
 
-def test_each_key_is_an_owner_in_whichever_header_it_is_shown() -> None:
-    first, second = known(LOCKED, {"x-api-key": "first-key"}), known(LOCKED, {"x-api-key": "second-key"})
+def test_each_key_is_one_owner_in_every_header() -> None:
+    first, second = client_of(LOCKED, {"x-api-key": "first-key"}), client_of(LOCKED, {"x-api-key": "second-key"})
     assert first.owner != second.owner
-    assert known(LOCKED, {"authorization": "Bearer first-key"}) == first
-    assert known(LOCKED, {"x-goog-api-key": "first-key"}) == first
+    assert client_of(LOCKED, {"authorization": "Bearer first-key"}) == first
+    assert client_of(LOCKED, {"x-goog-api-key": "first-key"}) == first
     assert bytes.fromhex(first.owner)
     assert not first.admin
 
 
 def test_the_owner_depends_on_the_installation() -> None:
     shown = {"x-api-key": "first-key"}
-    assert known(LOCKED, shown).owner != known(LOCKED, shown, bytes(32)).owner
-    assert known(Config(), {}).owner != known(Config(), {}, bytes(32)).owner
+    assert client_of(LOCKED, shown).owner != client_of(LOCKED, shown, bytes(32)).owner
+    assert client_of(Config(), {}).owner != client_of(Config(), {}, bytes(32)).owner
 
 
 def test_an_admin_key_is_admitted_and_has_an_owner_of_its_own() -> None:
-    admin = known(LOCKED, {"x-api-key": "admin-key"})
+    admin = client_of(LOCKED, {"x-api-key": "admin-key"})
     assert admin.admin
-    assert admin.owner not in (known(LOCKED, {"x-api-key": key}).owner for key in ("first-key", "second-key"))
+    assert admin.owner not in (client_of(LOCKED, {"x-api-key": key}).owner for key in ("first-key", "second-key"))
     unlocked = Config(listen=Listen(admin_key_env="ADMIN"))
-    assert known(unlocked, {"x-api-key": "admin-key"}).admin
-    assert not known(unlocked, {"x-api-key": "other"}).admin
+    assert client_of(unlocked, {"x-api-key": "admin-key"}).admin
+    assert not client_of(unlocked, {"x-api-key": "other"}).admin
 
 
-def test_without_keys_all_are_one_owner_whatever_they_show() -> None:
-    assert known(Config(), {}) == known(Config(), {"x-api-key": "any"}) == known(Config(), {"x-api-key": "other"})
+def test_without_keys_all_clients_are_one_owner() -> None:
+    assert (
+        client_of(Config(), {})
+        == client_of(Config(), {"x-api-key": "any"})
+        == client_of(Config(), {"x-api-key": "other"})
+    )
 
 
 @pytest.mark.parametrize("config", [PASSED, ROUTED])
-def test_a_key_that_is_passed_on_is_part_of_who_the_client_is(config: Config) -> None:
-    one, other = known(config, {"authorization": "Bearer one"}), known(config, {"authorization": "Bearer other"})
-    assert len({one, other, known(config, {})}) == 3
-    assert known(config, {"x-api-key": "one"}) == one
-    # Within one dialect every key header goes on: all of them say who asks.
-    assert known(config, {"x-api-key": "one", "authorization": "Basic abc"}) != one
-    assert known(config, {"authorization": "Basic abc"}) != known(config, {"authorization": "Basic abd"})
+def test_a_key_that_is_passed_on_is_part_of_the_owner(config: Config) -> None:
+    one, other = (
+        client_of(config, {"authorization": "Bearer one"}),
+        client_of(config, {"authorization": "Bearer other"}),
+    )
+    assert len({one, other, client_of(config, {})}) == 3
+    assert client_of(config, {"x-api-key": "one"}) == one
+    # Within one dialect every key header is passed on, so all of them are part of the owner.
+    assert client_of(config, {"x-api-key": "one", "authorization": "Basic abc"}) != one
+    assert client_of(config, {"authorization": "Basic abc"}) != client_of(config, {"authorization": "Basic abd"})
 
 
 def test_an_empty_variable_with_admin_keys_is_a_mistake() -> None:
@@ -74,8 +81,8 @@ def test_an_empty_variable_with_admin_keys_is_a_mistake() -> None:
         Identities(Config(listen=Listen(admin_key_env="NONE")), {}, SECRET)
 
 
-def test_every_admitted_request_has_its_owner_also_when_its_head_is_known() -> None:
-    """The same head again takes a shorter way, and a reload forgets what was known."""
+def test_a_request_with_a_known_head_has_its_owner_too() -> None:
+    """A repeated head takes a shorter path, and a reload drops the cached heads."""
 
     async def inner() -> None:
         seen: list[tuple[str, bool]] = []
@@ -83,8 +90,8 @@ def test_every_admitted_request_has_its_owner_also_when_its_head_is_known() -> N
             made = front.gateway._generate
 
             async def generate(call: Any, request: IncomingRequest, reply: Reply) -> None:
-                known = request.known
-                seen.append((request.owner, known is not None and known.note is not None))
+                client_of = request.known
+                seen.append((request.owner, client_of is not None and client_of.note is not None))
                 await made(call, request, reply)
 
             front.gateway._generate = generate  # type: ignore[method-assign]

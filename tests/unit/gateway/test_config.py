@@ -114,10 +114,10 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_named_with_their_place(tmp_path: Path, mistake: str) -> None:
-    text, said = MISTAKES[mistake]
+    text, lines = MISTAKES[mistake]
     with pytest.raises(ConfigError) as caught:
         load(written(tmp_path, text), {})
-    assert said in str(caught.value)
+    assert lines in str(caught.value)
 
 
 def test_the_file_wins_over_the_environment(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_every_usual_variable_names_an_upstream() -> None:
     assert places(config, "mistralai/mistral-large") == [("openrouter", "mistralai/mistral-large")]
 
 
-def test_weights_draw_the_first_and_the_others_follow_as_written(tmp_path: Path) -> None:
+def test_weights_select_the_first_model_and_the_others_keep_their_order(tmp_path: Path) -> None:
     text = """
 [upstreams.a]
 dialect = "gemini"
@@ -205,7 +205,7 @@ to = ["b/last", {upstream = "a", model = "one", weight = 1}, {upstream = "a", mo
     assert drawn == [[1, 3], [1]]
 
 
-def test_what_is_probably_not_meant_is_said(tmp_path: Path) -> None:
+def test_probable_mistakes_are_listed_as_advice(tmp_path: Path) -> None:
     text = """
 [listen]
 port = 8484
@@ -221,8 +221,8 @@ to = "a"
 match = "x"
 to = "a"
 """
-    said = advice(load(written(tmp_path, text), {}), {})
-    assert [line.partition(":")[0] for line in said] == ["upstreams.a", "upstreams.a", "routes[1]", "listen.key_env"]
+    lines = advice(load(written(tmp_path, text), {}), {})
+    assert [line.partition(":")[0] for line in lines] == ["upstreams.a", "upstreams.a", "routes[1]", "listen.key_env"]
 
 
 def test_workers_are_counted() -> None:
@@ -230,7 +230,7 @@ def test_workers_are_counted() -> None:
     assert Listen(workers="auto").processes >= 1
 
 
-def test_a_missing_file_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error_with_advice(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"there is no such file\. `dragoman config init` writes one"):
         load(tmp_path / "none.toml", {})
 
@@ -243,7 +243,7 @@ def test_the_environment_is_enough() -> None:
     assert places(config, "rehearsal/rules") == [("rehearsal", "rehearsal/rules")]
 
 
-def test_without_anything_all_is_a_rehearsal() -> None:
+def test_without_any_configuration_the_rehearsal_takes_every_model() -> None:
     assert places(load(None, {}), "gpt-5") == [("rehearsal", "gpt-5")]
 
 
@@ -268,11 +268,11 @@ def test_one_upstream_takes_every_model_and_the_client_s_key() -> None:
         ("/openai", "/v1/responses", "/openai/v1/responses"),
     ],
 )
-def test_addresses_are_joined_without_saying_anything_twice(base: str, path: str, whole: str) -> None:
+def test_addresses_are_joined_without_repeated_parts(base: str, path: str, whole: str) -> None:
     assert joined(base, path) == whole
 
 
-def test_models_have_their_place_in_google_s_paths() -> None:
+def test_models_are_inserted_into_google_s_paths() -> None:
     config = checked(one_upstream("https://g.example", "gemini"), "x")
     plain = config.upstreams["upstream"]
     assert target(plain, "models/a b", stream=True) == "/v1beta/models/a%20b:streamGenerateContent?alt=sse"
@@ -287,7 +287,7 @@ def test_the_example_of_the_documentation_is_a_configuration(tmp_path: Path) -> 
     block = page.read_text().partition("```toml\n")[2].partition("```")[0]
     config = load(written(tmp_path, block), {})
     assert places(config, "claude-haiku-9") == [
-        ("house", "qwen3-32b"),
+        ("local", "qwen3-32b"),
         ("openai", "gpt-5-mini"),
         ("anthropic", "claude-haiku-9"),
     ]
@@ -301,10 +301,10 @@ def test_a_password_in_an_address_is_in_no_error_and_no_advice(tmp_path: Path) -
             load(written(tmp_path, text), {})
         assert "hunter22" not in str(caught.value)
     text = '[upstreams.a]\ndialect = "openai-chat"\nbase_url = "http://user:hunter22@127.0.0.1:8484/v1"\n'
-    said = "\n".join(advice(load(written(tmp_path, text), {}), {}))
-    assert "this gateway itself" in said
-    assert "are not sent" in said
-    assert "hunter22" not in said
+    lines = "\n".join(advice(load(written(tmp_path, text), {}), {}))
+    assert "this gateway itself" in lines
+    assert "are not sent" in lines
+    assert "hunter22" not in lines
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_a_wrong_search_service_is_named_with_its_place(search: str, problem: st
     assert problem in str(caught.value)
 
 
-def test_a_search_service_without_its_key_is_worth_a_note() -> None:
+def test_a_search_service_without_its_key_is_listed_as_advice() -> None:
     config = parse(b'[search]\nkind = "tavily"\n', "f.toml", {})
     assert any("TAVILY_API_KEY is empty" in note for note in advice(config, {}))
     assert not any("TAVILY" in note for note in advice(config, {"TAVILY_API_KEY": "k"}))

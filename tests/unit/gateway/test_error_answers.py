@@ -1,5 +1,5 @@
-"""Errors with a good status: error bodies of every dialect, pages, texts and nothing at all become the fault that they
-are, for every client, whole and streamed, translated and not."""
+"""Errors with a good status: error bodies, pages, texts and empty bodies become a fault for every client, whole and
+streamed, translated and not."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ KINDS = ("application/json", "text/event-stream", "text/html", "")
 
 
 class Scripted:
-    """An upstream that answers with whatever is set."""
+    """An upstream whose answer is set by the test."""
 
     status = 200
     kind = ""
@@ -106,7 +106,7 @@ def check(received: Received, body: bytes) -> None:
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", DIALECTS)
-def test_an_error_body_is_a_fault_whatever_its_status(client: str, upstream: str) -> None:
+def test_an_error_body_is_a_fault_with_any_status(client: str, upstream: str) -> None:
     async def scenario() -> None:
         script = Scripted()
         async with gateway_to(ScriptedUpstream(script.step, dialect=upstream)) as front:
@@ -128,7 +128,7 @@ def test_an_error_in_the_first_frame_is_a_fault(client: str, upstream: str) -> N
         async with gateway_to(ScriptedUpstream(script.step, dialect=upstream)) as front:
             for number, (body, _) in enumerate(ERRORS[upstream]):
                 if b'"error"' not in body or b'"status":"failed"' in body or b'"choices":[{' in body:
-                    continue  # no frame has that form
+                    continue  # a frame cannot have this form
                 script.status = STATUSES[number % len(STATUSES)]
                 script.kind, script.body = "text/event-stream", in_frame(upstream, body)
                 for stream in (False, True):
@@ -139,19 +139,21 @@ def test_an_error_in_the_first_frame_is_a_fault(client: str, upstream: str) -> N
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", DIALECTS)
-def test_an_error_in_mid_stream_ends_the_stream_with_one_fault(client: str, upstream: str) -> None:
+def test_an_error_inside_a_stream_ends_the_stream_with_one_fault(client: str, upstream: str) -> None:
     async def scenario() -> tuple[Received, Received, Any]:
         script = Scripted()
         async with gateway_to(ScriptedUpstream(script.step, dialect=upstream)) as front:
-            begun = b"".join([frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)[:20]])
+            first_part = b"".join(
+                [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)[:20]]
+            )
             script.kind = "text/event-stream" if upstream != "ollama" else "application/x-ndjson"
-            script.body = begun + in_frame(upstream, ERRORS[upstream][0][0])
+            script.body = first_part + in_frame(upstream, ERRORS[upstream][0][0])
             streamed = await front.generate(client, stream=True)
             return streamed, await front.generate(client), await front.exchange(streamed)
 
     streamed, whole, exchange = run(scenario())
     check(whole, ERRORS[upstream][0][0])
-    if streamed.status == 200:  # else the error came with the first bytes, and is the answer
+    if streamed.status == 200:  # otherwise the error arrived with the first bytes, and is the whole answer
         reader = get(client).reader(Context(client, client))
         found = [*reader.feed(streamed.body), *reader.close()]
         assert [type(event) for event in found].count(Fault) == 1
@@ -161,7 +163,7 @@ def test_an_error_in_mid_stream_ends_the_stream_with_one_fault(client: str, upst
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", DIALECTS)
-def test_an_error_that_is_null_is_none(client: str, upstream: str) -> None:
+def test_a_null_error_is_no_fault(client: str, upstream: str) -> None:
     whole = payloads.response(upstream)
     assert whole.lstrip()[:1] == b"{"
     with_null = b'{"error":null,' + whole.lstrip()[1:]
@@ -181,7 +183,7 @@ def test_an_error_that_is_null_is_none(client: str, upstream: str) -> None:
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", DIALECTS)
-def test_nor_is_one_that_is_null_in_every_frame(client: str, upstream: str) -> None:
+def test_a_null_error_in_every_frame_is_no_fault(client: str, upstream: str) -> None:
     translator = dragoman.StreamTranslator(source=upstream, target=client)
     out = b""
     for frame in frames(upstream):
@@ -194,7 +196,7 @@ def test_nor_is_one_that_is_null_in_every_frame(client: str, upstream: str) -> N
 
 
 @pytest.mark.parametrize(("dialect", "body", "status"), [(name, *row) for name in ERRORS for row in ERRORS[name]])
-def test_the_status_is_what_the_body_says_or_502(dialect: str, body: bytes, status: int) -> None:
+def test_the_status_comes_from_the_body_or_is_502(dialect: str, body: bytes, status: int) -> None:
     assert error_in(body, get(dialect)).status == status
     for target in DIALECTS:
         if target != dialect or b'"error"' in body:
@@ -205,6 +207,6 @@ def test_the_status_is_what_the_body_says_or_502(dialect: str, body: bytes, stat
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_an_answer_is_one(dialect: str) -> None:
+def test_an_answer_is_detected_as_an_answer(dialect: str) -> None:
     assert is_answer(payloads.response(dialect), get(dialect))
     assert not is_answer(b"{}", get(dialect))

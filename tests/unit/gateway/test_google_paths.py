@@ -1,4 +1,4 @@
-"""Google's clients by their own SDK: both APIs, express and project paths, names with a slash, lists and arrays."""
+"""Google's own SDK as a client: both APIs, express and project paths, names with a slash, lists and arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .gateway_and_upstreams import Scripted, ask, through
 
 
 class Token(google.auth.credentials.Credentials):
-    """Credentials that need nobody."""
+    """Credentials that need no server."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -35,7 +35,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("version", ["v1", "v1beta", "v1beta1"])
 @pytest.mark.parametrize("way", WAYS)
-def test_the_sdk_is_served_whatever_it_takes_the_gateway_for(way: str, version: str) -> None:
+def test_the_sdk_is_served_with_every_api_and_version(way: str, version: str) -> None:
     upstream = Scripted(lambda request: (200, [], payloads.response("openai-chat")))
 
     def config(places: list[str]) -> Config:
@@ -53,13 +53,13 @@ def test_the_sdk_is_served_whatever_it_takes_the_gateway_for(way: str, version: 
     calls, counted = through(use, config, upstream)
     assert len(calls) == 2
     assert counted > 0
-    asked = upstream.seen[0]
-    assert asked.headers["authorization"] == ("Bearer ya29.own" if way == "project" else "Bearer k")
-    assert json.loads(asked.body)["model"] == "maker/model"
+    sent = upstream.seen[0]
+    assert sent.headers["authorization"] == ("Bearer ya29.own" if way == "project" else "Bearer k")
+    assert json.loads(sent.body)["model"] == "maker/model"
 
 
 @pytest.mark.parametrize("name", ["maker/model", "maker%2Fmodel", "models%2Fmaker%2Fmodel"])
-def test_a_name_with_a_slash_is_one_name(name: str) -> None:
+def test_a_model_name_may_contain_a_slash(name: str) -> None:
     upstream = Scripted(lambda request: (200, [], payloads.response("openai-chat")))
 
     def config(places: list[str]) -> Config:

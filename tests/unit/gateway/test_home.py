@@ -1,4 +1,4 @@
-"""Who only looks, or has lost the way: probes, the front page, and faults that say which places there are."""
+"""Probes, the front page, and unknown addresses: the faults list the valid addresses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def received(method: str, path: str, **headers: str) -> Received:
     return found
 
 
-def test_the_front_page_says_what_this_is() -> None:
+def test_the_front_page_describes_the_gateway() -> None:
     page = received("GET", "/")
     assert page.status == 200
     assert page.body.startswith(b"dragoman ")
@@ -42,19 +42,19 @@ def test_a_probe_gets_no_body(path: str, status: int) -> None:
         ("/api/v1/embeddings", {}, ("error", "message"), "POST /api/v1/chat/completions"),
     ],
 )
-def test_who_is_lost_is_told_the_way_in_the_own_dialect(
+def test_an_unknown_address_is_a_fault_with_valid_addresses_in_the_client_s_dialect(
     path: str, headers: dict[str, str], where: tuple[str, ...], named: str
 ) -> None:
     answer = received("POST", path, **headers)
     assert answer.status == 404
-    said = answer.json()
+    message = answer.json()
     for name in where:
-        said = said[name]
-    assert f"no endpoint has POST {path}" in said
-    assert named in said
+        message = message[name]
+    assert f"no endpoint has POST {path}" in message
+    assert named in message
 
 
-def test_a_wrong_method_is_told_the_right_one() -> None:
+def test_a_wrong_method_is_a_fault_with_the_right_one() -> None:
     answer = received("GET", "/v1/chat/completions")
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
     assert answer.json()["error"]["message"] == "/v1/chat/completions takes POST, not GET"

@@ -1,5 +1,5 @@
-"""JSON that no decoder likes, from clients and from upstreams: nested too deeply, with numbers beyond all doubles, with
-half characters. It is a fault that says so (400, or 502 for an upstream's), never a failure of the gateway."""
+"""JSON that decoders refuse, from clients and from upstreams: nested too deeply, with too large numbers, with half
+characters. It is a fault with a reason (400, or 502 for JSON of an upstream), never a failure of the gateway."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROUTES = (
 
 
 def bodies(dialect: str, value: str) -> Iterator[bytes]:
-    """Requests with the value in every place of their first level, and in the arguments and the schema of a tool."""
+    """Requests with the value in every field of their first level, and in the arguments and the schema of a tool."""
     request: dict[str, Any] = json.loads(request_body(dialect))
     yield value.encode()
     for key in (*request, "unknown", "tools", "metadata", "previous_response_id"):
@@ -46,8 +46,8 @@ def bodies(dialect: str, value: str) -> Iterator[bytes]:
     yield json.dumps({**request, "tools": [tool]}).replace('"@@"', value).encode()
 
 
-def looked_at(value: str) -> Iterator[bytes]:
-    """Bodies for everything that is no exchange."""
+def bodies_without_exchange(value: str) -> Iterator[bytes]:
+    """Bodies for the endpoints that start no exchange."""
     yield value.encode()
     named = ("model", "name", "items", "input", "metadata", "request", "generateContentRequest", "messages", "contents")
     yield json.dumps(dict.fromkeys(named, "@@")).replace('"@@"', value).encode()
@@ -68,22 +68,26 @@ async def check(front: Front, path: str, body: bytes) -> None:
 
 
 @pytest.mark.parametrize("value", VALUES)
-def test_requests(value: str) -> None:
+def test_hostile_requests_are_faults(value: str) -> None:
     async def scenario() -> None:
         async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             for dialect in DIALECTS:
                 for body in bodies(dialect, VALUES[value]):
                     await check(front, path_of(dialect), body)
             for path in ROUTES:
-                for body in looked_at(VALUES[value]) if path == ROUTES[0] else list(looked_at(VALUES[value]))[:3]:
+                for body in (
+                    bodies_without_exchange(VALUES[value])
+                    if path == ROUTES[0]
+                    else list(bodies_without_exchange(VALUES[value]))[:3]
+                ):
                     await check(front, path, body)
 
     run(scenario())
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
-def test_answers(upstream: str) -> None:
-    """In every place of an answer's first level, of an error, of a list of models and of a count."""
+def test_hostile_answers_are_faults(upstream: str) -> None:
+    """The value is in every field of the first level of an answer, an error, a list of models and a count."""
     answer = json.loads(payloads.response(upstream))
     sent = {"kind": "", "body": b""}
 
@@ -93,15 +97,18 @@ def test_answers(upstream: str) -> None:
     async def scenario() -> None:
         async with gateway_to(ScriptedUpstream(step, dialect=upstream)) as front:
             for value in VALUES.values():
-                received = [json.dumps({**answer, key: "@@"}) for key in (*answer, "unknown")]
-                received += ['"@@"', '{"error":"@@"}', '{"error":{"message":"@@","code":"@@","type":"@@"}}']
-                received += ['{"data":[{"id":"@@"}],"models":[{"name":"@@"}],"input_tokens":"@@","totalTokens":"@@"}']
-                for body in [one.replace('"@@"', value).encode() for one in received]:
+                texts = [json.dumps({**answer, key: "@@"}) for key in (*answer, "unknown")]
+                texts += ['"@@"', '{"error":"@@"}', '{"error":{"message":"@@","code":"@@","type":"@@"}}']
+                texts += ['{"data":[{"id":"@@"}],"models":[{"name":"@@"}],"input_tokens":"@@","totalTokens":"@@"}']
+                for body in [one.replace('"@@"', value).encode() for one in texts]:
                     sent.update(kind="application/json", body=body)
                     for client in ("anthropic", upstream):
                         assert b"gateway failed" not in (await front.generate(client)).body, body[:200]
-                    for path, asked in (("/v1/models", None), ("/v1/messages/count_tokens", request_body("anthropic"))):
-                        assert b"gateway failed" not in (await front.ask(path, asked)).body, body[:200]
+                    for path, question in (
+                        ("/v1/models", None),
+                        ("/v1/messages/count_tokens", request_body("anthropic")),
+                    ):
+                        assert b"gateway failed" not in (await front.ask(path, question)).body, body[:200]
                     sent.update(kind="text/event-stream", body=b"data: %b\n\n" % body)
                     for client in ("anthropic", upstream):
                         assert b"gateway failed" not in (await front.generate(client, stream=True)).body, body[:200]

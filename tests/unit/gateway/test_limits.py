@@ -1,4 +1,4 @@
-"""What the gateway's process allows itself."""
+"""The limits that the process of the gateway sets for itself."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ print(soft == (65536 if hard == resource.RLIM_INFINITY else min(hard, 65536)))
 """
 
 
-def test_it_opens_as_many_connections_as_the_system_allows() -> None:
+def test_the_gateway_may_open_as_many_files_as_the_system_allows() -> None:
     received = subprocess.run([sys.executable, "-c", _CODE], capture_output=True, text=True, timeout=60)
     assert (received.stdout.strip(), received.stderr) == ("True", "")

@@ -1,4 +1,4 @@
-"""Within one dialect bytes pass untouched, also broken ones: they are mended when the upstream refuses them."""
+"""Within one dialect bytes pass unchanged, broken ones too. They are repaired only after the upstream refuses them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BROKEN = json.dumps(
 SOUND = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hello"}]}).encode()
 
 
-def asked(scripted: ScriptedUpstream, body: bytes, policy: str) -> Received:
+def received_with(scripted: ScriptedUpstream, body: bytes, policy: str) -> Received:
     async def scenario() -> Received:
         async with gateway_to(scripted, route={"repair": policy}) as front:
             return await front.ask("/v1/chat/completions", body)
@@ -39,16 +39,16 @@ def bodies(scripted: ScriptedUpstream) -> list[Any]:
     return [request.body for request in scripted.seen]
 
 
-def test_an_upstream_that_takes_it_gets_it_as_it_is() -> None:
+def test_an_upstream_that_accepts_a_broken_request_gets_it_unchanged() -> None:
     scripted = ScriptedUpstream(whole("openai-chat"))
-    received = asked(scripted, BROKEN, "report")
+    received = received_with(scripted, BROKEN, "report")
     assert (received.status, bodies(scripted)) == (200, [BROKEN])
     assert "dragoman-repairs" not in received.headers
 
 
-def test_an_upstream_that_refuses_it_is_asked_again_with_what_was_mended() -> None:
+def test_a_refused_broken_request_is_sent_again_after_a_repair() -> None:
     scripted = ScriptedUpstream(failing(400), whole("openai-chat"))
-    received = asked(scripted, BROKEN, "report")
+    received = received_with(scripted, BROKEN, "report")
     assert received.status == 200
     assert received.headers["dragoman-repairs"]
     first, second = bodies(scripted)
@@ -57,13 +57,13 @@ def test_an_upstream_that_refuses_it_is_asked_again_with_what_was_mended() -> No
 
 
 @pytest.mark.parametrize(("body", "policy"), [(SOUND, "report"), (BROKEN, "off")])
-def test_what_is_not_broken_or_not_to_be_mended_is_asked_once(body: bytes, policy: str) -> None:
+def test_a_sound_request_or_a_route_without_repairs_is_sent_once(body: bytes, policy: str) -> None:
     scripted = ScriptedUpstream(failing(400), whole("openai-chat"))
-    assert asked(scripted, body, policy).status == 400
+    assert received_with(scripted, body, policy).status == 400
     assert bodies(scripted) == [body]
 
 
-def test_a_route_that_refuses_looks_first() -> None:
+def test_a_route_that_refuses_repairs_sends_no_broken_request() -> None:
     scripted = ScriptedUpstream(whole("openai-chat"))
-    assert asked(scripted, BROKEN, "refuse").status == 400
+    assert received_with(scripted, BROKEN, "refuse").status == 400
     assert bodies(scripted) == []

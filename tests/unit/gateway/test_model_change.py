@@ -1,4 +1,4 @@
-"""Routes and stand-ins that change the model within one dialect: the new model is not sent what it refuses."""
+"""Routes that change the model within one dialect: fields that the new model refuses are not sent."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def good(dialect: str) -> Scripted:
     return Scripted(lambda request: (200, [("content-type", "application/json")], answer))
 
 
-@pytest.mark.parametrize("asked", [b"claude-opus-5", b"fast"])
-def test_a_route_to_another_model_edits_the_request_and_reports(asked: bytes) -> None:
+@pytest.mark.parametrize("model", [b"claude-opus-5", b"fast"])
+def test_a_route_to_another_model_edits_the_request_and_reports_losses(model: bytes) -> None:
     upstream = good("anthropic")
-    body = MESSAGES % asked
+    body = MESSAGES % model
 
     def use(base: str) -> Any:
         received = ask(base, "POST", "/v1/messages", body)
         return ask(base, "GET", f"/dragoman/exchanges/{received.headers['dragoman-exchange']}").json()
 
     exchange = through(use, routed("anthropic", Target("u0", "claude-opus-4-1")), upstream)
-    assert upstream.seen[0].body == body.replace(asked, b"claude-opus-4-1").replace(b"100000", b"32000")
+    assert upstream.seen[0].body == body.replace(model, b"claude-opus-4-1").replace(b"100000", b"32000")
     assert [(loss["code"], loss["path"]) for loss in exchange["losses"]] == [("limit.lowered", "/max_tokens")]
 
 
-def test_a_model_in_the_address_counts_as_the_one_that_was_asked_for() -> None:
+def test_a_model_in_the_address_is_compared_with_the_route_s_model() -> None:
     upstream = good("gemini")
 
     def use(base: str) -> None:
@@ -59,7 +59,7 @@ def test_a_model_in_the_address_counts_as_the_one_that_was_asked_for() -> None:
     assert changed == CONTENTS.replace(b"60000", b"8192")
 
 
-def test_a_stand_in_with_another_model_gets_what_it_takes() -> None:
+def test_a_second_upstream_with_another_model_gets_only_fields_it_accepts() -> None:
     def failing(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
         return 503, [], b"{}"
 
@@ -78,7 +78,7 @@ def test_a_stand_in_with_another_model_gets_what_it_takes() -> None:
     }
 
 
-def test_a_model_that_takes_the_same_gets_the_client_s_bytes() -> None:
+def test_a_model_with_the_same_rules_gets_the_client_s_bytes() -> None:
     upstream = good("anthropic")
     body = MESSAGES % b"claude-opus-4-1-20250805"
     through(

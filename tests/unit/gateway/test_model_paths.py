@@ -1,4 +1,4 @@
-"""Names that clients choose, in the addresses of upstreams: they lead nowhere else, under the gateway's key."""
+"""Model names of clients in the addresses of upstreams: a name cannot lead to another address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .helpers import message_of, path_of, request_body
 BAD = ["g/../../x", "..", "./x", "a//b", "a/"]
 
 
-def to(dialect: str) -> Any:
+def config_to(dialect: str) -> Any:
     def config(places: list[str]) -> Config:
         row = Upstream(dialect, places[0], key_env="THEIRS", list_models=False)
         return Config(upstreams={"u": row}, routes=(Route("*", (Target("u"),)),))
@@ -40,15 +40,15 @@ def test_a_model_that_leads_elsewhere_is_refused_in_the_clients_dialect(dialect:
             path = path.replace("/m:", f"/{quote(model, safe='')}:")
         received = ask(base, "POST", path, request_body(dialect, model=model))
         assert received.status == 400
-        said = message_of(dialect, received.body)
-        assert "/model" in said
-        assert model in said
+        message = message_of(dialect, received.body)
+        assert "/model" in message
+        assert model in message
 
-    through(use, to("gemini"), upstream, environment={"THEIRS": "k"})
+    through(use, config_to("gemini"), upstream, environment={"THEIRS": "k"})
     assert upstream.seen == []
 
 
-def test_counts_refuse_it_too() -> None:
+def test_token_counts_refuse_such_a_model_too() -> None:
     upstream = Scripted(answers)
 
     def use(base: str) -> None:
@@ -56,15 +56,15 @@ def test_counts_refuse_it_too() -> None:
         received = ask(base, "POST", "/v1/messages/count_tokens", body)
         assert (received.status, "/model" in received.json()["error"]["message"]) == (400, True)
 
-    through(use, to("gemini"), upstream, environment={"THEIRS": "k"})
+    through(use, config_to("gemini"), upstream, environment={"THEIRS": "k"})
     assert upstream.seen == []
 
 
-def test_where_the_model_stands_in_the_body_its_name_is_the_upstreams_matter() -> None:
+def test_a_model_name_in_the_body_is_not_checked() -> None:
     upstream = Scripted(answers)
     through(
         lambda base: ask(base, "POST", "/v1/chat/completions", request_body("openai-chat", model="g/../../x")),
-        to("openai-chat"),
+        config_to("openai-chat"),
         upstream,
         environment={"THEIRS": "k"},
     )
@@ -72,7 +72,7 @@ def test_where_the_model_stands_in_the_body_its_name_is_the_upstreams_matter() -
 
 
 @pytest.mark.parametrize("path", [f"/v1internal/{rest}" for rest in ("../../x", "%2e%2e/x", "a//b", "../x:y")])
-def test_session_calls_stay_below_their_address(path: str) -> None:
+def test_session_calls_cannot_leave_their_address(path: str) -> None:
     def config(places: list[str]) -> Config:
         return Config(upstreams={"u": Upstream("code-assist", places[0], key_env="THEIRS")})
 

@@ -1,4 +1,4 @@
-"""Two clients with keys of their own: neither sees, continues, changes or deletes what is kept for the other."""
+"""Two clients with different keys: neither sees, continues, changes or deletes the data of the other."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def respond(base: str, who: dict[str, str], **more: Any) -> Received:
     return ask(base, "POST", "/v1/responses", {"model": "m", "input": "a secret question", **more}, who)
 
 
-def unlike(received: Received, unknown: Received, name: str, other: str) -> None:
-    """Somebody else's entry looks like one that never was."""
+def assert_same_answer(received: Received, unknown: Received, name: str, other: str) -> None:
+    """The answer for an entry of another client is equal to the answer for an unknown entry."""
     assert (received.status, received.body.replace(name.encode(), b"X")) == (
         unknown.status,
         unknown.body.replace(other.encode(), b"X"),
@@ -63,7 +63,7 @@ def test_exchanges_are_seen_by_their_client_and_by_the_administrator() -> None:
         assert ask(base, "GET", place, headers=FIRST).status == 200
         assert ask(base, "GET", place, headers=ADMIN).status == 200
         none = "ex_" + "0" * 32
-        unlike(
+        assert_same_answer(
             ask(base, "GET", place, headers=SECOND),
             ask(base, "GET", f"/dragoman/exchanges/{none}", headers=SECOND),
             name,
@@ -74,7 +74,7 @@ def test_exchanges_are_seen_by_their_client_and_by_the_administrator() -> None:
     through(use, locked(), answering("openai-chat"), environment=KEYS)
 
 
-def test_other_workers_show_only_what_is_the_clients() -> None:
+def test_other_workers_show_only_exchanges_of_the_client() -> None:
     async def inner() -> None:
         config = checked(Config(listen=LISTEN), "test")
         with tempfile.TemporaryDirectory() as folder:
@@ -109,37 +109,39 @@ def test_other_workers_show_only_what_is_the_clients() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "anthropic", "openai-responses"])
-def test_a_response_exists_for_its_client_alone(dialect: str) -> None:
+def test_a_response_exists_only_for_its_client(dialect: str) -> None:
     upstream = answering(dialect)
 
     def use(base: str) -> None:
         name = respond(base, FIRST).json()["id"]
-        asked = len(upstream.seen)
+        count = len(upstream.seen)
         none = "resp_none"
         for method, rest in (("GET", ""), ("DELETE", ""), ("POST", "/cancel"), ("GET", "/input_items")):
             received = ask(base, method, f"/v1/responses/{name}{rest}", headers=SECOND)
             assert received.status == 404
-            unlike(received, ask(base, method, f"/v1/responses/{none}{rest}", headers=SECOND), name, none)
+            assert_same_answer(received, ask(base, method, f"/v1/responses/{none}{rest}", headers=SECOND), name, none)
         on = respond(base, SECOND, previous_response_id=name)
         assert on.json()["error"]["code"] == "previous_response_not_found"
-        unlike(on, respond(base, SECOND, previous_response_id=none), name, none)
+        assert_same_answer(on, respond(base, SECOND, previous_response_id=none), name, none)
         body = {"model": "m", "input": "x", "previous_response_id": name}
         assert ask(base, "POST", "/v1/responses/input_tokens", body, SECOND).status == 400
         assert ask(base, "POST", "/v1/responses/compact", body, SECOND).status in (400, 404)
-        assert len(upstream.seen) == asked  # nothing of it was asked under the gateway's own key
+        assert len(upstream.seen) == count  # nothing was sent under the gateway's own key
         assert ask(base, "GET", f"/v1/responses/{name}", headers=FIRST).status == 200
         assert ask(base, "GET", f"/v1/responses/{name}", headers=ADMIN).status == 200
         assert respond(base, FIRST, previous_response_id=name).status == 200
-        assert respond(base, ADMIN, previous_response_id=name).status == 400  # it goes on as itself
+        assert (
+            respond(base, ADMIN, previous_response_id=name).status == 400
+        )  # an administrator continues only its own responses
 
     through(use, locked(dialect), upstream, environment=KEYS)
 
 
-def test_a_conversation_exists_for_its_client_alone() -> None:
+def test_a_conversation_exists_only_for_its_client() -> None:
     def use(base: str) -> None:
         item = {"type": "message", "role": "user", "content": "mine"}
-        talk = ask(base, "POST", "/v1/conversations", {"items": [item]}, FIRST).json()["id"]
-        held = ask(base, "GET", f"/v1/conversations/{talk}/items", headers=FIRST).json()["data"][0]["id"]
+        conversation = ask(base, "POST", "/v1/conversations", {"items": [item]}, FIRST).json()["id"]
+        held = ask(base, "GET", f"/v1/conversations/{conversation}/items", headers=FIRST).json()["data"][0]["id"]
         none = "conv_none"
         for method, rest, body in (
             ("GET", "", None),
@@ -150,25 +152,35 @@ def test_a_conversation_exists_for_its_client_alone() -> None:
             ("GET", f"/items/{held}", None),
             ("DELETE", f"/items/{held}", None),
         ):
-            received = ask(base, method, f"/v1/conversations/{talk}{rest}", body, SECOND)
+            received = ask(base, method, f"/v1/conversations/{conversation}{rest}", body, SECOND)
             assert received.status == 404
-            unlike(received, ask(base, method, f"/v1/conversations/{none}{rest}", body, SECOND), talk, none)
-        unlike(respond(base, SECOND, conversation=talk), respond(base, SECOND, conversation=none), talk, none)
-        assert respond(base, SECOND, conversation={"id": talk}).status == 404
-        assert respond(base, FIRST, conversation=talk).status == 200
-        listed = ask(base, "GET", f"/v1/conversations/{talk}/items", headers=ADMIN).json()["data"]
+            assert_same_answer(
+                received, ask(base, method, f"/v1/conversations/{none}{rest}", body, SECOND), conversation, none
+            )
+        assert_same_answer(
+            respond(base, SECOND, conversation=conversation),
+            respond(base, SECOND, conversation=none),
+            conversation,
+            none,
+        )
+        assert respond(base, SECOND, conversation={"id": conversation}).status == 404
+        assert respond(base, FIRST, conversation=conversation).status == 200
+        listed = ask(base, "GET", f"/v1/conversations/{conversation}/items", headers=ADMIN).json()["data"]
         assert any(one.get("content") == "mine" for one in listed)
-        more = ask(base, "POST", f"/v1/conversations/{talk}/items", {"items": [item]}, ADMIN)
+        more = ask(base, "POST", f"/v1/conversations/{conversation}/items", {"items": [item]}, ADMIN)
         assert more.status == 200
-        assert len(ask(base, "GET", f"/v1/conversations/{talk}/items", headers=FIRST).json()["data"]) == len(listed) + 1
-        assert ask(base, "GET", f"/v1/conversations/{talk}", headers=SECOND).status == 404
+        assert (
+            len(ask(base, "GET", f"/v1/conversations/{conversation}/items", headers=FIRST).json()["data"])
+            == len(listed) + 1
+        )
+        assert ask(base, "GET", f"/v1/conversations/{conversation}", headers=SECOND).status == 404
 
     through(use, locked(), answering("openai-chat"), environment=KEYS)
 
 
-def test_an_id_that_an_upstream_gives_twice_is_two_responses() -> None:
+def test_two_responses_with_the_same_id_stay_apart() -> None:
     def answers(request: Any) -> Any:
-        said = json.loads(request.body)["input"]
+        text = json.loads(request.body)["input"]
         body = json.loads(payloads.response("openai-responses"))
         body["id"], body["output"] = (
             "resp_same",
@@ -178,7 +190,7 @@ def test_an_id_that_an_upstream_gives_twice_is_two_responses() -> None:
                     "id": "msg_1",
                     "role": "assistant",
                     "status": "completed",
-                    "content": [{"type": "output_text", "text": f"to {said}", "annotations": []}],
+                    "content": [{"type": "output_text", "text": f"to {text}", "annotations": []}],
                 }
             ],
         )
@@ -188,17 +200,17 @@ def test_an_id_that_an_upstream_gives_twice_is_two_responses() -> None:
         rows = {f"u{i}": Upstream("openai-responses", place, key_env="THEIRS") for i, place in enumerate(places)}
         return Config(listen=LISTEN, upstreams=rows, routes=(Route("a", (Target("u0"),)), Route("b", (Target("u1"),))))
 
-    here, there = Scripted(answers), Scripted(answers)
+    first_upstream, second_upstream = Scripted(answers), Scripted(answers)
 
     def use(base: str) -> None:
         for who, words in ((FIRST, "first"), (SECOND, "second")):
             assert respond(base, who, model="a", input=words).json()["id"] == "resp_same"
         respond(base, FIRST, model="b", input="on", previous_response_id="resp_same")
-        sent = there.seen[-1].body
+        sent = second_upstream.seen[-1].body
         assert b"to first" in sent
         assert b"second" not in sent
 
-    through(use, config, here, there, environment=KEYS)
+    through(use, config, first_upstream, second_upstream, environment=KEYS)
 
 
 NAME, ESCAPED = '"previous_response_id"', '"previous\\u005fresponse_id"'
@@ -223,8 +235,8 @@ NAME, ESCAPED = '"previous_response_id"', '"previous\\u005fresponse_id"'
     ],
 )
 @pytest.mark.parametrize("store", ["true", "false"])
-def test_no_spelling_of_a_reference_brings_up_what_is_not_the_clients(fields: str, store: str) -> None:
-    """The upstream speaks the dialect itself, and has everybody's responses under the one key that it knows."""
+def test_no_spelling_of_a_reference_reaches_a_response_of_another_client(fields: str, store: str) -> None:
+    """The upstream has the dialect Responses, and stores the responses of all clients under one key."""
     count = iter(range(1000))
 
     def answers(request: Any) -> Any:
@@ -235,18 +247,18 @@ def test_no_spelling_of_a_reference_brings_up_what_is_not_the_clients(fields: st
 
     def use(base: str) -> None:
         other, own = respond(base, FIRST).json()["id"], respond(base, SECOND).json()["id"]
-        talk = ask(base, "POST", "/v1/conversations", {}, SECOND).json()["id"]
-        asked = len(upstream.seen)
+        conversation = ask(base, "POST", "/v1/conversations", {}, SECOND).json()["id"]
+        before = len(upstream.seen)
         body = f'{{"model":"m","input":"on","store":{store},{fields}}}'
-        body = body.replace("ID", other).replace("OWN", own).replace("TALK", talk)
+        body = body.replace("ID", other).replace("OWN", own).replace("TALK", conversation)
         ask(base, "POST", "/v1/responses", body.encode(), SECOND)
-        assert all(other.encode() not in one.body for one in upstream.seen[asked:])
+        assert all(other.encode() not in one.body for one in upstream.seen[before:])
 
     through(use, locked("openai-responses"), upstream, environment=KEYS)
 
 
 def stored_upstream() -> Scripted:
-    """An upstream that gives every response, and the item in it, an id of its own."""
+    """An upstream that gives a new id to every response, and to the item in it."""
     count = iter(range(1000))
 
     def answers(request: Any) -> Any:
@@ -294,7 +306,7 @@ def test_a_reference_that_cannot_be_read_reaches_no_upstream_with_the_shared_key
 
 @pytest.mark.parametrize("body", [b"\xff", b'{"model":"m","previous_response_id":"resp_n0"', b"[]", b'"x"', b""])
 @pytest.mark.parametrize("place", PLACES)
-def test_a_body_that_is_no_request_reaches_no_upstream(body: bytes, place: str) -> None:
+def test_a_broken_request_reaches_no_upstream(body: bytes, place: str) -> None:
     upstream = stored_upstream()
 
     def use(base: str) -> None:
@@ -323,7 +335,7 @@ REFERENCES = [
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("store", ["true", "false"])
 @pytest.mark.parametrize("item", REFERENCES)
-def test_an_item_that_another_client_received_is_not_referred_to(item: str, store: str, place: str) -> None:
+def test_a_reference_to_an_item_of_another_client_is_not_sent(item: str, store: str, place: str) -> None:
     upstream = stored_upstream()
 
     def use(base: str) -> None:
@@ -333,22 +345,22 @@ def test_an_item_that_another_client_received_is_not_referred_to(item: str, stor
             body = f'{{"model":"m","store":{store},{given}}}'.encode()
             received = ask(base, "POST", place, body, SECOND)
             sent = [one.body for one in upstream.seen[2:]]
-            # Of a field that stands there twice, the last one is passed on alone.
+            # If a field occurs twice, only the last one is passed on.
             assert all(b"msg_n0" not in one and b"item_reference" not in one for one in sent)
             assert received.status == 200 or received.json()["error"]["code"] == "item_not_found"
             unknown = ask(base, "POST", place, body.replace(b"msg_n0", b"msg_no"), SECOND)
             if received.status != 200:
-                unlike(received, unknown, "msg_n0", "msg_no")
-        talk = ask(base, "POST", "/v1/conversations", f'{{"items":[{item}]}}'.encode(), SECOND)
-        if talk.status == 200:
-            asked = len(upstream.seen)
-            respond(base, SECOND, conversation=talk.json()["id"])
-            assert all(b"msg_n0" not in one.body for one in upstream.seen[asked:])
+                assert_same_answer(received, unknown, "msg_n0", "msg_no")
+        conversation = ask(base, "POST", "/v1/conversations", f'{{"items":[{item}]}}'.encode(), SECOND)
+        if conversation.status == 200:
+            before = len(upstream.seen)
+            respond(base, SECOND, conversation=conversation.json()["id"])
+            assert all(b"msg_n0" not in one.body for one in upstream.seen[before:])
 
     through(use, locked("openai-responses"), upstream, environment=KEYS)
 
 
-def test_an_own_item_is_referred_to_at_the_upstream_that_gave_it() -> None:
+def test_a_reference_to_the_client_s_own_item_reaches_its_upstream() -> None:
     upstream = stored_upstream()
     reference = {"type": "item_reference", "id": "msg_n0"}
 
@@ -362,7 +374,7 @@ def test_an_own_item_is_referred_to_at_the_upstream_that_gave_it() -> None:
     through(use, locked("openai-responses"), upstream, environment=KEYS)
 
 
-def test_items_with_their_content_pass_whoever_wrote_their_ids() -> None:
+def test_items_with_content_pass_with_any_id() -> None:
     upstream = stored_upstream()
     items = [
         {"type": "message", "id": "msg_old", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]},
@@ -379,7 +391,7 @@ def test_items_with_their_content_pass_whoever_wrote_their_ids() -> None:
     through(use, locked("openai-responses"), upstream, environment=KEYS)
 
 
-def test_items_of_a_response_in_the_background_are_known_once_it_was_looked_at() -> None:
+def test_items_of_a_background_response_can_be_used_after_it_was_read() -> None:
     done = json.loads(payloads.response("openai-responses"))
     item = {"type": "message", "role": "assistant", "status": "completed", "content": [], "id": "msg_late"}
 
@@ -403,23 +415,23 @@ def test_items_of_a_response_in_the_background_are_known_once_it_was_looked_at()
 @pytest.mark.parametrize(
     "rest", ["/../../files", "/%2e%2e/%2e%2e/files", "/..", "/input_items/../..", "/input_items/x"]
 )
-def test_an_own_id_is_no_way_to_other_places_of_the_upstream(rest: str) -> None:
+def test_an_id_cannot_lead_to_other_addresses_of_the_upstream(rest: str) -> None:
     upstream = answering("openai-responses")
 
     def use(base: str) -> None:
         name = respond(base, FIRST).json()["id"]
-        talk = ask(base, "POST", "/v1/conversations", {}, FIRST).json()["id"]
-        asked = len(upstream.seen)
+        conversation = ask(base, "POST", "/v1/conversations", {}, FIRST).json()["id"]
+        before = len(upstream.seen)
         assert ask(base, "GET", f"/v1/responses/{name}{rest}", headers=FIRST).status == 404
         assert ask(base, "GET", f"/v1/responses/..{rest}", headers=ADMIN).status == 404
-        assert ask(base, "GET", f"/v1/conversations/{talk}{rest}", headers=FIRST).status == 404
+        assert ask(base, "GET", f"/v1/conversations/{conversation}{rest}", headers=FIRST).status == 404
         assert ask(base, "GET", f"/v1/conversations/..{rest}", headers=ADMIN).status == 404
-        assert len(upstream.seen) == asked
+        assert len(upstream.seen) == before
 
     through(use, locked("openai-responses"), upstream, environment=KEYS)
 
 
-def test_an_upstream_that_knows_the_clients_own_key_is_asked_for_any_id() -> None:
+def test_with_the_client_s_own_key_every_id_is_passed_on() -> None:
     def config(places: list[str]) -> Config:
         return Config(upstreams={"u": Upstream("openai-responses", places[0], auth="client", models=("*",))})
 
@@ -438,25 +450,25 @@ def unlocked(places: list[str]) -> Config:
     return Config(upstreams={"u": Upstream("openai-chat", places[0], auth="client", models=("*",))})
 
 
-def test_without_keys_loopback_sees_all_and_a_proxy_on_it_only_what_it_shows() -> None:
+def test_without_keys_loopback_sees_all_and_a_proxy_only_its_key_s_exchanges() -> None:
     def use(base: str) -> None:
         made = [ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), who) for who in (FIRST, {})]
         names = {one.headers["dragoman-exchange"] for one in made}
-        behind = {"x-forwarded-for": "203.0.113.7"}
+        through_proxy = {"x-forwarded-for": "203.0.113.7"}
 
         def listed(headers: dict[str, str]) -> set[str]:
             return {one["id"] for one in ask(base, "GET", "/dragoman/exchanges", headers=headers).json()["exchanges"]}
 
         assert listed({}) == listed(SECOND) == names
-        assert listed({**FIRST, **behind}) == {made[0].headers["dragoman-exchange"]}
-        assert listed({**SECOND, **behind}) == set()
-        refused = ask(base, "GET", "/dragoman/exchanges", headers=behind)
+        assert listed({**FIRST, **through_proxy}) == {made[0].headers["dragoman-exchange"]}
+        assert listed({**SECOND, **through_proxy}) == set()
+        refused = ask(base, "GET", "/dragoman/exchanges", headers=through_proxy)
         assert refused.status == 403
         assert "listen.key_env" in refused.json()["error"]["message"]
         open_place = f"/dragoman/exchanges/{made[1].headers['dragoman-exchange']}"
-        assert ask(base, "GET", open_place, headers=behind).status == 200  # nobody else knows the id
+        assert ask(base, "GET", open_place, headers=through_proxy).status == 200  # no other client has the id
         own = f"/dragoman/exchanges/{made[0].headers['dragoman-exchange']}"
-        assert ask(base, "GET", own, headers=behind).status == 404
+        assert ask(base, "GET", own, headers=through_proxy).status == 404
 
     through(use, unlocked, answering("openai-chat"))
 
@@ -489,19 +501,19 @@ def test_with_an_admin_key_alone_loopback_does_not_see_all() -> None:
         ("127.0.0.1", {"via": "1.1 proxy"}, False),
     ],
 )
-def test_who_is_local(peer: str, headers: dict[str, str], found: bool) -> None:
+def test_only_direct_loopback_connections_are_local(peer: str, headers: dict[str, str], found: bool) -> None:
     assert local(peer, headers) is found
 
 
-def test_what_an_upstream_said_about_a_request_is_not_told_to_everybody_at_readyz() -> None:
-    """Anybody may ask whether the gateway is ready, without a key."""
+def test_readyz_shows_no_fault_text_without_an_admin_key() -> None:
+    """The address /readyz needs no key."""
 
     def config(places: list[str]) -> Config:
         bad, good = [Upstream("openai-chat", place, key_env="THEIRS", trip=1) for place in places]
         routes = (Route("*", (Target("u"), Target("v")), retries=0),)
         return Config(listen=LISTEN, upstreams={"u": bad, "v": good}, routes=routes)
 
-    said = b'{"error": {"message": "the prompt of somebody broke it"}}'
+    body = b'{"error": {"message": "the prompt of somebody broke it"}}'
 
     def use(base: str) -> None:
         assert ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), FIRST).status == 200
@@ -513,7 +525,7 @@ def test_what_an_upstream_said_about_a_request_is_not_told_to_everybody_at_ready
                 False,
             )
         assert b"the prompt of somebody" in ask(base, "GET", "/readyz", headers=ADMIN).body
-        # The failures of two clients close it for a third one, whose exchange notes that.
+        # After failures of two clients the upstream rests for a third client. The record of its exchange has a note.
         ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), ADMIN)
         made = ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), SECOND)
         place = f"/dragoman/exchanges/{made.headers['dragoman-exchange']}"
@@ -521,11 +533,11 @@ def test_what_an_upstream_said_about_a_request_is_not_told_to_everybody_at_ready
         assert [one["kind"] for one in tries] == ["resting"]
         assert "prompt" not in tries[0]["message"]
 
-    bad = Scripted(lambda request: (500, [], said))
+    bad = Scripted(lambda request: (500, [], body))
     through(use, config, bad, answering("openai-chat"), environment=KEYS)
 
 
-def test_names_of_exchanges_and_responses_are_not_drawn_from_a_generator_that_can_be_replayed() -> None:
+def test_ids_of_exchanges_and_responses_cannot_be_predicted() -> None:
     import random
 
     def use(base: str) -> list[str]:
@@ -534,8 +546,8 @@ def test_names_of_exchanges_and_responses_are_not_drawn_from_a_generator_that_ca
             random.seed(7)
             received = respond(base, FIRST)
             out += [received.headers["dragoman-exchange"], received.json()["id"]]
-        talk = ask(base, "POST", "/v1/conversations", {}, FIRST).json()["id"]
-        return [*out, talk]
+        conversation = ask(base, "POST", "/v1/conversations", {}, FIRST).json()["id"]
+        return [*out, conversation]
 
     names = [*through(use, locked(), answering("openai-chat"), environment=KEYS)]
     names += [*through(use, locked(), answering("openai-chat"), environment=KEYS)]
@@ -574,7 +586,7 @@ def test_keys_in_query_strings_are_not_kept_in_exchanges(query: str) -> None:
     through(use, locked(), answering("openai-chat"), environment=KEYS)
 
 
-def test_what_is_no_key_in_a_query_string_stays() -> None:
+def test_query_parameters_that_are_no_key_stay() -> None:
     def use(base: str) -> None:
         made = ask(base, "POST", "/v1/chat/completions?alt=sse&beta=true", payloads.request("openai-chat"), FIRST)
         received = ask(base, "GET", f"/dragoman/exchanges/{made.headers['dragoman-exchange']}", headers=FIRST)

@@ -1,4 +1,4 @@
-"""An upstream that repeats a key in what it says about it: neither clients nor exchanges nor the log see the key."""
+"""An upstream that repeats a key in its fault: the key reaches no client, no record of an exchange and no log."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from dragoman.gateway.exchange.exchange_log_lines import facts, text
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
 from .gateway_and_upstreams import Scripted, ask, through
-from .helpers import DIALECTS, Front, ScriptedUpstream, gateway_to, path_of, run
-from .helpers import request_body as body_of
+from .helpers import DIALECTS, Front, ScriptedUpstream, gateway_to, path_of, request_body, run
 
 KEY = "sk-upstream/0123456789+abcdef"
 KEYS = {"THEIRS": KEY, "KEYS": "gateway-client-key", "ADMIN": "gateway-admin-key"}
@@ -36,7 +35,7 @@ CORE = b"0123456789"
 ENCODED = base64.b64encode(b"x:" + KEY.encode())[8:24]
 
 
-def unseen(*received: bytes | str) -> None:
+def assert_no_key(*received: bytes | str) -> None:
     for one in received:
         data = one if isinstance(one, bytes) else one.encode()
         assert CORE not in data
@@ -59,7 +58,7 @@ def answering(status: int, body: bytes, *headers: tuple[str, str]) -> Any:
     return step
 
 
-def pouring(chunks: list[bytes], kind: str) -> Any:
+def streaming_chunks(chunks: list[bytes], kind: str) -> Any:
     async def step(asked: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", kind)])
         for chunk in chunks:
@@ -70,13 +69,13 @@ def pouring(chunks: list[bytes], kind: str) -> Any:
     return step
 
 
-async def looked_at(front: Front, received: Any) -> None:
-    """The whole report, the list and the line of the log hold no key either."""
+async def assert_no_key_in_report(front: Front, received: Any) -> None:
+    """Assert that the report, the list and the line of the log hold no key."""
     name = received.headers["dragoman-exchange"]
-    unseen((await front.ask(f"/dragoman/exchanges/{name}")).body, (await front.ask("/dragoman/exchanges")).body)
+    assert_no_key((await front.ask(f"/dragoman/exchanges/{name}")).body, (await front.ask("/dragoman/exchanges")).body)
     exchange = front.gateway._exchanges.get(name)
     assert exchange is not None
-    unseen(exchange.error, text(facts(exchange)), *[one.message for one in exchange.tries])
+    assert_no_key(exchange.error, text(facts(exchange)), *[one.message for one in exchange.tries])
 
 
 UPSTREAM = {"auth": "auto", "key_env": "THEIRS"}
@@ -88,7 +87,7 @@ def keyed(dialect: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("spelled", sorted(SPELLED))
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_fault_with_a_status_of_its_own(dialect: str, spelled: str) -> None:
+def test_a_fault_with_an_error_status_shows_no_key(dialect: str, spelled: str) -> None:
     async def inner() -> None:
         for status in (401, 500) if spelled == "plain" else (401,):
             scripted = ScriptedUpstream(answering(status, faulty(dialect, spelled, status)), dialect=dialect)
@@ -97,22 +96,22 @@ def test_a_fault_with_a_status_of_its_own(dialect: str, spelled: str) -> None:
                     received = await front.generate(client, stream=status == 500)
                     assert received.status >= 400
                     assert b"..." in received.body
-                    unseen(received.body, *received.headers.values())
-                    await looked_at(front, received)
+                    assert_no_key(received.body, *received.headers.values())
+                    await assert_no_key_in_report(front, received)
 
     run(inner())
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_an_error_with_a_good_status(dialect: str) -> None:
+def test_an_error_with_a_good_status_shows_no_key(dialect: str) -> None:
     async def inner() -> None:
         scripted = ScriptedUpstream(answering(200, faulty(dialect)), dialect=dialect)
         async with gateway_to(scripted, upstream=keyed(dialect), environment=KEYS) as front:
             for client in DIALECTS:
                 for stream in (False, True):
                     received = await front.generate(client, stream=stream)
-                    unseen(received.body, *received.headers.values())
-                    await looked_at(front, received)
+                    assert_no_key(received.body, *received.headers.values())
+                    await assert_no_key_in_report(front, received)
 
     run(inner())
 
@@ -120,8 +119,8 @@ def test_an_error_with_a_good_status(dialect: str) -> None:
 @pytest.mark.parametrize("spelled", ["plain", "unicode", "base64"])
 @pytest.mark.parametrize("size", [7, 100_000])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_fault_in_the_middle_of_a_stream(dialect: str, size: int, spelled: str) -> None:
-    """Cut into small chunks the key is split between them."""
+def test_a_fault_inside_a_stream_shows_no_key(dialect: str, size: int, spelled: str) -> None:
+    """Small chunks split the key."""
     known = get(dialect)
     good = frames(dialect)
     fault = known.writer(Context(dialect, dialect)).send(Fault("auth", "the key KEY is not known", 401))
@@ -131,13 +130,13 @@ def test_a_fault_in_the_middle_of_a_stream(dialect: str, size: int, spelled: str
 
     async def inner() -> None:
         async with gateway_to(
-            ScriptedUpstream(pouring(chunks, kind), dialect=dialect), upstream=keyed(dialect), environment=KEYS
+            ScriptedUpstream(streaming_chunks(chunks, kind), dialect=dialect), upstream=keyed(dialect), environment=KEYS
         ) as front:
             for client in DIALECTS if size > 7 and spelled == "plain" else {dialect, "anthropic"}:
                 received = await front.generate(client, stream=True)
                 assert b"is not known" in received.body
-                unseen(received.body, *received.headers.values())
-                await looked_at(front, received)
+                assert_no_key(received.body, *received.headers.values())
+                await assert_no_key_in_report(front, received)
 
     run(inner())
 
@@ -168,7 +167,7 @@ ODD_FRAMES: list[tuple[str, bytes]] = [
 
 @pytest.mark.parametrize("spelled", ["plain", "escaped", "unicode", "quoted", "base64"])
 @pytest.mark.parametrize(("dialect", "frame"), ODD_FRAMES)
-def test_a_frame_of_any_kind_in_a_stream_that_passes(dialect: str, frame: bytes, spelled: str) -> None:
+def test_unusual_frames_of_a_passed_stream_show_no_key(dialect: str, frame: bytes, spelled: str) -> None:
     good = frames(dialect)
     odd = frame.replace(b"KEY", SPELLED[spelled](KEY).encode())
     kind = "application/x-ndjson" if dialect == "ollama" else "text/event-stream"
@@ -176,24 +175,24 @@ def test_a_frame_of_any_kind_in_a_stream_that_passes(dialect: str, frame: bytes,
 
     async def inner() -> None:
         for rest in ([odd], [odd[:-12], odd[-12:]], [odd, *good[len(good) // 2 :]]):
-            scripted = ScriptedUpstream(pouring([half, *rest], kind), dialect=dialect)
+            scripted = ScriptedUpstream(streaming_chunks([half, *rest], kind), dialect=dialect)
             async with gateway_to(scripted, upstream=keyed(dialect), environment=KEYS) as front:
                 received = await front.generate(dialect, stream=True)
-                unseen(received.body)
-                await looked_at(front, received)
+                assert_no_key(received.body)
+                await assert_no_key_in_report(front, received)
 
     run(inner())
 
 
-def test_a_usual_frame_with_the_key_in_its_text() -> None:
+def test_a_usual_frame_shows_no_key_in_its_text() -> None:
     async def inner() -> None:
         good = frames("openai-chat")
         odd = next(one for one in good if b'"content":"' in one and b'"content":""' not in one)
         odd = odd.replace(b'"content":"', b'"content":"%b' % KEY.encode())
-        scripted = ScriptedUpstream(pouring([*good[:2], odd, *good[2:]], "text/event-stream"))
+        scripted = ScriptedUpstream(streaming_chunks([*good[:2], odd, *good[2:]], "text/event-stream"))
         async with gateway_to(scripted, upstream=UPSTREAM, environment=KEYS) as front:
             received = await front.generate("openai-chat", stream=True)
-            unseen(received.body)
+            assert_no_key(received.body)
             assert received.body.count(b"\n\n") == len(good) + 1
 
     run(inner())
@@ -209,7 +208,7 @@ ERRORS = {
 
 @pytest.mark.parametrize("dialect", sorted(ERRORS))
 @pytest.mark.parametrize("body", ["its own", '{"detail":"KEY"}', '{"message":"KEY","object":"error"}', "KEY", "[]"])
-def test_a_count_that_is_an_error_with_a_good_status(dialect: str, body: str) -> None:
+def test_an_error_instead_of_a_count_shows_no_key(dialect: str, body: str) -> None:
     path, own = ERRORS[dialect]
     written = (own if body == "its own" else body).replace("KEY", KEY).encode()
 
@@ -217,30 +216,30 @@ def test_a_count_that_is_an_error_with_a_good_status(dialect: str, body: str) ->
         async with gateway_to(
             ScriptedUpstream(answering(200, written), dialect=dialect), upstream=keyed(dialect), environment=KEYS
         ) as front:
-            received = await front.ask(path, body_of(dialect))
-            unseen(received.body)
-            # An estimate says that it is one; what is no count is never passed as one.
+            received = await front.ask(path, request_body(dialect))
+            assert_no_key(received.body)
+            # The answer is a fault or a marked estimate. An error body is never passed on as a count.
             assert received.status >= 400 or received.headers["dragoman-estimate"] == "true"
 
     run(inner())
 
 
 @pytest.mark.parametrize("place", ["/v1/responses/compact", "/v1/responses/resp_x"])
-def test_an_error_with_a_good_status_beside_the_exchanges(place: str) -> None:
+def test_an_error_instead_of_a_stored_response_shows_no_key(place: str) -> None:
     written = ERRORS["openai-responses"][1].replace("KEY", KEY).encode()
 
     async def inner() -> None:
         scripted = ScriptedUpstream(answering(200, written), dialect="openai-responses")
         async with gateway_to(scripted, upstream=UPSTREAM, environment=KEYS) as front:
-            received = await front.ask(place, body_of("openai-responses") if place.endswith("compact") else None)
-            unseen(received.body)
+            received = await front.ask(place, request_body("openai-responses") if place.endswith("compact") else None)
+            assert_no_key(received.body)
             assert received.status >= 400
             assert received.json()["error"]["message"]
 
     run(inner())
 
 
-def test_a_response_that_failed_is_an_answer_when_it_is_looked_at() -> None:
+def test_a_stored_response_that_failed_is_no_fault_when_it_is_read() -> None:
     written = b'{"id":"resp_x","object":"response","status":"failed","error":{"code":"x","message":"no"},"output":[]}'
 
     async def inner() -> None:
@@ -253,7 +252,7 @@ def test_a_response_that_failed_is_an_answer_when_it_is_looked_at() -> None:
 
 
 @pytest.mark.parametrize("start", [b"<html><body>", b"", b'{"a": "'])
-def test_a_key_at_the_place_where_a_quotation_is_cut(start: bytes) -> None:
+def test_a_key_at_the_cut_of_a_quotation_is_not_shown(start: bytes) -> None:
     async def inner() -> None:
         for size in range(150, 700, 11):
             made = [
@@ -268,7 +267,7 @@ def test_a_key_at_the_place_where_a_quotation_is_cut(start: bytes) -> None:
     run(inner())
 
 
-def test_headers_that_are_passed_on() -> None:
+def test_passed_headers_show_no_key() -> None:
     async def inner() -> None:
         for status, body in ((200, None), (429, faulty("openai-chat", status=500))):
             from bench import payloads
@@ -283,26 +282,26 @@ def test_headers_that_are_passed_on() -> None:
             async with gateway_to(ScriptedUpstream(made), upstream=UPSTREAM, environment=KEYS) as front:
                 for client in ("openai-chat", "anthropic"):
                     received = await front.generate(client)
-                    unseen(received.body, *received.headers.values())
+                    assert_no_key(received.body, *received.headers.values())
                     assert received.headers["x-request-id"] == "req-..."
-                    await looked_at(front, received)
+                    await assert_no_key_in_report(front, received)
 
     run(inner())
 
 
-def test_a_redirect_with_the_key_in_its_address() -> None:
+def test_a_redirect_shows_no_key_in_its_address() -> None:
     async def inner() -> None:
         made = answering(302, b"", ("location", f"https://elsewhere.example/?token={quote(KEY, safe='')}"))
         async with gateway_to(ScriptedUpstream(made), upstream=UPSTREAM, environment=KEYS) as front:
             received = await front.generate("openai-chat")
             assert b"elsewhere.example" in received.body
-            unseen(received.body)
-            await looked_at(front, received)
+            assert_no_key(received.body)
+            await assert_no_key_in_report(front, received)
 
     run(inner())
 
 
-def test_keys_of_clients_and_administrators_are_not_repeated_either() -> None:
+def test_keys_of_clients_and_administrators_are_not_shown() -> None:
     def config(places: list[str]) -> Config:
         row = Upstream("openai-chat", places[0], key_env="THEIRS", headers={"x-extra-key": "a-static-secret"})
         listen = Listen(key_env="KEYS", admin_key_env="ADMIN")
@@ -312,13 +311,13 @@ def test_keys_of_clients_and_administrators_are_not_repeated_either() -> None:
 
     def use(base: str) -> None:
         shown = {"authorization": "Bearer gateway-client-key"}
-        received = ask(base, "POST", "/v1/chat/completions", body_of("openai-chat"), shown)
+        received = ask(base, "POST", "/v1/chat/completions", request_body("openai-chat"), shown)
         assert b"... ... ... END" in received.body
 
     through(use, config, Scripted(lambda asked: (400, [], said)), environment=KEYS)
 
 
-def test_a_clients_own_key_that_is_passed_on() -> None:
+def test_a_client_s_own_key_that_is_passed_on_is_not_shown() -> None:
     async def inner() -> None:
         async def step(asked: IncomingRequest, reply: Reply) -> None:
             body = b'{"error": {"message": "no %b END"}}' % asked.headers["authorization"].encode()
@@ -326,7 +325,7 @@ def test_a_clients_own_key_that_is_passed_on() -> None:
 
         async with gateway_to(ScriptedUpstream(step), upstream={"auth": "client"}) as front:
             received = await front.ask(
-                path_of("openai-chat"), body_of("openai-chat"), {"authorization": "Bearer the-clients-own-key"}
+                path_of("openai-chat"), request_body("openai-chat"), {"authorization": "Bearer the-clients-own-key"}
             )
             assert b"no Bearer ... END" in received.body
             name = received.headers["dragoman-exchange"]
@@ -335,8 +334,8 @@ def test_a_clients_own_key_that_is_passed_on() -> None:
     run(inner())
 
 
-def test_answers_beside_the_exchanges() -> None:
-    """Counts, stored responses and session calls pass an upstream's fault on as it is, but for the key."""
+def test_faults_outside_of_exchanges_show_no_key() -> None:
+    """Counts, stored responses and session calls pass an upstream's fault on unchanged, except for the key."""
 
     def config(places: list[str]) -> Config:
         rows = {
@@ -358,22 +357,22 @@ def test_answers_beside_the_exchanges() -> None:
         ]
         for method, path, body in places:
             received = ask(base, method, path, body)
-            unseen(received.body, *received.headers.values())
+            assert_no_key(received.body, *received.headers.values())
             assert received.status >= 400, path
             assert b"..." in received.body, path
 
         for path, body in (
             ("/v1/responses/input_tokens", {"model": "r", "input": "x"}),
-            ("/v1/messages/count_tokens", json.loads(body_of("anthropic", model="a"))),
+            ("/v1/messages/count_tokens", json.loads(request_body("anthropic", model="a"))),
         ):
             received = ask(base, "POST", path, body)
-            unseen(received.body, *received.headers.values())
+            assert_no_key(received.body, *received.headers.values())
 
     scripted = Scripted(lambda asked: (401, [("x-request-id", KEY)], said))
     through(use, config, scripted, environment=KEYS)
 
 
-def test_a_failure_of_our_own_is_printed_without_keys(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_error_inside_the_gateway_is_printed_without_keys(capfd: pytest.CaptureFixture[str]) -> None:
     async def inner() -> None:
         async with gateway_to(ScriptedUpstream(answering(200, b"{}")), upstream=UPSTREAM, environment=KEYS) as front:
 
@@ -383,16 +382,16 @@ def test_a_failure_of_our_own_is_printed_without_keys(capfd: pytest.CaptureFixtu
             front.gateway._services.routes.find = broken  # type: ignore[method-assign]
             received = await front.generate("openai-chat")
             assert received.status == 500
-            unseen(received.body)
+            assert_no_key(received.body)
 
     run(inner())
     printed = capfd.readouterr().err
     assert "RuntimeError: header authorization: Bearer ..." in printed
-    unseen(printed)
+    assert_no_key(printed)
 
 
 def test_good_answers_are_not_searched_for_every_spelling() -> None:
-    """That is for faults and for frames that are no usual events, so that a good stream costs little."""
+    """Only faults and unusual frames are searched for every spelling, so a good stream costs little."""
     from dragoman.transport.secret_redaction import Redactor
 
     looked: list[bytes] = []
@@ -403,7 +402,7 @@ def test_good_answers_are_not_searched_for_every_spelling() -> None:
         return found(self, data)
 
     async def inner() -> None:
-        stream = pouring([b"".join(frames("openai-responses"))], "text/event-stream")
+        stream = streaming_chunks([b"".join(frames("openai-responses"))], "text/event-stream")
         async with gateway_to(
             ScriptedUpstream(stream, dialect="openai-responses"), upstream=UPSTREAM, environment=KEYS
         ) as front:

@@ -1,4 +1,4 @@
-"""Requests that never become exchanges: what the client is answered, and the line in the log."""
+"""Requests that are refused before an exchange begins: the answer for the client, and the line in the log."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ BROKEN = {
 
 @pytest.mark.parametrize("body", sorted(BROKEN))
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_body_that_is_no_json_is_answered_with_the_place_where_it_breaks(dialect: str, body: bytes) -> None:
+def test_the_fault_of_broken_json_names_the_place(dialect: str, body: bytes) -> None:
     async def inner() -> None:
         scripted = ScriptedUpstream(whole(dialect), dialect=dialect)
         async with gateway_to(scripted) as front:
             received = await front.ask(path_of(dialect), body)
             assert received.status == 400
             assert not scripted.seen
-            said = json.dumps(received.json())
+            answer = json.dumps(received.json())
             if (
                 dialect != "gemini"
-            ):  # the path names the model there: the dialect's reader is the first to read the body
-                assert BROKEN[body] in said
-            assert "names no model" not in said
+            ):  # in Gemini the path names the model: the dialect's reader is the first to read the body
+                assert BROKEN[body] in answer
+            assert "names no model" not in answer
 
     run(inner())
 
 
 @pytest.mark.parametrize("host", ["Host:\tlocalhost\t", "Host: localhost \t ", "Host:localhost"])
-def test_blanks_around_a_header_are_no_part_of_it(host: str) -> None:
+def test_blanks_around_the_value_of_a_header_are_ignored(host: str) -> None:
     async def inner() -> None:
         async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             for _ in range(2):
@@ -69,7 +69,7 @@ def test_blanks_around_a_header_are_no_part_of_it(host: str) -> None:
         ("http://localhost/nothing", 404),
     ],
 )
-def test_a_target_of_absolute_form_names_a_host_and_a_path(target: str, status: int) -> None:
+def test_an_absolute_request_target_has_a_host_and_a_path(target: str, status: int) -> None:
     async def inner() -> None:
         async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             assert await _status(front, f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n") == status
@@ -86,7 +86,7 @@ async def _status(front: Front, head: str) -> int:
         writer.close()
 
 
-def logged(front: Front, path: Path, form: Any) -> Any:
+def log_into(front: Front, path: Path, form: Any) -> Any:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
     front.gateway.log = ExchangeLog(form, descriptor)
     return front.gateway.log
@@ -102,7 +102,7 @@ def test_each_refusal_gets_one_line_without_the_key(tmp_path: Path, form: str) -
         gateway = Gateway(checked(config(["http://127.0.0.1:9"]), "test"), {"KEYS": "right-key-1234"})
         server = Server(gateway.handle)
         front = Front(await server.start("127.0.0.1", 0), gateway)
-        log = logged(front, tmp_path / "log", form)
+        log = log_into(front, tmp_path / "log", form)
         try:
             wrong = {"authorization": "Bearer wrong-key-1234"}
             assert (await front.ask("/v1/chat/completions", b"{}", wrong)).status == 401
@@ -130,7 +130,7 @@ def test_each_refusal_gets_one_line_without_the_key(tmp_path: Path, form: str) -
 def test_refusals_do_not_flood_the_log(tmp_path: Path) -> None:
     async def inner() -> None:
         async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
-            log = logged(front, tmp_path / "log", "json")
+            log = log_into(front, tmp_path / "log", "json")
             for i in range(MAX_REFUSALS + 20):
                 await front.ask(f"/nowhere{i}", b"{}")
             log._minute -= 60

@@ -1,4 +1,4 @@
-"""Requests that come several times, as after a fault: each is answered like the first one."""
+"""Repeated requests, as after a fault: each gets the same answer as the first one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VARYING = ("dragoman-exchange", "x-request-id", "request-id", "content-length")
 
 
 @pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
+def _restore_memory() -> Iterator[None]:
     fast.on()
     fast.forget()
     yield
@@ -37,7 +37,7 @@ def without_times(dialect: str, body: bytes) -> Any:
 
 
 async def outcomes(client: str, upstream: str, times: int) -> list[Any]:
-    """Status, headers and body of each answer, with what the upstream got, and the losses in the report."""
+    """Status, headers and body of each answer, the body that the upstream got, and the losses in the report."""
     found = []
     scripted = ScriptedUpstream(whole(upstream), dialect=upstream)
     async with gateway_to(scripted) as front:
@@ -51,7 +51,7 @@ async def outcomes(client: str, upstream: str, times: int) -> list[Any]:
 
 
 @pytest.mark.parametrize(("client", "upstream"), PAIRS)
-def test_every_request_is_answered_like_the_first(client: str, upstream: str) -> None:
+def test_every_repeated_request_gets_the_answer_of_the_first(client: str, upstream: str) -> None:
     first, *others = run(outcomes(client, upstream, 4))
     assert first[0] == 200
     assert others == [first] * 3
@@ -59,7 +59,7 @@ def test_every_request_is_answered_like_the_first(client: str, upstream: str) ->
     assert run(outcomes(client, upstream, 1)) == [first]
 
 
-def test_a_retry_after_a_fault_is_the_same_request() -> None:
+def test_a_retry_after_a_fault_sends_the_same_request() -> None:
     async def scenario() -> None:
         scripted = ScriptedUpstream(failing(503), failing(503), whole("openai-chat"))
         async with gateway_to(scripted) as front:
@@ -72,7 +72,7 @@ def test_a_retry_after_a_fault_is_the_same_request() -> None:
     run(scenario())
 
 
-def test_names_and_arguments_of_calls_find_their_way_back_each_time() -> None:
+def test_names_and_arguments_of_calls_are_restored_for_every_repetition() -> None:
     custom = {"type": "custom", "name": "apply_patch", "description": "Patches.", "format": {"type": "text"}}
     parameters = {"type": "object", "properties": {}}
     function = {"type": "function", "name": "a.name/that is renamed", "parameters": parameters, "strict": False}
@@ -129,7 +129,7 @@ def test_each_route_has_its_own_translation() -> None:
     run(scenario())
 
 
-def test_the_model_in_the_path_counts() -> None:
+def test_the_model_in_the_path_selects_the_translation() -> None:
     async def scenario() -> None:
         scripted = ScriptedUpstream(whole("openai-chat"))
         async with gateway_to(scripted) as front:
@@ -164,7 +164,7 @@ def test_clients_with_different_headers_share_a_translation(monkeypatch: pytest.
         ("openai-chat", "anthropic", 3),  # the vault may hold seals for the conversation
     ],
 )
-def test_a_client_with_seals_gets_the_translation_that_they_need(
+def test_seals_in_the_vault_cause_a_new_translation(
     client: str, upstream: str, reads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
@@ -186,7 +186,7 @@ def test_a_client_with_seals_gets_the_translation_that_they_need(
     run(scenario())
 
 
-def test_seals_that_come_between_two_equal_requests_are_sent() -> None:
+def test_seals_stored_between_two_equal_requests_are_sent() -> None:
     answer = json.loads(payloads.response("anthropic"))
     call = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
     thought = {"type": "thinking", "thinking": "I look.", "signature": "c2lnbmF0dXJl" * 9}
@@ -199,25 +199,25 @@ def test_seals_that_come_between_two_equal_requests_are_sent() -> None:
         scripted = ScriptedUpstream(step, dialect="anthropic")
         async with gateway_to(scripted) as front:
             tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
-            asked = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "tools": tools}
+            first_turn = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "tools": tools}
             function = {"name": "look", "arguments": "{}"}
             history = [
-                *asked["messages"],
+                *first_turn["messages"],
                 {"role": "assistant", "tool_calls": [{"id": "toolu_1", "type": "function", "function": function}]},
                 {"role": "tool", "tool_call_id": "toolu_1", "content": "seen"},
             ]
-            next_turn = json.dumps({**asked, "messages": history}).encode()
+            next_turn = json.dumps({**first_turn, "messages": history}).encode()
             for _ in range(4):
                 await front.ask(path_of("openai-chat"), next_turn)
             assert b"c2lnbmF0dXJl" not in scripted.seen[-1].body
-            await front.ask(path_of("openai-chat"), json.dumps(asked).encode())
+            await front.ask(path_of("openai-chat"), json.dumps(first_turn).encode())
             await front.ask(path_of("openai-chat"), next_turn)
             assert b"c2lnbmF0dXJl" in scripted.seen[-1].body
 
     run(scenario())
 
 
-def test_a_broken_request_is_refused_each_time() -> None:
+def test_a_broken_request_is_refused_at_every_repetition() -> None:
     async def scenario() -> None:
         scripted = ScriptedUpstream(whole("openai-chat"))
         async with gateway_to(scripted) as front:

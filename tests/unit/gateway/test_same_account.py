@@ -1,4 +1,4 @@
-"""The route setting `same_account`: OpenAI's seals cross from OpenRouter's details to Responses only with it."""
+"""The route setting `same_account`: without it, OpenAI's seals do not cross from OpenRouter's details to Responses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from .helpers import Received, ScriptedUpstream, gateway_to, run, whole
 
 DETAIL = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": "openai-responses-v1", "id": "rs_1", "index": 0}
-ASKED = {
+REQUEST = {
     "model": "gpt-5.2",
     "messages": [
         {"role": "user", "content": "hi"},
@@ -21,12 +21,12 @@ ASKED = {
 
 
 @pytest.mark.parametrize("route", [{"same_account": True}, {}])
-def test_a_seal_crosses_only_by_the_route(route: dict[str, Any]) -> None:
+def test_a_seal_crosses_only_if_the_route_allows_it(route: dict[str, Any]) -> None:
     scripted = ScriptedUpstream(whole("openai-responses"), dialect="openai-responses")
 
     async def scenario() -> Received:
         async with gateway_to(scripted, route=route) as front:
-            return await front.ask("/api/v1/chat/completions", json.dumps(ASKED).encode())
+            return await front.ask("/api/v1/chat/completions", json.dumps(REQUEST).encode())
 
     received = run(scenario())
     assert received.status == 200

@@ -1,4 +1,4 @@
-"""The server's parser states, without sockets: any bytes, cut anywhere, give whole answers or a closed connection."""
+"""The server's parser without sockets: any bytes, cut anywhere, give whole answers or a closed connection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ANSWER = re.compile(
 
 
 class Wire(asyncio.Transport):
-    """A connection without a network."""
+    """A transport without a network."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,8 +58,8 @@ async def echo(request: IncomingRequest, reply: Reply) -> None:
     reply.send(200, [], f"{request.method} {request.path} {names} ".encode() + request.body)
 
 
-def talked(pieces: list[bytes], bounds: Bounds = BOUNDS) -> tuple[Wire, Server]:
-    """What a client hears that sends these pieces. Pieces wait while the server does not read."""
+def exchange_bytes(pieces: list[bytes], bounds: Bounds = BOUNDS) -> tuple[Wire, Server]:
+    """Send the pieces to a server. The transport has the answers. Pieces wait while the server does not read."""
 
     async def inner() -> tuple[Wire, Server]:
         loop = asyncio.get_running_loop()
@@ -90,7 +90,7 @@ def talked(pieces: list[bytes], bounds: Bounds = BOUNDS) -> tuple[Wire, Server]:
 
 
 def answers(sent: bytes) -> list[tuple[int, bytes]]:
-    """The answers that the bytes are; nothing may be left over."""
+    """Split the bytes into answers. No byte may be left over."""
     found = []
     while sent:
         head = _ANSWER.match(sent)
@@ -134,10 +134,10 @@ def valid(draw: random.Random) -> tuple[bytes, bytes]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_requests_in_a_row_are_answered_in_order_however_they_are_cut(seed: int) -> None:
+def test_requests_in_a_row_are_answered_in_order_with_any_cut(seed: int) -> None:
     draw = random.Random(seed)
     requests = [valid(draw) for _ in range(draw.randint(1, 6))]
-    wire, server = talked(cut(b"".join(sent for sent, _ in requests), draw))
+    wire, server = exchange_bytes(cut(b"".join(sent for sent, _ in requests), draw))
     assert answers(wire.sent) == [(200, received) for _, received in requests]
     assert (server.busy, wire.closed, len(server.clients)) == (0, False, 0)
 
@@ -146,17 +146,17 @@ def test_requests_in_a_row_are_answered_in_order_however_they_are_cut(seed: int)
 def test_any_bytes_give_whole_answers_or_a_closed_connection(seed: int) -> None:
     draw = random.Random(seed)
     data = bytearray(b"".join(valid(draw)[0] for _ in range(2)))
-    for _ in range(draw.randint(1, 6)):  # broken in a few places
+    for _ in range(draw.randint(1, 6)):  # change a few bytes
         at = draw.randrange(len(data))
         data[at : at + draw.choice([0, 1, 5])] = draw.choice(
             [b"", b"\0", b"\r\n", b"\n", b":", draw.randbytes(draw.randint(1, 9)), b"HTTP/9.9", b"\x80", b"-1"]
         )
     if seed % 10 == 0:
         data = bytearray(draw.randbytes(300))
-    wire, server = talked(cut(bytes(data), draw))
+    wire, server = exchange_bytes(cut(bytes(data), draw))
     found = answers(wire.sent)
     assert all(status in (200, 400, 413, 431) for status, _ in found)
-    assert [status for status, _ in found[:-1]] == [200] * len(found[:-1])  # a refusal is the last word
+    assert [status for status, _ in found[:-1]] == [200] * len(found[:-1])  # nothing follows a refusal
     assert wire.closed or all(status == 200 for status, _ in found)
     assert server.busy == 0
 
@@ -185,16 +185,16 @@ def test_any_bytes_give_whole_answers_or_a_closed_connection(seed: int) -> None:
     ],
 )
 @pytest.mark.parametrize("step", [1, 17, 5000])
-def test_known_ways_to_cheat_a_parser(sent: bytes, statuses: list[int], step: int) -> None:
-    wire, server = talked([sent[i : i + step] for i in range(0, len(sent), step)])
+def test_known_attacks_on_a_parser_are_refused(sent: bytes, statuses: list[int], step: int) -> None:
+    wire, server = exchange_bytes([sent[i : i + step] for i in range(0, len(sent), step)])
     assert [status for status, _ in answers(wire.sent)] == statuses
     assert wire.closed is (statuses != [200] or b"close" in sent)
     assert server.busy == 0
 
 
-def test_what_stands_behind_a_body_changes_no_header() -> None:
+def test_a_trailer_changes_no_header() -> None:
     sent = b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nauthorization: Bearer stolen\r\n\r\n"
-    assert answers(talked([sent])[0].sent) == [(200, b"POST / transfer-encoding x")]
+    assert answers(exchange_bytes([sent])[0].sent) == [(200, b"POST / transfer-encoding x")]
 
 
 _OFFER = b"connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n"
@@ -209,21 +209,23 @@ _OFFER = b"connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings
         (b"GET / HTTP/1.1\r\n" + _OFFER + b"\r\n", b""),
     ],
 )
-def test_an_offer_to_switch_protocols_is_passed_over(sent: bytes, body: bytes, step: int) -> None:
-    """Java's client offers HTTP/2 with every request, bodies included."""
-    wire, _ = talked([sent[i : i + step] for i in range(0, len(sent), step)])
+def test_an_offer_to_switch_protocols_is_ignored(sent: bytes, body: bytes, step: int) -> None:
+    """Java's client offers HTTP/2 with every request, also with a body."""
+    wire, _ = exchange_bytes([sent[i : i + step] for i in range(0, len(sent), step)])
     ((status, received),) = answers(wire.sent)
     assert (status, received.rpartition(b" ")[2]) == (200, body)
 
 
 def test_a_tunnel_is_not_opened() -> None:
-    wire, server = talked([b"CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n", b"\x16\x03\x01 hello"])
+    wire, server = exchange_bytes(
+        [b"CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n", b"\x16\x03\x01 hello"]
+    )
     assert len(answers(wire.sent)) == 1
     assert (wire.closed, server.busy) == (True, 0)
 
 
-def test_a_head_that_trickles_is_not_waited_for() -> None:
-    """Every byte comes in time, and yet the head does not end in time."""
+def test_a_slow_head_ends_with_a_time_out() -> None:
+    """Every byte arrives in time, but the end of the head does not."""
 
     async def inner() -> bytes:
         server = Server(echo, Bounds(head_seconds=0.3))
@@ -246,7 +248,7 @@ def test_a_head_that_trickles_is_not_waited_for() -> None:
     assert asyncio.run(inner()).startswith(b"HTTP/1.1 408 ")
 
 
-def test_a_client_that_is_refused_can_send_all_and_still_reads_why() -> None:
+def test_a_refused_client_can_send_its_whole_body_and_read_the_reason() -> None:
     async def inner() -> bytes:
         server = Server(echo, Bounds(body=1000))
         port = await server.start("127.0.0.1", 0)

@@ -1,4 +1,4 @@
-"""Answers in another shape than the one that was asked for, and answers that are none."""
+"""Answers in another form than the request wants (whole or streamed), and bodies that are no answers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def received_by(
     return received
 
 
-def told_in_canon(dialect: str, received: Received) -> tuple[Any, ...]:
-    """What an answer comes to. The streams of the bench have the first of its two calls, and some say all twice."""
+def content_of(dialect: str, received: Received) -> tuple[Any, ...]:
+    """The content of an answer. It has one call: the streams of the benchmark have only the first of its two calls."""
     response = get(dialect).read_response(received.body, Context(dialect, dialect))
     text = "".join([part.text for part in response.parts if isinstance(part, Text)])
     calls = [(part.name, json.loads(part.arguments)) for part in response.parts if isinstance(part, ToolCall)]
@@ -41,7 +41,7 @@ def told_in_canon(dialect: str, received: Received) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", DIALECTS)
-def test_a_stream_for_a_client_that_wants_none(client: str, upstream: str) -> None:
+def test_a_client_that_wants_no_stream_gets_a_whole_answer(client: str, upstream: str) -> None:
     """Some upstreams only stream."""
     pieces = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)]
     scripted = ScriptedUpstream(streaming(pieces), dialect=upstream)
@@ -49,14 +49,14 @@ def test_a_stream_for_a_client_that_wants_none(client: str, upstream: str) -> No
     straight = received_by(ScriptedUpstream(whole(upstream), dialect=upstream), dialect=client)
     assert received.status == straight.status == 200
     assert received.headers["content-type"] == "application/json"
-    assert told_in_canon(client, received) == told_in_canon(client, straight)
+    assert content_of(client, received) == content_of(client, straight)
     assert b"stream" in scripted.seen[0].body or "stream" in scripted.seen[0].path
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)
 @pytest.mark.parametrize("client", ["anthropic", "openai-responses", "gemini", "ollama"])
-def test_a_whole_answer_for_a_client_that_wants_a_stream(client: str, upstream: str) -> None:
-    """Some upstreams answer in one piece, asked or not."""
+def test_a_client_that_wants_a_stream_gets_a_stream(client: str, upstream: str) -> None:
+    """Some upstreams never stream."""
     for setting in ("never", "auto"):
         scripted = ScriptedUpstream(whole(upstream), dialect=upstream)
         received = received_by(scripted, dialect=client, stream=True, upstream={"stream": setting})
@@ -67,12 +67,12 @@ def test_a_whole_answer_for_a_client_that_wants_a_stream(client: str, upstream: 
         assert name.encode() in received.body or b"tool" in received.body or b"functionCall" in received.body
 
 
-# Answers that are none.
+# Bodies that are no answers.
 
 SORRY = b'{"error": {"message": "sorry", "type": "server_error", "code": 500}}'
 
 
-def said(body: bytes, kind: str = "application/json") -> Any:
+def answering(body: bytes, kind: str = "application/json") -> Any:
     async def step(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [("content-type", kind)], body)
 
@@ -83,26 +83,26 @@ def said(body: bytes, kind: str = "application/json") -> Any:
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
 def test_a_fault_with_a_good_status_is_a_fault(client: str, stream: bool) -> None:
     for body, words in ((SORRY, "sorry"), (b"<html>", "not in its dialect openai-chat")):
-        received = received_by(ScriptedUpstream(said(body)), dialect=client, stream=stream)
+        received = received_by(ScriptedUpstream(answering(body)), dialect=client, stream=stream)
         assert received.status in (500, 502)
         assert words in message_of(client, received.body)
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_an_answer_of_another_shape_is_the_upstreams_fault(stream: bool) -> None:
+def test_an_answer_in_an_unknown_form_is_a_fault_of_the_upstream(stream: bool) -> None:
     for body in (b'{"choices": 7}', b"", b"[]"):
-        received = received_by(ScriptedUpstream(said(body)), stream=stream)
+        received = received_by(ScriptedUpstream(answering(body)), stream=stream)
         assert received.status == 502
         assert "not in its dialect openai-chat" in message_of("anthropic", received.body)
 
 
-def test_after_a_fault_with_a_good_status_the_next_place_is_asked() -> None:
+def test_after_a_fault_with_a_good_status_the_next_upstream_is_tried() -> None:
     scripted = ScriptedUpstream(GOOD)
-    assert received_by(ScriptedUpstream(said(SORRY)), scripted, dialect="openai-chat").status == 200
+    assert received_by(ScriptedUpstream(answering(SORRY)), scripted, dialect="openai-chat").status == 200
     assert len(scripted.seen) == 1
 
 
-def test_a_stream_that_fails_is_a_fault_for_a_client_that_wants_none() -> None:
+def test_a_failed_stream_is_a_fault_for_a_client_that_wants_no_stream() -> None:
     broken = [b'data: {"id":"x","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', b"data: " + SORRY + b"\n\n"]
     received = received_by(ScriptedUpstream(streaming(broken)), upstream={"stream": "always"})
     assert received.status in (500, 502)
@@ -127,8 +127,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("client", ["anthropic", "ollama", "gemini", "code-assist"])
-def test_a_call_with_broken_arguments_is_none_for_clients_that_would_run_it(client: str, stream: bool) -> None:
-    received = received_by(ScriptedUpstream(said(json.dumps(BROKEN).encode())), dialect=client, stream=stream)
+def test_a_call_with_broken_arguments_never_reaches_a_client_that_would_run_it(client: str, stream: bool) -> None:
+    received = received_by(ScriptedUpstream(answering(json.dumps(BROKEN).encode())), dialect=client, stream=stream)
     assert b"__raw" not in received.body
     if client in ("gemini", "code-assist"):
         assert received.status == 200

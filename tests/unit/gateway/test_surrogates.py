@@ -25,7 +25,7 @@ async def _answer(request: IncomingRequest, reply: Reply) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_request_and_an_answer_with_half_a_character(dialect: str) -> None:
+def test_half_a_character_passes_in_a_request_and_in_an_answer(dialect: str) -> None:
     scripted = ScriptedUpstream(_answer)
     sent = request_body(dialect).replace(b'"hi"', rb'"hi \ud83d"')
 
@@ -46,8 +46,8 @@ def test_a_request_and_an_answer_with_half_a_character(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("stored", [True, False])
-def test_a_stored_response_goes_on(stored: bool) -> None:
-    """The gateway keeps responses itself where the upstream is another dialect's."""
+def test_a_stored_response_with_half_a_character_is_continued(stored: bool) -> None:
+    """The gateway stores responses itself for an upstream of another dialect."""
     scripted = ScriptedUpstream(_answer)
 
     async def scenario() -> list[Received]:
@@ -61,12 +61,12 @@ def test_a_stored_response_goes_on(stored: bool) -> None:
     assert first.status == 200
     assert second.status == (200 if stored else 400)
     if stored:
-        said = [message["content"] for message in json.loads(scripted.seen[1].body)["messages"]]
-        assert said == ["hi \ufffd", "done \ufffd", "more \ufffd"]
+        text = [message["content"] for message in json.loads(scripted.seen[1].body)["messages"]]
+        assert text == ["hi \ufffd", "done \ufffd", "more \ufffd"]
 
 
 @pytest.mark.parametrize("path", ["/v1/messages/count_tokens", "/v1/responses/input_tokens"])
-def test_tokens_are_counted(path: str) -> None:
+def test_tokens_of_a_text_with_half_a_character_are_counted(path: str) -> None:
     async def scenario() -> Received:
         async with gateway_to(ScriptedUpstream(_answer)) as front:
             body = {"model": "m", "input": "hi \ud83d", "messages": [{"role": "user", "content": "hi \ud83d"}]}

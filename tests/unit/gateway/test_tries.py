@@ -1,4 +1,4 @@
-"""Attempts one after the other: what one of them leaves behind does not decide the next."""
+"""Attempts one after the other: the state of one attempt does not change the next one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .helpers import Received, ScriptedUpstream, failing, gateway_to, request_bo
 GOOD = whole("openai-chat")
 
 
-def test_after_one_that_had_its_time_the_next_is_tried_again_as_ever() -> None:
+def test_after_a_time_out_the_next_upstream_has_its_own_retries() -> None:
     first, second = ScriptedUpstream(silent), ScriptedUpstream(failing(503), GOOD)
 
     async def scenario() -> Received:
@@ -29,7 +29,7 @@ def test_after_one_that_had_its_time_the_next_is_tried_again_as_ever() -> None:
     assert [len(first.seen), len(second.seen)] == [1, 2]
 
 
-def test_after_one_that_loses_too_much_a_refusal_is_a_refusal() -> None:
+def test_after_an_upstream_with_too_many_losses_a_refusal_ends_the_exchange() -> None:
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "container": "c"}
     lossy, refusing = ScriptedUpstream(GOOD), ScriptedUpstream(failing(400), dialect="anthropic")
     never = ScriptedUpstream(whole("anthropic"), dialect="anthropic")
@@ -42,7 +42,7 @@ def test_after_one_that_loses_too_much_a_refusal_is_a_refusal() -> None:
     assert [len(lossy.seen), len(refusing.seen), len(never.seen)] == [0, 1, 0]
 
 
-def test_a_request_that_is_mended_is_tried_again_like_any() -> None:
+def test_a_repaired_request_is_retried_like_any_other() -> None:
     calls = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
     turns = [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": calls}]
     body = json.dumps({"model": "m", "messages": [*turns, {"role": "user", "content": "never mind"}]}).encode()
@@ -53,12 +53,12 @@ def test_a_request_that_is_mended_is_tried_again_like_any() -> None:
             received = await front.ask("/v1/chat/completions", body)
             return received.status, (await front.exchange(received))["attempts"]
 
-    assert run(scenario(1)) == (400, 4)  # mended once, and no more
+    assert run(scenario(1)) == (400, 4)  # repaired only once
     assert scripted.seen[1].body == body
     assert scripted.seen[2].body != body and scripted.seen[3].body == scripted.seen[2].body
 
 
-def test_what_an_attempt_before_was_told_is_not_in_the_record() -> None:
+def test_headers_of_a_failed_attempt_are_not_in_the_answer() -> None:
     scripted = ScriptedUpstream(failing(503, ("x-request-id", "first")), GOOD)
 
     async def scenario() -> tuple[Received, Any]:
@@ -73,8 +73,8 @@ def test_what_an_attempt_before_was_told_is_not_in_the_record() -> None:
     assert "no luck" not in json.dumps({**exchange, "tries": []})
 
 
-def test_two_ways_to_one_place_are_each_gone_as_they_say() -> None:
-    """What is remembered of how a place is asked belongs to the route that leads there."""
+def test_two_routes_to_one_upstream_keep_their_own_settings() -> None:
+    """The cached plan for an upstream belongs to one route."""
     body = {"max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "container": "c"}
     scripted = ScriptedUpstream(GOOD)
 
@@ -84,14 +84,14 @@ def test_two_ways_to_one_place_are_each_gone_as_they_say() -> None:
             to = (Target("a", "m"),)
             routes = (Route("strict", to, tolerance="info", retries=0), Route("lax", to, retries=0))
             front.gateway.reload(type(config)(upstreams=config.upstreams, routes=routes))
-            asked = [json.dumps({"model": name, **body}).encode() for name in ("lax", "strict", "lax", "strict")]
-            return [(await front.ask("/v1/messages", one)).status for one in asked]
+            bodies = [json.dumps({"model": name, **body}).encode() for name in ("lax", "strict", "lax", "strict")]
+            return [(await front.ask("/v1/messages", one)).status for one in bodies]
 
     assert run(scenario()) == [200, 400, 200, 400]
     assert len(scripted.seen) == 2
 
 
-def test_a_new_configuration_forgets_how_places_were_asked() -> None:
+def test_a_new_configuration_drops_cached_plans() -> None:
     old, new = ScriptedUpstream(GOOD), ScriptedUpstream(whole("anthropic"), dialect="anthropic")
 
     async def scenario() -> None:
@@ -104,7 +104,7 @@ def test_a_new_configuration_forgets_how_places_were_asked() -> None:
     assert [len(old.seen), len(new.seen)] == [1, 1]
 
 
-def test_within_one_dialect_a_stream_that_comes_at_once_leaves_at_once() -> None:
+def test_a_stream_in_one_piece_passes_in_one_piece() -> None:
     story = b"".join([frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")])
     assert len(story) > BURST
     late = b'data: {"error": {"message": "busy", "type": "server_error", "code": 503}}\n\n'
@@ -115,13 +115,13 @@ def test_within_one_dialect_a_stream_that_comes_at_once_leaves_at_once() -> None
 
     received = run(scenario(story))
     assert (received.status, received.body) == (200, story)
-    received = run(scenario(story + late))  # a fault far behind the beginning is not the answer's status
+    received = run(scenario(story + late))  # a fault long after the beginning does not set the status
     assert (received.status, received.body) == (200, story + late)
     assert run(scenario(late)).status == 503
 
 
 @pytest.mark.parametrize("kind", ["text/event-stream", "text/event-stream; charset=utf-8", "Text/Plain"])
-def test_a_stream_is_one_whatever_it_says_of_its_letters(kind: str) -> None:
+def test_a_stream_may_have_any_text_content_type(kind: str) -> None:
     story = b"".join([frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")])
 
     async def step(request: IncomingRequest, reply: Reply) -> None:
@@ -140,11 +140,11 @@ def test_a_stream_is_one_whatever_it_says_of_its_letters(kind: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat"])
-def test_a_connection_that_was_closed_while_it_was_idle_is_no_attempt(dialect: str) -> None:
-    async def gone(request: IncomingRequest, reply: Reply) -> None:
+def test_an_idle_connection_that_was_closed_is_no_attempt(dialect: str) -> None:
+    async def cut(request: IncomingRequest, reply: Reply) -> None:
         reply.cut()
 
-    scripted = ScriptedUpstream(GOOD, gone, GOOD)
+    scripted = ScriptedUpstream(GOOD, cut, GOOD)
 
     async def scenario() -> list[Any]:
         async with gateway_to(scripted) as front:
@@ -156,7 +156,7 @@ def test_a_connection_that_was_closed_while_it_was_idle_is_no_attempt(dialect: s
     assert scripted.seen[1].body == scripted.seen[2].body
 
 
-def test_a_client_that_leaves_takes_its_upstream_along_whether_or_not_the_connection_is_new() -> None:
+def test_a_client_that_leaves_ends_the_upstream_request_on_any_connection() -> None:
     left = asyncio.Event()
 
     async def waiting(request: IncomingRequest, reply: Reply) -> None:

@@ -1,4 +1,4 @@
-"""What the gateway looks at when it starts: keys that are missing, and upstreams that take no connection."""
+"""The checks at the start of the gateway: missing keys, and upstreams that accept no connection."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def test_an_empty_variable_and_a_closed_port_are_one_line_each() -> None:
     assert "pass-word" not in place
 
 
-def test_a_name_that_nobody_knows_is_told() -> None:
+def test_an_unknown_host_name_is_a_warning() -> None:
     (received,) = warnings({"there": Upstream("openai-chat", "http://nobody.invalid", auth="none")}, {})
     assert received.startswith("upstream 'there' cannot be reached at nobody.invalid:80 (")
 
 
-def test_of_an_upstream_that_listens_nothing_is_said() -> None:
+def test_an_upstream_that_listens_gives_no_warning() -> None:
     async def scenario() -> list[str]:
         server, found = Server(ScriptedUpstream(whole("openai-chat")).handle), list[str]()
         port = await server.start("127.0.0.1", 0)
@@ -60,13 +60,13 @@ def test_upstreams_behind_a_proxy_and_the_rehearsal_are_not_tried() -> None:
     assert warnings({}, {}) == []
 
 
-def test_an_upstream_that_does_not_answer_is_not_waited_for() -> None:
+def test_an_upstream_that_does_not_answer_does_not_delay_the_start() -> None:
     async def scenario() -> list[str]:
         with socket.socket() as deaf:
             deaf.bind(("127.0.0.1", 0))
             deaf.listen(0)
             port = deaf.getsockname()[1]
-            waiting = [socket.socket() for _ in range(3)]  # what the system takes on its own
+            waiting = [socket.socket() for _ in range(3)]  # connections that the system accepts by itself
             for one in waiting:
                 one.setblocking(False)
                 one.connect_ex(("127.0.0.1", port))

@@ -1,4 +1,4 @@
-"""DNS rebinding: a request is served only under a name that is the gateway's own."""
+"""DNS rebinding: a request is served only with a host name of the gateway itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dragoman.gateway.http.allowed_hosts import AllowedHosts, own_names
 from ..gateway_and_upstreams import ask, through
 from ..helpers import ScriptedUpstream, gateway_to, message_of, path_of, request, run, whole
 
-OWN = ["box.corp.example", "box", "box.local"]
+OWN_NAMES = ["box.corp.example", "box", "box.local"]
 ROUTES = [
     ("GET", "/healthz"),
     ("GET", "/readyz"),
@@ -50,7 +50,7 @@ ROUTES = [
 ]
 
 
-def listening(**settings: Any) -> Any:
+def config_with(**settings: Any) -> Any:
     return lambda places: Config(listen=Listen(**settings))
 
 
@@ -81,9 +81,9 @@ def listening(**settings: Any) -> Any:
 )
 def test_hosts_that_are_served(host: str) -> None:
     listen = Listen(hosts=("listed.example", "*.Wild.example"), origins=("https://page.example",))
-    found = AllowedHosts(listen, OWN)
+    found = AllowedHosts(listen, OWN_NAMES)
     assert found.refusal(host) is None
-    assert found.refusal(host) is None  # remembered
+    assert found.refusal(host) is None  # from the cache
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_hosts_that_are_served(host: str) -> None:
     ],
 )
 def test_hosts_that_are_refused(host: str | None, status: int) -> None:
-    found = AllowedHosts(Listen(hosts=("listed.example", "*.wild.example")), OWN)
+    found = AllowedHosts(Listen(hosts=("listed.example", "*.wild.example")), OWN_NAMES)
     for _ in range(2):
         fault = found.refusal(host)
         assert fault is not None
@@ -143,13 +143,13 @@ def test_hosts_that_are_refused(host: str | None, status: int) -> None:
 
 
 def test_a_star_switches_the_check_off_and_keeps_the_grammar() -> None:
-    found = AllowedHosts(Listen(hosts=("*",)), OWN)
+    found = AllowedHosts(Listen(hosts=("*",)), OWN_NAMES)
     assert found.refusal("anything.example") is None
     assert found.refusal("two, hosts") is not None
 
 
-def test_what_is_remembered_is_bounded() -> None:
-    found = AllowedHosts(Listen(), OWN)
+def test_the_cache_of_verdicts_is_bounded() -> None:
+    found = AllowedHosts(Listen(), OWN_NAMES)
     for i in range(2000):
         assert found.refusal(f"h{i}.example") is not None
     assert len(found._verdicts) <= 256
@@ -157,7 +157,7 @@ def test_what_is_remembered_is_bounded() -> None:
 
 def test_the_machines_own_names_are_served() -> None:
     assert socket.gethostname().lower().removesuffix(".") in own_names()
-    received = through(lambda base: ask(base, "GET", "/healthz", headers={"host": socket.gethostname()}), listening())
+    received = through(lambda base: ask(base, "GET", "/healthz", headers={"host": socket.gethostname()}), config_with())
     assert received.status == 200
 
 
@@ -172,7 +172,7 @@ def test_every_route_refuses_a_name_that_is_not_the_gateways() -> None:
                     assert b"rebound.example" in received.body
                     assert b"listen.hosts" in received.body
 
-    through(use, listening())
+    through(use, config_with())
 
 
 @pytest.mark.parametrize("dialect", sorted(names()))
@@ -180,16 +180,16 @@ def test_the_refusal_is_in_the_clients_dialect(dialect: str) -> None:
     def use(base: str) -> Any:
         return ask(base, "POST", path_of(dialect), payloads.request(dialect), {"host": "gateway.example"})
 
-    received = through(use, listening())
+    received = through(use, config_with())
     assert received.status == 403
-    said = message_of(dialect, received.body)
-    assert "'gateway.example'" in said
-    assert "listen.hosts" in said
-    assert through(use, listening(hosts=("gateway.example",))).status == 200
+    message = message_of(dialect, received.body)
+    assert "'gateway.example'" in message
+    assert "listen.hosts" in message
+    assert through(use, config_with(hosts=("gateway.example",))).status == 200
 
 
 def raw(base: str, *requests: bytes) -> list[int]:
-    """The statuses of requests that are sent as they stand, on one connection."""
+    """The statuses of requests that are sent as raw bytes on one connection."""
     host, _, port = base.removeprefix("http://").partition(":")
     out = []
     with socket.create_connection((host, int(port)), timeout=10) as connection:
@@ -204,7 +204,7 @@ def raw(base: str, *requests: bytes) -> list[int]:
     return out
 
 
-def test_requests_that_name_their_host_in_odd_ways() -> None:
+def test_odd_spellings_of_the_host_are_refused_or_checked() -> None:
     def use(base: str) -> None:
         assert raw(base, b"GET /healthz HTTP/1.1\r\n\r\n") == [400]
         assert raw(base, b"GET /healthz HTTP/1.0\r\n\r\n") == [200]
@@ -215,10 +215,10 @@ def test_requests_that_name_their_host_in_odd_ways() -> None:
         assert raw(base, b"GET http://u@localhost/healthz HTTP/1.1\r\nhost: localhost\r\n\r\n") == [400]
         assert raw(base, b"GET http://localhost/healthz HTTP/1.1\r\nhost: rebound.example\r\n\r\n") == [403]
 
-    through(use, listening())
+    through(use, config_with())
 
 
-def test_a_head_that_is_known_was_checked_and_a_reload_checks_again() -> None:
+def test_a_known_head_is_checked_again_after_a_reload() -> None:
 
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
 
@@ -271,17 +271,17 @@ def test_origins_are_checked_by_the_same_list(origin: str, settings: Any, status
         ]
         return [ask(base, method, path, sent, {"origin": origin}).status for method, path, sent in asked]
 
-    assert through(use, listening(**settings)) == [status] * 3
+    assert through(use, config_with(**settings)) == [status] * 3
 
 
 @pytest.mark.parametrize(
     "name", ["http://app.example", "app.example:80", "a b", "", "app..example", "*.*", "x.*", "[::1]"]
 )
-def test_what_is_no_name_cannot_be_listed(name: str) -> None:
+def test_a_setting_that_is_no_host_name_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=r"is no host name"):
         checked(Config(listen=Listen(hosts=(name,))), "test")
 
 
 @pytest.mark.parametrize("name", ["app.example", "App.Example.", "*.example", "*", "box", "my_service"])
-def test_names_that_can_be_listed(name: str) -> None:
+def test_host_names_that_may_be_listed(name: str) -> None:
     checked(Config(listen=Listen(hosts=(name,))), "test")

@@ -1,4 +1,4 @@
-"""Who may ask the gateway: those with a key where one is wanted, and pages that are not from somewhere else."""
+"""Access to the gateway: clients with a key if keys are set, and web pages only from allowed origins."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_key_opens_the_gateway_in_every_dialect(dialect: str) -> None:
     assert "secret" not in wrong.body.decode()
 
 
-def test_a_key_opens_everything_else_too_and_health_needs_none() -> None:
+def test_other_endpoints_need_a_key_too_and_health_needs_none() -> None:
     def use(base: str) -> list[int]:
         shown = {"authorization": "Bearer secret-0"}
         places = ["/healthz", "/readyz", "/", "/v1/models", "/dragoman/exchanges", "/v1beta/models?key=secret-0"]
@@ -56,7 +56,7 @@ def test_a_key_opens_everything_else_too_and_health_needs_none() -> None:
     assert through(use, locked, environment=LOCKED) == [200, 200, 200, 401, 401, 200, *[200] * 6]
 
 
-def test_a_gateway_that_wants_keys_and_has_none_does_not_start() -> None:
+def test_a_gateway_with_an_empty_list_of_keys_does_not_start() -> None:
     with pytest.raises(ConfigError, match="the variable KEYS is empty"):
         Identities(Config(listen=Listen(key_env="KEYS")), {"KEYS": " "}, bytes(32))
 
@@ -82,15 +82,15 @@ def open_to(*origins: str) -> Any:
         ("HTTPS://app.example", (), 403),
     ],
 )
-def test_pages_ask_from_here_and_from_where_the_configuration_says(origin: str, named: Any, status: int) -> None:
+def test_pages_are_served_from_local_and_configured_origins(origin: str, named: Any, status: int) -> None:
     def use(base: str) -> tuple[Received, Received]:
-        asking = {
+        preflight = {
             "origin": origin,
             "access-control-request-method": "POST",
             "access-control-request-headers": "authorization,content-type",
         }
         body = payloads.request("openai-chat")
-        before = ask(base, "OPTIONS", "/v1/chat/completions", headers=asking)
+        before = ask(base, "OPTIONS", "/v1/chat/completions", headers=preflight)
         return before, ask(base, "POST", "/v1/chat/completions", body, {"origin": origin})
 
     before, after = through(use, open_to(*named))
@@ -116,7 +116,7 @@ def test_a_page_may_stream() -> None:
 @pytest.mark.parametrize(
     ("host", "status"), [("localhost:1", 200), ("127.0.0.1:1", 200), ("[::1]:1", 200), ("rebound.example", 403)]
 )
-def test_a_name_that_was_made_to_point_here_is_not_ours(host: str, status: int) -> None:
+def test_a_foreign_host_name_is_refused(host: str, status: int) -> None:
     shown = {"host": host, "sec-fetch-site": "same-origin"}
     received = through(lambda base: ask(base, "GET", "/dragoman/exchanges", headers=shown), open_to())
     assert received.status == status
@@ -125,13 +125,13 @@ def test_a_name_that_was_made_to_point_here_is_not_ours(host: str, status: int) 
 
 
 @pytest.mark.parametrize(("host", "status"), [("192.168.1.5:1", 200), ("localhost:1", 200), ("rebound.example", 403)])
-def test_the_gateways_own_page_asks_wherever_it_is_looked_at(host: str, status: int) -> None:
+def test_the_gateway_s_own_page_is_served_from_every_allowed_host(host: str, status: int) -> None:
     shown = {"host": host, "origin": f"http://{host}"}
     tried = {"source": "openai-chat", "target": "gemini", "body": '{"model": "m", "messages": []}'}
     received = through(lambda base: ask(base, "POST", "/dragoman/translate", tried, shown), open_to())
     assert received.status == status
 
 
-def test_options_without_a_page_says_what_is_taken() -> None:
+def test_options_without_an_origin_lists_the_methods() -> None:
     received = through(lambda base: ask(base, "OPTIONS", "/v1/messages"), open_to())
     assert (received.status, received.headers["allow"]) == (200, "GET, POST, DELETE, OPTIONS")

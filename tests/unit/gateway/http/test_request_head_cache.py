@@ -1,4 +1,4 @@
-"""Heads that are known by their bytes: what they are taken for is what the parser says, whatever comes, however cut."""
+"""The cache of request heads: a cached head gives the same request as the parser, with any bytes and any cut."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ BOUNDS = Bounds(head=400, body=200)
 Seen = list[tuple[Any, ...]]
 
 
-class Talk:
-    """A server whose clients have no network, and what it was asked."""
+class ServerHarness:
+    """A server with clients without a network. It keeps the requests."""
 
     def __init__(self, bounds: Bounds = BOUNDS, handler: Any = None) -> None:
         self.seen: Seen = []
@@ -44,7 +44,7 @@ class Talk:
         reply.send(200, [], request.path.encode() + request.body)
 
     async def client(self, pieces: list[bytes]) -> Wire:
-        """One connection, from its beginning to its end."""
+        """Run one connection from its beginning to its end."""
         wire, client = Wire(), _Client(self.server)
         client.connection_made(wire)
         for piece in pieces:
@@ -66,19 +66,19 @@ class Talk:
 
 
 def _counted(name: str, value: str) -> str:
-    """A length without zeros in front: where the head is known, it is counted."""
+    """The value of a header; a length without leading zeros. With a cached head the length is computed."""
     return value.lstrip("0") or "0" if name == "content-length" else value
 
 
-def talk(scenario: Callable[[Talk], Any], bounds: Bounds = BOUNDS, handler: Any = None) -> Any:
+def run_with_harness(scenario: Callable[[ServerHarness], Any], bounds: Bounds = BOUNDS, handler: Any = None) -> Any:
     async def inner() -> Any:
         wrong: list[dict[str, Any]] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
-        talking = Talk(bounds, handler)
+        harness = ServerHarness(bounds, handler)
         try:
-            return await scenario(talking)
+            return await scenario(harness)
         finally:
-            talking.server.deadlines.close()
+            harness.server.deadlines.close()
             assert wrong == []
 
     return asyncio.run(inner())
@@ -89,35 +89,35 @@ def post(body: bytes = b"hello", *lines: str, path: str = "/a?b=c", length: str 
     return "\r\n".join([f"POST {path} HTTP/1.1", "host: x", *lines, received, "", ""]).encode("latin-1") + body
 
 
-def heard(connections: list[list[bytes]], bounds: Bounds = BOUNDS) -> tuple[Seen, list[Any], int]:
-    """What one server was asked on some connections, one after the other, and what it said."""
+def results_of(connections: list[list[bytes]], bounds: Bounds = BOUNDS) -> tuple[Seen, list[Any], int]:
+    """The requests and answers of one server for some connections in a row, and the number of cached heads used."""
 
-    async def scenario(talking: Talk) -> tuple[Seen, list[Any], int]:
-        wires = [await talking.client(pieces) for pieces in connections]
-        return talking.seen, [(answers(wire.sent), wire.closed) for wire in wires], talking.known
+    async def scenario(harness: ServerHarness) -> tuple[Seen, list[Any], int]:
+        wires = [await harness.client(pieces) for pieces in connections]
+        return harness.seen, [(answers(wire.sent), wire.closed) for wire in wires], harness.known
 
-    found: tuple[Seen, list[Any], int] = talk(scenario, bounds)
+    found: tuple[Seen, list[Any], int] = run_with_harness(scenario, bounds)
     return found
 
 
-def parsed(connections: list[list[bytes]], bounds: Bounds = BOUNDS) -> tuple[Seen, list[Any]]:
-    """The same of a server that knows no heads."""
+def results_without_cache(connections: list[list[bytes]], bounds: Bounds = BOUNDS) -> tuple[Seen, list[Any]]:
+    """The same results from a server that caches no heads."""
     patch = pytest.MonkeyPatch()
     with patch.context() as changed:
         changed.setattr(serving, "_STRANGE", 0)
-        seen, said, known = heard(connections, bounds)
+        seen, answered, known = results_of(connections, bounds)
     assert known == 0
-    return seen, said
+    return seen, answered
 
 
-def test_requests_that_differ_in_their_length_alone_have_one_head() -> None:
-    async def scenario(talking: Talk) -> Any:
-        await talking.client([post(), post(b"one more"), post(b""), post(b"x" * 150)])
-        await talking.client([post(b"elsewhere")])
-        await talking.client([post(b"other", path="/b")])
-        return talking.seen, talking.known, len(talking.server.heads.known)
+def test_requests_that_differ_only_in_their_length_share_one_head() -> None:
+    async def scenario(harness: ServerHarness) -> Any:
+        await harness.client([post(), post(b"one more"), post(b""), post(b"x" * 150)])
+        await harness.client([post(b"elsewhere")])
+        await harness.client([post(b"other", path="/b")])
+        return harness.seen, harness.known, len(harness.server.heads.known)
 
-    seen, known, heads = talk(scenario)
+    seen, known, heads = run_with_harness(scenario)
     bodies = [b"hello", b"one more", b"", b"x" * 150, b"elsewhere", b"other"]
     assert [one[4] for one in seen] == bodies
     assert [one[3] for one in seen] == [{"host": "x", "content-length": str(len(body))} for body in bodies]
@@ -182,24 +182,24 @@ VARIANTS = [
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_head_that_differs_where_it_matters_is_told_apart(variant: bytes) -> None:
-    """Before and behind a request whose head is known, twice, and twice by itself."""
+def test_a_head_with_another_meaning_is_not_found_in_the_cache(variant: bytes) -> None:
+    """The variant comes between requests with a known head, then twice after such a request, then twice alone."""
     plain = post(b"plain")
     connections = [[plain, variant, plain], [plain + variant + plain], [variant, variant], [plain, variant + variant]]
-    seen, said, known = heard(connections)
-    assert (seen, said) == parsed(connections)
+    seen, answered, known = results_of(connections)
+    assert (seen, answered) == results_without_cache(connections)
     assert known > 0
 
 
 def strange(draw: random.Random) -> bytes:
-    """A request, mostly in order, of few kinds."""
+    """A random request of few kinds. Most are correct."""
     chosen = draw.random()
     if chosen < 0.1:
         return draw.choice(VARIANTS)
     body = draw.choice([b"", b"{}", b"x" * draw.randint(0, 60), b"\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n"])
     lines = draw.choice([[], ["accept: */*"], ["Authorization: Bearer k", "x-length: 1"]])
     sent = post(body, *lines, path=draw.choice(["/", "/a?b=c"]))
-    if draw.random() < 0.5:  # the length before the others
+    if draw.random() < 0.5:  # the length before the other headers
         head, _, rest = sent.partition(b"\r\n\r\n")
         first, *others = head.split(b"\r\n")
         sent = b"\r\n".join([first, others[-1], *others[:-1]]) + b"\r\n\r\n" + rest
@@ -212,8 +212,8 @@ def strange(draw: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_known_heads_and_the_parser_say_the_same(seed: int) -> None:
-    """Any requests in any pieces: the same requests, answers and refusals, whether their heads are known or not."""
+def test_known_heads_and_the_parser_give_the_same_requests(seed: int) -> None:
+    """Random requests in random pieces give the same requests, answers and refusals with and without the cache."""
     draw = random.Random(seed)
     connections, plain = [], []
     for _ in range(draw.randint(1, 3)):
@@ -221,31 +221,31 @@ def test_known_heads_and_the_parser_say_the_same(seed: int) -> None:
         data = b"".join(sent)
         plain.append([data])
         connections.append(sent if draw.random() < 0.4 else cut(data, draw))
-    seen, said, _ = heard(connections)
-    assert (seen, said) == parsed(connections)
-    assert (seen, said) == parsed(plain)
+    seen, answered, _ = results_of(connections)
+    assert (seen, answered) == results_without_cache(connections)
+    assert (seen, answered) == results_without_cache(plain)
 
 
 @pytest.mark.parametrize("sizes", [[1], [5], [1, 1, 1, 1, 1], [2, 2], [4, 1], [0, 5]])
-def test_a_body_may_come_in_pieces_and_with_what_follows(sizes: list[int]) -> None:
+def test_a_body_may_arrive_in_pieces_and_with_the_next_request(sizes: list[int]) -> None:
     data, first = post(b"hello") + post(b"more"), post(b"plain")
     pieces, at = [first], data.find(b"\r\n\r\n") + 4
     for size in sizes:
         pieces, data, at = [*pieces, data[: at + size]], data[at + size :], 0
-    seen, _, known = heard([[*pieces, data]])
+    seen, _, known = results_of([[*pieces, data]])
     assert [one[4] for one in seen] == [b"plain", b"hello", b"more"]
     assert known == 3
 
 
-def test_a_body_that_does_not_come_is_waited_for_as_long_as_any() -> None:
+def test_a_missing_body_after_a_known_head_has_the_same_time_limit() -> None:
     seen: list[IncomingRequest] = []
 
     async def note(request: IncomingRequest, reply: Reply) -> None:
         seen.append(request)
         reply.send(request.refusal[0] if request.refusal else 200, [], b"")
 
-    async def scenario(talking: Talk) -> tuple[bytes, float]:
-        wire, client = Wire(), _Client(talking.server)
+    async def scenario(harness: ServerHarness) -> tuple[bytes, float]:
+        wire, client = Wire(), _Client(harness.server)
         client.connection_made(wire)
         client.data_received(post())
         await asyncio.sleep(0.02)
@@ -260,15 +260,15 @@ def test_a_body_that_does_not_come_is_waited_for_as_long_as_any() -> None:
         client.connection_lost(None)
         return wire.sent, took
 
-    sent, took = talk(scenario, Bounds(body_seconds=0.8), note)
+    sent, took = run_with_harness(scenario, Bounds(body_seconds=0.8), note)
     assert [status for status, _ in answers(sent)] == [200, 408]
     assert 0.6 < took < 10
     assert (seen[1].path, seen[1].headers, seen[1].body) == ("/a", {"host": "x", "content-length": "90"}, b"")
 
 
 def test_an_idle_connection_is_closed_in_time_and_a_busy_one_is_not() -> None:
-    async def scenario(talking: Talk) -> tuple[bool, float, int]:
-        wire, client = Wire(), _Client(talking.server)
+    async def scenario(harness: ServerHarness) -> tuple[bool, float, int]:
+        wire, client = Wire(), _Client(harness.server)
         client.connection_made(wire)
         for _ in range(8):
             client.data_received(post())
@@ -280,58 +280,58 @@ def test_an_idle_connection_is_closed_in_time_and_a_busy_one_is_not() -> None:
         client.connection_lost(None)
         return open_so_far, took, len(answers(wire.sent))
 
-    still_open, took, said = talk(scenario, Bounds(idle_seconds=0.7))
-    assert (still_open, said) == (True, 8)
+    still_open, took, answered = run_with_harness(scenario, Bounds(idle_seconds=0.7))
+    assert (still_open, answered) == (True, 8)
     assert 0.4 < took < 10
 
 
-def test_few_heads_are_kept_and_none_that_is_long() -> None:
-    async def scenario(talking: Talk) -> list[int]:
+def test_only_a_few_and_only_short_heads_are_cached() -> None:
+    async def scenario(harness: ServerHarness) -> list[int]:
         sizes = []
         for i in range(MAX_KNOWN + 5):
-            await talking.client([post(path=f"/{i}")])
-            sizes.append(len(talking.server.heads.known))
-        await talking.client([post(b"", "x: " + "y" * MAX_LENGTH)] * 2)
-        return [max(sizes), sizes[-1], len(talking.server.heads.known)]
+            await harness.client([post(path=f"/{i}")])
+            sizes.append(len(harness.server.heads.known))
+        await harness.client([post(b"", "x: " + "y" * MAX_LENGTH)] * 2)
+        return [max(sizes), sizes[-1], len(harness.server.heads.known)]
 
-    assert talk(scenario, Bounds()) == [MAX_KNOWN, 5, 5]
+    assert run_with_harness(scenario, Bounds()) == [MAX_KNOWN, 5, 5]
 
 
 def test_a_connection_whose_heads_all_differ_fills_no_memory() -> None:
-    async def scenario(talking: Talk) -> tuple[int, int]:
-        await talking.client([post(path=f"/{i}") for i in range(50)])
-        return len(talking.server.heads.known), len(talking.seen)
+    async def scenario(harness: ServerHarness) -> tuple[int, int]:
+        await harness.client([post(path=f"/{i}") for i in range(50)])
+        return len(harness.server.heads.known), len(harness.seen)
 
-    assert talk(scenario) == (serving._STRANGE - 1, 50)
+    assert run_with_harness(scenario) == (serving._STRANGE - 1, 50)
 
 
 def test_bounds_that_become_narrower_hold_for_heads_that_are_known() -> None:
-    async def scenario(talking: Talk) -> list[int]:
+    async def scenario(harness: ServerHarness) -> list[int]:
         sent = post(b"x" * 50, "x: " + "y" * 100)
-        said = []
+        answered = []
         for bounds in (BOUNDS, replace(BOUNDS, body=40), replace(BOUNDS, head=100), BOUNDS):
-            talking.server.bounds = bounds
-            said += answers((await talking.client([sent])).sent)
-        return [status for status, _ in said]
+            harness.server.bounds = bounds
+            answered += answers((await harness.client([sent])).sent)
+        return [status for status, _ in answered]
 
-    assert talk(scenario) == [200, 413, 431, 200]
+    assert run_with_harness(scenario) == [200, 413, 431, 200]
 
 
-def test_a_head_that_begins_behind_another_request_has_no_more_room() -> None:
+def test_a_head_after_another_request_has_the_same_size_limit() -> None:
     data, at = post() + post(b"", "x: " + "y" * 400), len(post()) + 200
-    (statuses,) = [[status for status, _ in said] for said, _ in heard([[data[:at], data[at:]]])[1]]
+    (statuses,) = [[status for status, _ in answered] for answered, _ in results_of([[data[:at], data[at:]]])[1]]
     assert statuses == [200, 431]
 
 
-def test_many_requests_at_once_leave_others_their_turn() -> None:
+def test_many_requests_at_once_do_not_block_the_event_loop() -> None:
     turns = 0
 
     async def hasty(request: IncomingRequest, reply: Reply) -> None:
         reply.send(200, [], b"%d" % turns)
 
-    async def scenario(talking: Talk) -> list[bytes]:
+    async def scenario(harness: ServerHarness) -> list[bytes]:
         nonlocal turns
-        wire, client = Wire(), _Client(talking.server)
+        wire, client = Wire(), _Client(harness.server)
         client.connection_made(wire)
         client.data_received(post() * 20)
         for _ in range(60):
@@ -340,15 +340,15 @@ def test_many_requests_at_once_leave_others_their_turn() -> None:
         client.connection_lost(None)
         return [body for _, body in answers(wire.sent)]
 
-    said = talk(scenario, handler=hasty)
-    assert len(said) == 20
-    assert len(set(said)) > 10
+    answered = run_with_harness(scenario, handler=hasty)
+    assert len(answered) == 20
+    assert len(set(answered)) > 10
 
 
 @pytest.mark.parametrize("before", [[], [post()]])
-def test_a_client_that_leaves_in_the_moment_it_asks_is_forgotten(before: list[bytes]) -> None:
-    async def scenario(talking: Talk) -> tuple[int, int]:
-        client = _Client(talking.server)
+def test_a_client_that_leaves_right_after_its_request_is_removed(before: list[bytes]) -> None:
+    async def scenario(harness: ServerHarness) -> tuple[int, int]:
+        client = _Client(harness.server)
         client.connection_made(Wire())
         for sent in before:
             client.data_received(sent)
@@ -358,9 +358,9 @@ def test_a_client_that_leaves_in_the_moment_it_asks_is_forgotten(before: list[by
         client.connection_lost(None)
         for _ in range(5):
             await asyncio.sleep(0)
-        return talking.server.busy, len(talking.server.clients)
+        return harness.server.busy, len(harness.server.clients)
 
-    assert talk(scenario) == (0, 0)
+    assert run_with_harness(scenario) == (0, 0)
 
 
 def test_a_handler_that_fails_after_its_answer_closes_the_connection() -> None:
@@ -368,8 +368,8 @@ def test_a_handler_that_fails_after_its_answer_closes_the_connection() -> None:
         reply.send(200, [], b"said")
         raise RuntimeError
 
-    async def scenario(talking: Talk) -> tuple[bytes, bool]:
-        wire, client = Wire(), _Client(talking.server)
+    async def scenario(harness: ServerHarness) -> tuple[bytes, bool]:
+        wire, client = Wire(), _Client(harness.server)
         client.connection_made(wire)
         client.data_received(post())
         task = client.task
@@ -379,11 +379,11 @@ def test_a_handler_that_fails_after_its_answer_closes_the_connection() -> None:
         client.connection_lost(None)
         return wire.sent, wire.closed
 
-    sent, closed = talk(scenario, handler=failing)
+    sent, closed = run_with_harness(scenario, handler=failing)
     assert (answers(sent), closed) == ([(200, b"said")], True)
 
 
-# What the gateway finds out about a head.
+# Facts about a head that the gateway caches.
 
 
 def locked(key: str, port: int) -> tuple[Config, dict[str, str]]:
@@ -392,21 +392,21 @@ def locked(key: str, port: int) -> tuple[Config, dict[str, str]]:
     return checked(config, "test"), {"KEY_one": "one", "KEY_two": "two"}
 
 
-async def asked_in_a_row(port: int, *sent: Callable[[], bytes]) -> list[int]:
-    """Statuses of requests on one connection."""
+async def statuses_in_a_row(port: int, *sent: Callable[[], bytes]) -> list[int]:
+    """The statuses of requests on one connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    said = []
+    answered = []
     for one in sent:
         writer.write(one())
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         length = next(int(line.split(":")[1]) for line in head.splitlines() if line.startswith("content-length"))
         await reader.readexactly(length)
-        said.append(int(head.split()[1]))
+        answered.append(int(head.split()[1]))
     writer.close()
-    return said
+    return answered
 
 
-def test_who_was_admitted_is_asked_again_when_the_keys_change() -> None:
+def test_a_known_head_is_checked_again_after_a_change_of_keys() -> None:
     sent = request("/v1/chat/completions", payloads.request("openai-chat"), {"authorization": "Bearer one"})
 
     async def scenario() -> tuple[list[int], list[int]]:
@@ -424,27 +424,27 @@ def test_who_was_admitted_is_asked_again_when_the_keys_change() -> None:
                 return reloaded
 
             ways = [lambda: sent, lambda: sent, after("two"), lambda: sent, after("one"), lambda: sent]
-            said = await asked_in_a_row(front.port, *ways)
+            answered = await statuses_in_a_row(front.port, *ways)
             wrong = sent.replace(b"Bearer one", b"Bearer uno")
-            strangers = await asked_in_a_row(front.port, *[lambda: wrong] * 3)
+            strangers = await statuses_in_a_row(front.port, *[lambda: wrong] * 3)
         await upstream.stop(0)
-        return said, strangers
+        return answered, strangers
 
     assert run(scenario()) == ([200, 200, 401, 401, 200, 200], [401, 401, 401])
 
 
-def test_requests_with_one_head_share_their_headers_and_each_tells_its_length() -> None:
+def test_requests_with_one_head_share_headers_and_keep_their_own_length() -> None:
     seen: list[IncomingRequest] = []
 
     async def note(request: IncomingRequest, reply: Reply) -> None:
         seen.append(request)
         reply.send(200, [], b"")
 
-    async def scenario(talking: Talk) -> None:
-        await talking.client([post(), post(b"one more"), post(b""), post(b"other", "x: y")])
-        await talking.client([post(b"elsewhere")])
+    async def scenario(harness: ServerHarness) -> None:
+        await harness.client([post(), post(b"one more"), post(b""), post(b"other", "x: y")])
+        await harness.client([post(b"elsewhere")])
 
-    talk(scenario, handler=note)
+    run_with_harness(scenario, handler=note)
     lengths = [len(one.body) for one in seen]
     assert [one.all_headers().get("content-length") for one in seen] == [str(length) for length in lengths]
     first, second, third, other, elsewhere = seen
@@ -454,7 +454,7 @@ def test_requests_with_one_head_share_their_headers_and_each_tells_its_length() 
     assert other.headers == {"host": "x", "x": "y", "content-length": "5"}
 
 
-def test_exchanges_with_one_head_show_each_its_own_request() -> None:
+def test_exchanges_with_one_head_show_their_own_requests() -> None:
     async def scenario() -> list[Any]:
         async with gateway_to(ScriptedUpstream(whole("openai-chat")), environment={}) as front:
             bodies = [payloads.request("openai-chat") + b" " * i for i in range(4)]
@@ -466,20 +466,20 @@ def test_exchanges_with_one_head_show_each_its_own_request() -> None:
     assert run(scenario()) == [0] * 4
 
 
-def test_pages_and_keys_in_an_address_are_looked_at_each_time() -> None:
+def test_origins_and_keys_in_addresses_are_checked_for_every_request() -> None:
     body = payloads.request("openai-chat")
 
     async def scenario() -> list[Any]:
         async with gateway_to(ScriptedUpstream(whole("openai-chat")), environment={}) as front:
             paths = [("/v1/chat/completions", {"origin": "http://localhost:1"}), ("/v1/chat/completions", {})]
-            said = [(await front.ask(path, body, headers)).headers for path, headers in paths * 3]
+            answered = [(await front.ask(path, body, headers)).headers for path, headers in paths * 3]
             google = payloads.request("gemini")
             keyed = [(await front.ask("/v1beta/models/m:generateContent?key=k", google)) for _ in range(3)]
             shown = [(await front.exchange(received))["headers"] for received in keyed]
             sizes = [len(google)] * 3
             assert [int(one["content-length"]) for one in shown] == sizes
             return [
-                ["access-control-allow-origin" in headers for headers in said],
+                ["access-control-allow-origin" in headers for headers in answered],
                 ["x-goog-api-key" in one for one in shown],
             ]
 

@@ -1,4 +1,4 @@
-"""The HTTP server: requests however they are cut, replies whole and in pieces, bounds, and clients that leave."""
+"""The HTTP server: requests with any cut, replies whole and in pieces, bounds, and clients that leave."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.gateway.http.server import Bounds, Gone, IncomingRequest, Reply, Server, _Client
 
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Any]]
+ClientSide = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Any]]
 
 
 async def echo(request: IncomingRequest, reply: Reply) -> None:
@@ -22,13 +22,13 @@ async def echo(request: IncomingRequest, reply: Reply) -> None:
     reply.send(200, [("x-seen", request.headers.get("x-a", ""))], body)
 
 
-def talk(talking: Talk, handler: Any = echo, bounds: Bounds | None = None) -> Any:
+def run_with_server(client_side: ClientSide, handler: Any = echo, bounds: Bounds | None = None) -> Any:
     async def inner() -> Any:
         server = Server(handler, bounds)
         port = await server.start("127.0.0.1", 0)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:
-            return await asyncio.wait_for(talking(reader, writer), 20)
+            return await asyncio.wait_for(client_side(reader, writer), 20)
         finally:
             writer.close()
             await server.stop(1)
@@ -47,8 +47,8 @@ CHUNKED = b"POST /c HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r
 
 
 @pytest.mark.parametrize("step", [1, 7, 1000])
-def test_requests_are_read_however_they_are_cut(step: int) -> None:
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[Any]:
+def test_requests_are_read_with_any_cut(step: int) -> None:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[Any]:
         for i in range(0, len(POST), step):
             writer.write(POST[i : i + step])
             await writer.drain()
@@ -57,23 +57,23 @@ def test_requests_are_read_however_they_are_cut(step: int) -> None:
         writer.write(CHUNKED)
         return [first, await one_answer(reader)]
 
-    assert talk(talking) == [
+    assert run_with_server(client_side) == [
         ("HTTP/1.1 200 OK", b"POST /a%20b?c=d hello"),
         ("HTTP/1.1 200 OK", b"POST /c? hello"),
     ]
 
 
 def test_requests_sent_together_are_answered_in_order() -> None:
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
         writer.write(POST + CHUNKED)
         await asyncio.sleep(0.05)
         writer.write(POST)
         return [(await one_answer(reader))[1] for _ in range(3)]
 
-    assert talk(talking) == [b"POST /a%20b?c=d hello", b"POST /c? hello", b"POST /a%20b?c=d hello"]
+    assert run_with_server(client_side) == [b"POST /a%20b?c=d hello", b"POST /c? hello", b"POST /a%20b?c=d hello"]
 
 
-def test_expect_is_answered_and_old_clients_get_no_chunks() -> None:
+def test_expect_is_answered_and_http_1_0_clients_get_no_chunks() -> None:
     async def stream(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [])
         reply.write(b"a")
@@ -92,11 +92,11 @@ def test_expect_is_answered_and_old_clients_get_no_chunks() -> None:
         writer.write(b"GET / HTTP/1.0\r\n\r\n")
         return await reader.read()
 
-    assert talk(expecting) == b"HTTP/1.1 100 Continue\r\n\r\n"
-    assert talk(old, stream).endswith(b"\r\n\r\nab")
+    assert run_with_server(expecting) == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert run_with_server(old, stream).endswith(b"\r\n\r\nab")
 
 
-def test_pieces_leave_at_once_and_end_in_chunks() -> None:
+def test_pieces_leave_at_once_as_chunks() -> None:
     async def stream(request: IncomingRequest, reply: Reply) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         reply.write(b"one")
@@ -104,12 +104,12 @@ def test_pieces_leave_at_once_and_end_in_chunks() -> None:
         reply.write(b"two")
         reply.end()
 
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
         writer.write(POST)
         await reader.readuntil(b"\r\n\r\n")
         return [await reader.readuntil(b"\r\n") for _ in range(6)]
 
-    assert talk(talking, stream) == [b"3\r\n", b"one\r\n", b"3\r\n", b"two\r\n", b"0\r\n", b"\r\n"]
+    assert run_with_server(client_side, stream) == [b"3\r\n", b"one\r\n", b"3\r\n", b"two\r\n", b"0\r\n", b"\r\n"]
 
 
 @pytest.mark.parametrize(
@@ -124,39 +124,39 @@ def test_pieces_leave_at_once_and_end_in_chunks() -> None:
         (b"POST / HT", 408),
     ],
 )
-def test_what_is_too_large_too_late_or_no_http_is_refused(sent: bytes, status: int) -> None:
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+def test_a_request_that_is_too_large_too_late_or_no_http_is_refused(sent: bytes, status: int) -> None:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(sent)
         return await reader.read()
 
     seconds = 0.3 if status == 408 else 20.0
     bounds = Bounds(head=2000, body=1500, head_seconds=seconds, body_seconds=seconds)
-    assert talk(talking, bounds=bounds).startswith(b"HTTP/1.1 %d " % status)
+    assert run_with_server(client_side, bounds=bounds).startswith(b"HTTP/1.1 %d " % status)
 
 
 @pytest.mark.parametrize("head", [b"", b"x: y\r\n" * 400])
-def test_who_is_refused_is_answered_by_the_headers_that_have_come(head: bytes) -> None:
+def test_a_refusal_uses_the_headers_that_have_arrived(head: bytes) -> None:
     seen: list[dict[str, str]] = []
 
     async def note(request: IncomingRequest, reply: Reply) -> None:
         seen.append(request.headers)
         reply.send(request.refusal[0] if request.refusal else 200, [], b"")
 
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(b"POST / HTTP/1.1\r\nanthropic-version: 1\r\n" + head + b"z: " + b"z" * 3000)
         return await reader.read()
 
-    assert talk(talking, note, bounds=Bounds(head=2000)).startswith(b"HTTP/1.1 431 ")
+    assert run_with_server(client_side, note, bounds=Bounds(head=2000)).startswith(b"HTTP/1.1 431 ")
     assert seen[0]["anthropic-version"] == "1"
 
 
-def test_a_silent_connection_is_closed_without_a_word() -> None:
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+def test_a_silent_connection_is_closed_without_an_answer() -> None:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(POST)
         await one_answer(reader)
         return await reader.read()
 
-    assert talk(talking, bounds=Bounds(idle_seconds=0.05)) == b""
+    assert run_with_server(client_side, bounds=Bounds(idle_seconds=0.05)) == b""
 
 
 def test_a_client_that_leaves_cancels_its_request_at_once() -> None:
@@ -169,17 +169,17 @@ def test_a_client_that_leaves_cancels_its_request_at_once() -> None:
             left.set()
             raise
 
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         writer.write(POST)
         await asyncio.sleep(0.05)
         writer.transport.abort()
         await asyncio.wait_for(left.wait(), 1)
         return True
 
-    assert talk(talking, slow)
+    assert run_with_server(client_side, slow)
 
 
-def test_a_client_that_reads_slowly_is_waited_for_but_not_for_ever() -> None:
+def test_the_wait_for_a_slow_reader_is_limited() -> None:
     sent = 0
     ended: list[str] = []
 
@@ -195,13 +195,13 @@ def test_a_client_that_reads_slowly_is_waited_for_but_not_for_ever() -> None:
             ended.append("gone")
             raise
 
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
         writer.write(POST)
         while not ended:
             await asyncio.sleep(0.05)
         return sent
 
-    assert talk(talking, flood, Bounds(drain_seconds=0.2)) < 10_000 * 65536 / 2
+    assert run_with_server(client_side, flood, Bounds(drain_seconds=0.2)) < 10_000 * 65536 / 2
 
 
 def test_an_answer_that_is_not_finished_breaks_the_connection() -> None:
@@ -209,22 +209,22 @@ def test_an_answer_that_is_not_finished_breaks_the_connection() -> None:
         reply.start(200, [])
         reply.write(b"half")
 
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(POST)
         try:
             return await reader.read()
         except ConnectionResetError:
             return b"reset"
 
-    assert not talk(talking, half).endswith(b"0\r\n\r\n")
+    assert not run_with_server(client_side, half).endswith(b"0\r\n\r\n")
 
 
-def test_each_request_of_a_connection_finds_its_reply_anew() -> None:
-    """After a whole answer, after one in pieces, and after a client of old that wants its connection kept."""
-    begun: list[tuple[int, bool, bool]] = []
+def test_each_request_of_a_connection_has_a_fresh_reply() -> None:
+    """The earlier answer is whole, in pieces, or for an HTTP/1.0 client with keep-alive."""
+    started: list[tuple[int, bool, bool]] = []
 
     async def either(request: IncomingRequest, reply: Reply) -> None:
-        begun.append((reply.status, reply.started, reply.ended))
+        started.append((reply.status, reply.started, reply.ended))
         if request.path == "/whole":
             reply.send(201, [], b"")
             return
@@ -234,8 +234,8 @@ def test_each_request_of_a_connection_finds_its_reply_anew() -> None:
         reply.end()
         assert reply.ended
 
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
-        said = []
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
+        statuses = []
         old = b"GET /whole HTTP/1.0\r\nconnection: keep-alive\r\n\r\n"
         known = [b"POST /%b HTTP/1.1\r\ncontent-length: 0\r\n\r\n" % name for name in (b"whole", b"parts")]
         for sent in (*known, *known, old, *known, old, *known):
@@ -243,44 +243,44 @@ def test_each_request_of_a_connection_finds_its_reply_anew() -> None:
             head = await reader.readuntil(b"\r\n\r\n")
             if b"chunked" in head:
                 await reader.readuntil(b"\r\n0\r\n\r\n")
-            said.append(head.split()[1] + (b" chunked" if b"chunked" in head else b""))
-        return said
+            statuses.append(head.split()[1] + (b" chunked" if b"chunked" in head else b""))
+        return statuses
 
     pair = [b"201", b"202 chunked"]
-    assert talk(talking, either) == [*pair, *pair, b"201", *pair, b"201", *pair]
-    assert begun == [(0, False, False)] * 10
+    assert run_with_server(client_side, either) == [*pair, *pair, b"201", *pair, b"201", *pair]
+    assert started == [(0, False, False)] * 10
 
 
-def test_an_answer_that_is_given_while_draining_says_that_it_is_the_last() -> None:
+def test_an_answer_while_draining_closes_its_connection() -> None:
     async def inner() -> bytes:
-        begun, received = asyncio.Event(), asyncio.Event()
+        started, received = asyncio.Event(), asyncio.Event()
 
         async def waiting(request: IncomingRequest, reply: Reply) -> None:
-            begun.set()
+            started.set()
             await received.wait()
             reply.send(200, [], b"done")
 
         server = Server(waiting)
         reader, writer = await asyncio.open_connection("127.0.0.1", await server.start("127.0.0.1", 0))
         writer.write(POST)
-        await begun.wait()
+        await started.wait()
         stopping = asyncio.ensure_future(server.stop(5))
         await asyncio.sleep(0.05)
         received.set()
-        said = await reader.read()
+        answer = await reader.read()
         assert await stopping
         writer.close()
-        return said
+        return answer
 
     assert b"\r\nconnection: close\r\n\r\ndone" in asyncio.run(inner())
 
 
-def test_a_connection_that_comes_in_the_moment_of_draining_serves_one_request() -> None:
+def test_a_connection_that_opens_while_draining_serves_one_request() -> None:
     async def inner() -> bool:
         server = Server(echo)
         await server.start("127.0.0.1", 0)
         client = _Client(server)
-        await server.stop(1)  # after it was accepted, and before it is made
+        await server.stop(1)  # after the system accepted the connection, and before the server has it
         client.connection_made(Mock())
         return client.keep_alive
 
@@ -308,50 +308,50 @@ def test_draining_lets_requests_finish() -> None:
     assert received.endswith(b"done")
 
 
-# A client that leaves, and one that never comes to its end.
+# A client that leaves, and a client that never finishes its request.
 
 
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize(
-    "scripted",
+    "following",
     [b"", b"\r\n", b"\r\n\r\n", b"junk", POST, POST[:40], POST * 3000],
     ids=["nothing", "a line end", "two", "junk", "a request", "half a request", "requests beyond what is read ahead"],
 )
-def test_a_client_that_leaves_is_noticed_whatever_stands_behind_its_request(scripted: bytes, known: bool) -> None:
-    begun, left = asyncio.Event(), asyncio.Event()
+def test_a_client_that_leaves_is_noticed_with_any_bytes_after_its_request(following: bytes, known: bool) -> None:
+    started, left = asyncio.Event(), asyncio.Event()
 
     async def waiting(request: IncomingRequest, reply: Reply) -> None:
         if request.path == "/first":
             reply.send(200, [], b"")
             return
-        begun.set()
+        started.set()
         try:
             await asyncio.sleep(30)
         except asyncio.CancelledError:
             left.set()
             raise
 
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if known:  # heads that were seen before take another way
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if known:  # a cached head takes another path
             writer.write(b"POST /first HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\nab" * 2)
             await one_answer(reader)
             await one_answer(reader)
         writer.write(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\nab")
-        await begun.wait()
-        writer.write(scripted)
+        await started.wait()
+        writer.write(following)
         await asyncio.sleep(0.05)
         writer.close()
         await asyncio.wait_for(left.wait(), 5)
 
-    talk(talking, waiting)
+    run_with_server(client_side, waiting)
 
 
-def test_a_line_end_behind_a_request_is_no_part_of_the_next() -> None:
+def test_a_line_end_after_a_request_is_no_part_of_the_next() -> None:
     async def slow(request: IncomingRequest, reply: Reply) -> None:
         await asyncio.sleep(0.05)
         await echo(request, reply)
 
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[Any]:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[Any]:
         answers = []
         for _ in range(3):
             writer.write(POST)
@@ -360,7 +360,7 @@ def test_a_line_end_behind_a_request_is_no_part_of_the_next() -> None:
             answers.append(await one_answer(reader))
         return answers
 
-    assert [status for status, _ in talk(talking, slow)] == ["HTTP/1.1 200 OK"] * 3
+    assert [status for status, _ in run_with_server(client_side, slow)] == ["HTTP/1.1 200 OK"] * 3
 
 
 DRIPS = {
@@ -373,11 +373,11 @@ DRIPS = {
 
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("what", DRIPS)
-def test_a_request_that_drips_has_a_time_in_all(what: str, known: bool) -> None:
-    """Each piece comes in time; all of them together do not."""
+def test_a_slow_request_has_a_total_time_limit(what: str, known: bool) -> None:
+    """Each piece arrives in time, but the whole request does not."""
     begin, drop = DRIPS[what]
 
-    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, bytes]:
+    async def client_side(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, bytes]:
         if known:
             writer.write(begin.replace(b"50000", b"1") + b"x" if what == "a body" else POST)
             await one_answer(reader)
@@ -389,6 +389,6 @@ def test_a_request_that_drips_has_a_time_in_all(what: str, known: bool) -> None:
         return answered.result()
 
     bounds = Bounds(head_seconds=0.5, body_seconds=5, request_seconds=0.5, idle_seconds=0.5)
-    status, why = talk(talking, echo, bounds)
+    status, why = run_with_server(client_side, echo, bounds)
     assert status.startswith("HTTP/1.1 408 ")
     assert b"in time" in why
