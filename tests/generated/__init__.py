@@ -1,1 +1,1 @@
-"""Traffic generated from the providers' own schemas: what no recording showed."""
+"""Tests with documents that are generated from the schemas of the providers, to find cases that no recording has."""

@@ -1,5 +1,6 @@
-"""Owns which schemas are drawn from, and the drawn documents of each dialect: the provider's own schema and, where an
-SDK says more, the SDK's types."""
+"""Owns the list of schemas and the documents that are generated ("drawn") from them, for each dialect.
+
+The schema is that of the provider, or the types of the SDK where they are more complete."""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ from tests.recorded.marked_documents import Marked
 Json = Any
 Kind = str
 _PLACE = "#/components/schemas/"
-_MOST = 400  # documents of one schema: far beyond what any of them needs
+_MOST = 400  # maximum number of documents of one schema: far more than any schema needs
 
 
 class Source(NamedTuple):
-    """One schema: the specification it stands in, and its name there."""
+    """One schema: its specification, and its name in the specification."""
 
     document: str
     name: str
@@ -64,7 +65,7 @@ SOURCES: dict[tuple[str, Kind], tuple[Source, ...]] = {
 
 @cache
 def _types(name: str) -> Json:
-    """The schema that an SDK's own type states."""
+    """Return the schema of a type of an SDK."""
     module, _, kind = name.rpartition(".")
     schema = from_openapi(stated(getattr(import_module(module), kind)))
     return {"$defs": schema.pop("$defs", {}), "root": schema}
@@ -72,7 +73,7 @@ def _types(name: str) -> Json:
 
 @cache
 def _document(name: str) -> Json:
-    if name == "gemini":  # with what Vertex adds
+    if name == "gemini":  # with the additions of Vertex
         return gemini._document()
     return schema_sources.document(name)
 
@@ -86,7 +87,7 @@ def drawer(dialect: str, source: Source, seed: int) -> Drawer:
 
 
 class Drawn(NamedTuple):
-    """One document that was drawn."""
+    """One generated document."""
 
     id: str
     dialect: str
@@ -100,7 +101,7 @@ class Drawn(NamedTuple):
 
 @cache
 def drawn(dialect: str, kind: Kind) -> tuple[Drawn, ...]:
-    """Documents of one dialect and kind in which every choice of its schemas was taken."""
+    """Return documents of one dialect and kind. Together they have every choice of its schemas."""
     if dialect == code_assist.NAME:
         return tuple([_wrapped(one, number) for number, one in enumerate(drawn("gemini", kind))])
     out: list[Drawn] = []
@@ -116,11 +117,11 @@ def drawn(dialect: str, kind: Kind) -> tuple[Drawn, ...]:
 
 
 DRAWN_FROM_TYPES = {Source("gemini", "GenerateContentResponse"), Source("ollama", "ChatResponse")}
-"""Schemas that are drawn from although the published documents are absent: the SDK's types state the same."""
+"""Schemas that are used even without the published documents: the types of the SDK are equivalent."""
 
 
 def _sources(dialect: str, kind: Kind) -> list[Source]:
-    """Without the published documents only types of an SDK are drawn from, where they are listed as a source."""
+    """Return the schemas to use. Without the published documents these are only types of an SDK that are listed."""
     listed = SOURCES[dialect, kind]
     found = [
         one for one in listed if schema_sources.are_published() or one.document == "sdk" or one in DRAWN_FROM_TYPES
@@ -139,7 +140,7 @@ def _wrapped(one: Drawn, number: int) -> Drawn:
 
 
 def marked(one: Drawn) -> Marked:
-    """The document with the places of its marks."""
+    """Return the document with the places of its marks."""
     places: dict[str, list[tuple[str | int, ...]]] = {}
     _scan(one.value, (), places)
     return Marked(one.body, places)

@@ -1,8 +1,8 @@
-"""Owns streams of drawn answers: each answer told piece by piece, in the legal grammar of its dialect.
+"""Owns streams of generated answers: each answer in pieces, in the legal grammar of its dialect.
 
-What a writer of ours would never send is drawn as well: chunks of Chat, Gemini and Ollama are cut out of the drawn
-answer here, so that every field stands in some chunk, and events that say only how far a hosted tool has come are put
-between those of Responses.
+Some of these streams a writer of the library would never send. Chunks of Chat, Gemini and Ollama are cut out of the
+generated answer here, so that every field is in some chunk. Between the events of Responses there are events that only
+report the progress of a hosted tool.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Json = Any
 
 @cache
 def streams(dialect: str) -> tuple[Drawn, ...]:
-    """The drawn answers of a dialect as streams; `value` is the raw stream."""
+    """Return the generated answers of a dialect as streams; `value` is the raw stream."""
     out: list[Drawn] = []
     for number, one in enumerate(drawn(dialect, "response")):
         try:
-            out.append(Drawn(one.id, dialect, "stream", _told(dialect, one, number)))
+            out.append(Drawn(one.id, dialect, "stream", _raw_stream(dialect, one, number)))
         except FaultError:
-            continue  # an answer that says of itself that it failed
+            continue  # an answer with the status "failed"
     return tuple(out)
 
 
-def _told(dialect: str, one: Drawn, number: int) -> bytes:
+def _raw_stream(dialect: str, one: Drawn, number: int) -> bytes:
     if dialect == code_assist.NAME:
         inner = "".join([_frame(chunk) for chunk in _gemini(one.value["response"])])
         return code_assist.wrap_stream(inner.encode(), number)
@@ -48,7 +48,7 @@ def _told(dialect: str, one: Drawn, number: int) -> bytes:
 
 
 def written(dialect: str, one: Drawn) -> bytes:
-    """The answer as our own writer tells it."""
+    """Return the stream of the answer that the writer of the library makes."""
     under = context(dialect, dialect)
     answer = get(dialect).read_response(one.body, under)
     writer = get(dialect).writer(under)
@@ -63,13 +63,13 @@ _IN_PIECES = ("content", "annotations", "refusal", "images", "function_call", "t
 
 
 def _chat(body: Json) -> Iterator[Json]:
-    """Texts and arguments in two pieces, calls by their number, the end and the figures in chunks of their own."""
+    """Cut texts and arguments into two pieces, with one chunk for each call, one for the end and one for the usage."""
     frame = {name: value for name, value in body.items() if name not in ("choices", "usage")}
     frame["object"] = "chat.completion.chunk"
     for choice in body["choices"]:
         message, index = choice["message"], choice["index"]
-        said = {name: value for name, value in message.items() if name not in _IN_PIECES}
-        first: dict[str, Json] = {"delta": {**said, "content": ""}, "finish_reason": None, "index": index}
+        fixed = {name: value for name, value in message.items() if name not in _IN_PIECES}
+        first: dict[str, Json] = {"delta": {**fixed, "content": ""}, "finish_reason": None, "index": index}
         if "logprobs" in choice:
             first["logprobs"] = choice["logprobs"]
         yield {**frame, "choices": [first]}
@@ -95,13 +95,13 @@ def _call(call: Json, number: int) -> Iterator[Json]:
 
 
 def _halves(text: str) -> tuple[str, ...]:
-    """A text in two pieces, a mark whole in one of them."""
+    """Cut a text into two pieces, with a whole mark in one of them."""
     place = text.find("mk")
     return (text[:place], text[place:]) if place > 0 else (text,) if text else ()
 
 
 def _gemini(body: Json) -> Iterator[Json]:
-    """One part a chunk; what is said of the whole stands in the last chunk of each candidate, figures in the last."""
+    """Write one part in each chunk. Fields of the candidate are in its last chunk, the usage in the last chunk."""
     frame = {name: value for name, value in body.items() if name in ("modelVersion", "responseId", "createTime")}
     rest = {name: value for name, value in body.items() if name != "candidates"}
     chunks: list[Json] = []
@@ -117,7 +117,7 @@ def _gemini(body: Json) -> Iterator[Json]:
 
 
 def _ollama(body: Json) -> Iterator[Json]:
-    """Thoughts, text and calls in lines of their own; the figures in the last."""
+    """Write thoughts, text and calls in separate lines, and the counts in the last line."""
     message = body["message"]
     frame = {"model": body["model"], "created_at": body["created_at"], "done": False}
     for name in ("thinking", "content"):
@@ -133,8 +133,8 @@ CUT: dict[str, Callable[[Json], Iterator[Json]]] = {"openai-chat": _chat, "openr
 ENDS = {"openai-chat": b"data: [DONE]\n\n", "openrouter": b"data: [DONE]\n\n"}
 
 
-def asides() -> Iterator[tuple[str, bytes]]:
-    """Drawn events of Responses that only say how far a hosted tool has come, each as a frame."""
+def progress_events() -> Iterator[tuple[str, bytes]]:
+    """Return generated events of Responses that only report the progress of a hosted tool, each as a frame."""
     draw = drawer("openai-responses", Source("openai", "ResponseStreamEvent"), 1)
     for _ in range(_MOST):
         if not draw.missing:

@@ -1,4 +1,4 @@
-"""Owns the laws over what was drawn. Each takes one document and gives what breaks the law in it."""
+"""Owns the laws for generated documents. Each function takes one document and returns what breaks the law in it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def translated(one: Drawn, target: str, body: bytes | None = None) -> Translatio
 
 
 def identity(one: Drawn) -> list[str]:
-    """It reads; written again in its own dialect it is the same JSON value up to spelling; and it settles."""
+    """The document can be read. Written in its own dialect it has the same JSON value up to spelling. Read again, it
+    has the same canon value."""
     dialect, under = get(one.dialect), context(one.dialect, one.dialect)
     first: Request | Response
     second: Request | Response
@@ -55,7 +56,7 @@ def identity(one: Drawn) -> list[str]:
 
 
 def _plain(dialect: str, value: Json) -> Json:
-    """The document without what says nothing: objects of nothing but nulls, hosted tools of Gemini side by side."""
+    """Drop values without a meaning, such as empty objects, and give each hosted tool of Gemini a separate object."""
     if isinstance(value, list):
         return [_plain(dialect, item) for item in value]
     if not isinstance(value, dict):
@@ -63,7 +64,7 @@ def _plain(dialect: str, value: Json) -> Json:
     out = {name: _plain(dialect, item) for name, item in value.items()}
     out = {name: item for name, item in out.items() if item != {} or name in _MEANT or "input" in name}
     if dialect in ("gemini", "code-assist") and isinstance(out.get("tools"), list):
-        # Several hosted tools may stand in one object; functions come first, as one list.
+        # One object may have several hosted tools; functions come first, as one list.
         single = [{name: item} for tool in out["tools"] for name, item in tool.items() if name != _FUNCTIONS]
         functions = [one for tool in out["tools"] for one in tool.get(_FUNCTIONS) or ()]
         out["tools"] = [*functions, *sorted(single, key=str)]
@@ -86,14 +87,14 @@ def _settled(value: Request | Response) -> Json:
 
 
 def silent(one: Drawn, out: Translation) -> list[str]:
-    """Every mark arrives, or a loss names its place."""
+    """Every mark is in the output, or a loss names its place."""
     return [
         text for text in marked_documents.silent(marked(one), out.body, out.losses) if not excused(text, out.losses)
     ]
 
 
 def excused(leaf: str, losses: tuple[Loss, ...]) -> bool:
-    """Losses that name a place beside the leaf: citations hang on texts, what is said of a whole goes with it."""
+    """Whether a loss with a place next to the leaf explains the leaf: citations belong to texts, names to turns."""
     for loss in losses:
         if loss.code.startswith("citation.") and any(name in leaf for name in _CITATIONS):
             return True
@@ -107,11 +108,11 @@ def excused(leaf: str, losses: tuple[Loss, ...]) -> bool:
 _CITATIONS = ("citationMetadata", "groundingMetadata", "/annotations/")
 
 
-def unheard(one: Drawn, target: str, seen: set[tuple[str, ...]]) -> Iterator[str]:
-    """Every other leaf changes the translation or its losses when it is left out, or a loss names its place. A leaf of
-    one name and value is left out once."""
+def without_effect(one: Drawn, target: str, seen: set[tuple[str, ...]]) -> Iterator[str]:
+    """Remove each leaf without a mark: the translation or its losses must change, or a loss must name the place. A leaf
+    with the same name and value is removed only once."""
     try:
-        whole = _heard(translated(one, target))
+        whole = _outcome(translated(one, target))
     except FaultError:
         return
     for at in _leaves(one.value, ()):
@@ -129,7 +130,7 @@ def unheard(one: Drawn, target: str, seen: set[tuple[str, ...]]) -> Iterator[str
             holder = holder[step]
         del holder[at[-1]]
         try:
-            other = _heard(translated(one, target, msgspec.json.encode(less)))
+            other = _outcome(translated(one, target, msgspec.json.encode(less)))
         except (WireError, FaultError):
             continue
         if other == whole and not _named(at, whole[1]):
@@ -137,17 +138,17 @@ def unheard(one: Drawn, target: str, seen: set[tuple[str, ...]]) -> Iterator[str
 
 
 def _turn(key: tuple[str, ...], source: str, target: str) -> bool:
-    """Whether it is this target's turn: each leaf is left out on the way to two of them."""
+    """Whether this target tests the leaf: each leaf is removed for two of the targets only."""
     others = [name for name in names() if name != source]
     return (zlib.crc32("/".join(key).encode()) + others.index(target)) % len(others) < 2
 
 
-def _heard(out: Translation) -> tuple[bytes, frozenset[Loss]]:
+def _outcome(out: Translation) -> tuple[bytes, frozenset[Loss]]:
     return out.body, frozenset(out.losses)
 
 
 def _leaves(value: Json, at: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
-    """Where numbers, flags and words of the protocol stand; nulls say nothing, and marks are looked for elsewhere."""
+    """Yield the places of numbers, flags and protocol words. Nulls have no meaning, and `silent` searches for marks."""
     if isinstance(value, dict):
         for name, item in value.items():
             if name not in ("type", "role", "model"):
@@ -179,18 +180,18 @@ def _named(at: tuple[str | int, ...], losses: frozenset[Loss]) -> bool:
 
 
 def as_case(one: Drawn) -> Case:
-    """The drawn document, as the laws take it."""
+    """Return the generated document in the form that the laws take."""
     return Case(one.id, one.dialect, cast(Kind, one.kind), one.body, MODEL)
 
 
 def legal(one: Drawn, out: Translation, target: str) -> list[str]:
-    """In another dialect it is what that dialect's official judge calls legal, and a conversation by its rules."""
+    """In another dialect the document is legal by the official types of that dialect and by its conversation rules."""
     case = as_case(one)
     return [] if passes_with_its_faults(case, target) else unlawful(case, out, target, MODEL)
 
 
 def came_back(one: Drawn, target: str) -> list[str]:
-    """A to B to A is A minus the reported losses."""
+    """A to B to A equals A minus the reported losses."""
     case = as_case(one)
     if one.kind == "request":
         return round_trip.request(case, target, request_there_and_back(case, target))

@@ -1,5 +1,5 @@
-"""Owns what makes a drawn answer one that a server would give: figures that add up, an end that fits what was said, the
-number of each choice. Nothing else of what was drawn is touched.
+"""Owns the changes that make a generated answer plausible: counts that add up, an end that fits the content, and the
+number of each choice. All other values stay as generated.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ Json = Any
 
 
 def arranged(dialect: str, body: Json) -> Json:
-    """The drawn answer as one that ended."""
+    """Turn the generated answer into a complete one."""
     ARRANGED[dialect](body)
     return body
 
 
 def _details(details: Json, most: int) -> None:
-    """What is counted apart is part of the whole."""
+    """Make each detailed count a part of the total."""
     for name, value in (details or {}).items():
         if isinstance(value, int) and not isinstance(value, bool):
             details[name] = value % 10 if most >= 10 else 0
 
 
 def _within(place: Json, text: str) -> None:
-    """What is cited lies in the text."""
+    """Move the cited range into the text."""
     if "start_index" in place:
         place |= {"start_index": 0, "end_index": min(2, len(text))}
 
@@ -35,7 +35,7 @@ def _chat(body: Json) -> None:
     for i, choice in enumerate(body["choices"]):
         choice["index"] = i
         message = choice["message"]
-        if isinstance(message.get("content"), list):  # the type of requests; answers have a text
+        if isinstance(message.get("content"), list):  # this type is for requests; answers have a text
             message["content"] = GO_ON
         for name in ("name", "model"):
             message.pop(name, None)
@@ -46,9 +46,9 @@ def _chat(body: Json) -> None:
                 detail[kind] = detail.get(kind) or GO_ON
         for image in message.get("images") or ():
             image["type"] = "image_url"
-        said = [detail.get("text") or detail.get("summary") for detail in message.get("reasoning_details") or ()]
-        if any(said):  # OpenRouter says it twice
-            message["reasoning"] = "".join([text for text in said if text])
+        texts = [detail.get("text") or detail.get("summary") for detail in message.get("reasoning_details") or ()]
+        if any(texts):  # OpenRouter has this value twice
+            message["reasoning"] = "".join([text for text in texts if text])
         if not any(message.get(name) for name in ("content", "tool_calls", "refusal", "function_call")):
             message["content"] = GO_ON
         for note in message.get("annotations") or ():
@@ -71,7 +71,7 @@ def _chat(body: Json) -> None:
 
 def _responses(body: Json) -> None:
     if body.get("error") is not None and body["error"]["code"] != "server_error":
-        body["error"] = None  # one kind of failure is enough: there is nothing else to see in it
+        body["error"] = None  # one kind of failure is enough: all kinds have the same fields
     if body.get("error") is not None:
         body["status"] = "failed"
         body["incomplete_details"] = None
@@ -85,12 +85,15 @@ def _responses(body: Json) -> None:
     for i, item in enumerate(body["output"]):
         if "call_id" in item and not item["call_id"]:
             item["call_id"] = f"call_{i}"
-        if item["type"] == "message":  # a refusal is the last word
+        if item["type"] == "message":  # a refusal is the last part
             item["content"].sort(key=lambda part: part["type"] == "refusal")
             for part in item["content"]:
                 for note in part.get("annotations") or ():
                     _within(note, part["text"])
-        if item["type"] in ("function_call", "custom_tool_call"):  # the types of requests; answers name their items
+        if item["type"] in (
+            "function_call",
+            "custom_tool_call",
+        ):  # these types are for requests; answers name their items
             item.setdefault("id", f"item_{i}")
             item.setdefault("status", "completed")
     usage = body.get("usage")
@@ -114,7 +117,7 @@ def _anthropic(body: Json) -> None:
         body["stop_sequence"] = "END"
     if body["stop_reason"] != "refusal":
         body["stop_details"] = None
-    body["usage"]["output_tokens"] += 6000  # thoughts are counted in
+    body["usage"]["output_tokens"] += 6000  # the count includes thoughts
     made = body["usage"].get("cache_creation")
     if made:
         _details(made, 10)
@@ -130,7 +133,7 @@ def _gemini(body: Json) -> None:
         content["role"] = "model"
         content["parts"] = [part for part in gemini_parts(content) if "functionResponse" not in part]
         if not content["parts"] and (i == 0 or i < len(body["candidates"]) - 1):
-            content["parts"] = [{"text": GO_ON}]  # answers begin in the order of their numbers
+            content["parts"] = [{"text": GO_ON}]  # answers start in the order of their numbers
         candidate["finishReason"] = candidate.get("finishReason", "STOP")
         if candidate["finishReason"] == "FINISH_REASON_UNSPECIFIED":
             candidate["finishReason"] = "STOP"
@@ -147,17 +150,17 @@ def _gemini(body: Json) -> None:
 
 
 def _cited(candidate: Json) -> None:
-    """What is cited lies in the text, and its sources among those that are named."""
-    said = "".join([part.get("text", "") for part in candidate["content"]["parts"] if not part.get("thought")])
+    """Move the cited ranges into the text, and make their sources existing sources."""
+    texts = "".join([part.get("text", "") for part in candidate["content"]["parts"] if not part.get("thought")])
     grounding, citation = candidate.get("groundingMetadata") or {}, candidate.get("citationMetadata") or {}
     places = [support.get("segment") for support in grounding.get("groundingSupports") or ()]
     for place in [*places, *(citation.get("citations") or ()), *(citation.get("citationSources") or ())]:
         if place and "endIndex" in place:
-            place |= {"startIndex": 0, "endIndex": min(2, len(said))}
+            place |= {"startIndex": 0, "endIndex": min(2, len(texts))}
         elif place:
             place.pop("startIndex", None)
     for chunk in grounding.get("groundingChunks") or ():
-        for name in list(chunk)[1:]:  # one source each
+        for name in list(chunk)[1:]:  # one source for each citation
             del chunk[name]
     for support in grounding.get("groundingSupports") or ():
         support.pop("groundingChunkIndices", None)

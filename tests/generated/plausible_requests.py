@@ -1,5 +1,7 @@
-"""Owns what makes a drawn request one that a server would take: calls paired with results, turns in a legal order,
-choices that name a declared tool, and fields that exclude each other apart. Nothing else of what was drawn is touched.
+"""Owns the changes that make a generated request one that a server accepts.
+
+Calls are paired with results, turns have a legal order, choices name a declared tool, and of fields that exclude each
+other one stays. All other values stay as generated.
 """
 
 from __future__ import annotations
@@ -12,13 +14,13 @@ GO_ON = "Go on."
 
 
 def arranged(dialect: str, body: Json) -> Json:
-    """The drawn request as a conversation."""
+    """Turn the generated request into a conversation."""
     ARRANGED[dialect](body)
     return body
 
 
 def _either(body: Json, *names: str) -> None:
-    """Only the first of fields that exclude each other stays."""
+    """Keep only the first of fields that exclude each other."""
     for name in [name for name in names if name in body][1:]:
         del body[name]
 
@@ -52,7 +54,7 @@ def _chat(body: Json) -> None:
 
 
 def _chat_turns(messages: Json) -> list[Json]:
-    """Each call is answered at once, and each result answers a call."""
+    """Put the result of each call directly after it, and keep only results that belong to a call."""
     results = [message for message in messages if message["role"] == "tool"]
     out: list[Json] = []
     for message in messages:
@@ -83,7 +85,7 @@ def _chat_turns(messages: Json) -> list[Json]:
 
 
 def _chat_parts(parts: list[Json]) -> list[Json]:
-    """Texts, or exactly one refusal; a file is its data or its id; one way to mark the cache."""
+    """Keep texts, or exactly one refusal. A file has data or an id. Only one form of cache mark stays."""
     for part in parts:
         _either(part, "cache_control", "prompt_cache_breakpoint")
         if part.get("type") == "file":
@@ -122,7 +124,7 @@ def _chat_choice(body: Json) -> None:
 
 # openai-responses
 
-# The result that answers each kind of call, as little of it as may be.
+# The smallest legal result for each kind of call.
 _ANSWERS: dict[str, Json] = {
     "function_call": {"type": "function_call_output", "output": GO_ON},
     "custom_tool_call": {"type": "custom_tool_call_output", "output": GO_ON},
@@ -186,7 +188,7 @@ def _items(items: Json) -> list[Json]:
             if "name" in item:
                 item["name"] = "look"
             out += [{**_CALLS[kind], "call_id": call_id}, item]
-        elif kind == "local_shell_call":  # its result names it by another key
+        elif kind == "local_shell_call":  # the result has another key for the id
             out += [item, {"type": "local_shell_call_output", "id": item["call_id"], "output": GO_ON}]
         elif kind == "local_shell_call_output":
             out += [{**_SHELL, "id": f"lsh_{i}", "call_id": item["id"]}, item]
@@ -203,13 +205,13 @@ def _items(items: Json) -> list[Json]:
                 _media(part)
             if name == "content" and item.get("role") == "assistant" and "input_" in str(item[name]):
                 item["role"] = "user"
-        if isinstance(item.get("content"), list):  # a refusal is the last word
+        if isinstance(item.get("content"), list):  # a refusal is the last part
             item["content"].sort(key=lambda part: part.get("type") == "refusal")
     return [*out, {"role": "user", "content": GO_ON}]
 
 
 def _media(part: Json) -> None:
-    """Media are something: data with a name, an address, or a file of the server."""
+    """Give media exactly one content: data with a name, a URL, or a file of the server."""
     if part.get("type") == "input_image":
         _either(part, "image_url", "file_id")
     if part.get("type") == "input_image" and not (part.get("image_url") or part.get("file_id")):
@@ -244,8 +246,8 @@ def _responses_choice(body: Json) -> None:
 
 # anthropic
 
-_SAID_BY_USERS = frozenset(["tool_result", "image", "document", "search_result", "container_upload"])
-_SAID_BY_ANYONE = frozenset(["text"])
+_USER_BLOCKS = frozenset(["tool_result", "image", "document", "search_result", "container_upload"])
+_BLOCKS_OF_BOTH_ROLES = frozenset(["text"])
 _SERVED = {
     "web_search_tool_result": "web_search",
     "web_fetch_tool_result": "web_fetch",
@@ -260,11 +262,11 @@ _SERVED = {
 def _anthropic(body: Json) -> None:
     body["messages"] = _anthropic_turns(body["messages"])
     body["max_tokens"] = body["max_tokens"] or 1
-    thinking = body.get("thinking") or {}  # its budget is part of the limit
+    thinking = body.get("thinking") or {}  # the limit includes the budget
     if "budget_tokens" in thinking:
         body["max_tokens"] = thinking["budget_tokens"] + 1000
     for tool in body.get("tools") or ():
-        if tool.get("defer_loading"):  # what is not sent is not cached
+        if tool.get("defer_loading"):  # a tool that is not sent has no cache mark
             tool.pop("cache_control", None)
     _marks(body, [0])
     choice = body.get("tool_choice")
@@ -280,39 +282,39 @@ def _anthropic(body: Json) -> None:
 
 
 def _anthropic_turns(messages: Json) -> list[Json]:
-    """Blocks stand in turns of who may say them; results come first, in the turn after the calls they answer."""
+    """Put each block into a turn of a role that may send it. Results are first in the turn after their calls."""
     out: list[Json] = [{"role": "user", "content": GO_ON}]
     for message in messages:
         if isinstance(message["content"], str):
             out.append(message)
             continue
-        said: list[Json] = []
+        model_parts: list[Json] = []
         results: list[Json] = []
-        heard: list[Json] = []
+        user_parts: list[Json] = []
         for block in message["content"]:
             kind = block["type"]
             if kind == "tool_result":
-                said.append({"type": "tool_use", "id": block["tool_use_id"], "name": "look", "input": {}})
+                model_parts.append({"type": "tool_use", "id": block["tool_use_id"], "name": "look", "input": {}})
                 results.append(block)
-            elif kind in _SAID_BY_USERS or (kind in _SAID_BY_ANYONE and message["role"] == "user"):
-                heard.append(block)
+            elif kind in _USER_BLOCKS or (kind in _BLOCKS_OF_BOTH_ROLES and message["role"] == "user"):
+                user_parts.append(block)
             else:
-                said += _said(block)
+                model_parts += _with_its_call(block)
                 if kind == "tool_use":
                     results.append({"type": "tool_result", "tool_use_id": block["id"], "content": GO_ON})
-        if said:
-            out.append({"role": "assistant", "content": said})
-        if heard and not any(block["type"] == "text" for block in heard):
-            heard.append({"type": "text", "text": GO_ON})
-        if results or heard:
-            out.append({"role": "user", "content": results + heard})
+        if model_parts:
+            out.append({"role": "assistant", "content": model_parts})
+        if user_parts and not any(block["type"] == "text" for block in user_parts):
+            user_parts.append({"type": "text", "text": GO_ON})
+        if results or user_parts:
+            out.append({"role": "user", "content": results + user_parts})
     if out[-1]["role"] == "assistant":
         out.append({"role": "user", "content": GO_ON})
     return out
 
 
-def _said(block: Json) -> list[Json]:
-    """A block of the assistant, with the call that the server's result belongs to, or the server's result."""
+def _with_its_call(block: Json) -> list[Json]:
+    """Return a block of the assistant. Before a result of the server, add its call."""
     kind = block["type"]
     if kind in _SERVED:
         return [{"type": "server_tool_use", "id": block["tool_use_id"], "name": _SERVED[kind], "input": {}}, block]
@@ -323,7 +325,7 @@ def _said(block: Json) -> list[Json]:
 
 
 def _marks(value: Json, count: list[int]) -> None:
-    """At most four cache marks."""
+    """Keep at most four cache marks."""
     if isinstance(value, dict):
         if value.get("cache_control"):
             count[0] += 1
@@ -350,7 +352,7 @@ _DATA = [
     "toolCall",
     "toolResponse",
 ]
-_SAID_BY_MODELS = frozenset(["functionCall", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"])
+_MODEL_PARTS = frozenset(["functionCall", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"])
 
 
 def _gemini(body: Json) -> None:
@@ -385,7 +387,7 @@ def _gemini(body: Json) -> None:
 
 
 def _alternating(contents: list[Json]) -> list[Json]:
-    """Nobody speaks twice in a row."""
+    """Make the roles alternate."""
     out: list[Json] = []
     for content in contents:
         if out and out[-1]["role"] == content["role"]:
@@ -396,7 +398,7 @@ def _alternating(contents: list[Json]) -> list[Json]:
 
 
 def gemini_parts(content: Json) -> list[Json]:
-    """One data field in each part: a drawn part with several is as many parts."""
+    """Split each part so that it has only one data field."""
     out: list[Json] = []
     for part in content.get("parts") or ():
         names = [name for name in _DATA if name in part] or ["text"]
@@ -409,10 +411,10 @@ def gemini_parts(content: Json) -> list[Json]:
         if "executableCode" in part:
             part["executableCode"] = {"language": "PYTHON", "code": "1", **part["executableCode"]}
         if "functionResponse" in part:
-            part.pop("thoughtSignature", None)  # seals are what a model said
+            part.pop("thoughtSignature", None)  # only parts of the model have seals
         if "text" not in part and "inlineData" not in part:
             part.pop("thought", None)
-        for name in ("partialArgs", "willContinue"):  # pieces, which only a stream has
+        for name in ("partialArgs", "willContinue"):  # pieces occur only in a stream
             part.get("functionCall", {}).pop(name, None)
         for media in (part, *part.get("functionResponse", {}).get("parts", ())):
             _either(media, "inlineData", "fileData")
@@ -428,28 +430,30 @@ def _only(part: Json, name: str) -> Json:
 
 
 def _gemini_turns(content: Json) -> list[Json]:
-    said: list[Json] = []
+    model_parts: list[Json] = []
     results: list[Json] = []
-    heard: list[Json] = []
+    user_parts: list[Json] = []
     for part in gemini_parts(content):
         if "functionResponse" in part:
             given = part["functionResponse"]
-            said.append({"functionCall": {key: given[key] for key in ("id", "name") if key in given} | {"args": {}}})
+            model_parts.append(
+                {"functionCall": {key: given[key] for key in ("id", "name") if key in given} | {"args": {}}}
+            )
             results.append(part)
         elif "functionCall" in part:
             call = part["functionCall"]
             given = {key: call[key] for key in ("id", "name") if key in call}
-            said.append(part)
+            model_parts.append(part)
             results.append({"functionResponse": {**given, "response": {"output": GO_ON}}})
-        elif content.get("role") == "model" or part.get("thought") or not _SAID_BY_MODELS.isdisjoint(part):
-            said.append(part)
+        elif content.get("role") == "model" or part.get("thought") or not _MODEL_PARTS.isdisjoint(part):
+            model_parts.append(part)
         else:
-            heard.append(part)
+            user_parts.append(part)
     if results:
-        results, heard = results + heard, []
-    if said and all("toolCall" in part or "toolResponse" in part for part in said):
-        said.append({"text": GO_ON})  # what is looked up leads to something
-    turns = [("model", said), ("user", results), ("user", heard)]
+        results, user_parts = results + user_parts, []
+    if model_parts and all("toolCall" in part or "toolResponse" in part for part in model_parts):
+        model_parts.append({"text": GO_ON})  # a turn of tool calls only needs a text
+    turns = [("model", model_parts), ("user", results), ("user", user_parts)]
     return [{"role": role, "parts": parts} for role, parts in turns if parts]
 
 

@@ -1,4 +1,5 @@
-"""Owns what a free value looks like where a schema says "a text" or nothing at all: by its key and its place."""
+"""Owns the free values: where a schema has only "a text" or no type, the key and the place decide the form of the
+value."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ _FIXED = {
 
 
 def text(drawer: Drawer, schema: Json, path: Path) -> Json:
-    """A text for a place, with a mark in it; an object where the schema is open."""
+    """Return a text with a mark for a place, or an object where the schema is open."""
     key = next((step for step in reversed(path) if step not in ("-", "*")), "")
     mark = drawer.mark()
     if schema.get("type") != "string":
@@ -76,7 +77,7 @@ def text(drawer: Drawer, schema: Json, path: Path) -> Json:
         return prefix + "0123456789abcdef" * 2
     if prefix:
         return prefix + mark
-    if key == "role":  # of Gemini: every other role is an enum
+    if key == "role":  # Gemini: in other dialects the role is an enum
         return drawer.dice.choice(["user", "model"])
     if key in _FIXED:
         return _FIXED[key]
@@ -101,7 +102,7 @@ def text(drawer: Drawer, schema: Json, path: Path) -> Json:
 
 
 def arguments(drawer: Drawer, schema: Json, path: Path) -> Json:
-    """An object of a user's."""
+    """Return an object that belongs to the user."""
     return {"a": f"Say {drawer.mark()}.", "n": drawer.dice.randint(1, 99)}
 
 
@@ -110,7 +111,7 @@ def _model(drawer: Drawer, schema: Json, path: Path) -> Json:
 
 
 def schema(drawer: Drawer, _: Json, path: Path) -> Json:
-    """A JSON Schema of a user's: one of a few that say different things."""
+    """Return one of a few different JSON Schemas that belong to the user."""
     field = {"type": "string", "description": f"Say {drawer.mark()}."}
     whole: Json = {"type": "object", "properties": {"a": field, "n": {"type": "integer"}}, "required": ["a"]}
     shapes: list[Json] = [
@@ -126,13 +127,13 @@ def schema(drawer: Drawer, _: Json, path: Path) -> Json:
 
 
 def _plain(drawer: Drawer, _: Json, path: Path) -> Json:
-    """In the words that Ollama's server keeps."""
+    """Return a schema with the keywords that Ollama's server keeps."""
     field = {"type": "string", "description": f"Say {drawer.mark()}."}
     return {"type": "object", "properties": {"a": field, "n": {"type": "integer"}}, "required": ["a"]}
 
 
 def _upper(drawer: Drawer, _: Json, path: Path) -> Json:
-    """In the words of Gemini's own schema type: one property with some of them."""
+    """Return a schema with keywords of Gemini's schema type: one property with some of them."""
     said = f"Say {drawer.mark()}."
     fields: list[Json] = [
         {"type": "STRING", "description": said, "format": "enum", "enum": ["x", "y"]},

@@ -1,4 +1,4 @@
-"""The drawer itself: it takes every choice of a schema, it draws the same again, and what it draws fits."""
+"""Tests of the drawer: it takes every choice of a schema, it is deterministic, and its values match the schema."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def small(seed: int = 1) -> Drawer:
     return Drawer(SCHEMA, "#/root", seed, plausible_values.text, {})
 
 
-def test_every_choice_of_a_schema_is_taken_and_everything_drawn_fits() -> None:
+def test_every_choice_of_a_schema_is_taken_and_all_values_match_it() -> None:
     judge = jsonschema_rs.Draft202012Validator({"$ref": "#/root", **SCHEMA})
     draw = small()
     # Three kinds, two flags, two types of the limit, two kinds of item; fields: flag, limit, text.
@@ -51,7 +51,7 @@ def test_every_choice_of_a_schema_is_taken_and_everything_drawn_fits() -> None:
     assert all(f"'kind': '{kind}'" in str(found) for kind in "abc")
 
 
-def test_the_same_seed_draws_the_same() -> None:
+def test_the_same_seed_gives_the_same_values() -> None:
     one, other = small(), small()
     assert [one.next() for _ in range(9)] == [other.next() for _ in range(9)]
     third = small(2)
@@ -77,8 +77,8 @@ def test_every_mark_has_a_place(dialect: str, kind: str) -> None:
     assert all(MARK.fullmatch(mark) for one in documents for mark in marked(one).places)
 
 
-def test_a_known_finding_is_known_by_its_kind_and_place_alone() -> None:
+def test_a_known_finding_is_matched_by_its_kind_and_place() -> None:
     found = ["/stream = True", "/messages/3/x = 4"]
-    assert settled("unheard", "openai-chat to gemini request", found) == ["/messages/3/x = 4"]
+    assert settled("no effect", "openai-chat to gemini request", found) == ["/messages/3/x = 4"]
     assert settled("silent", "openai-chat to gemini request", found) == found
     assert numberless("/a/12/b: 'Say mk000007zzzz.'") == "/a/N/b: 'Say MK.'"

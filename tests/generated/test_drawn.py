@@ -1,4 +1,4 @@
-"""The laws over documents drawn from the providers' schemas: what no recording showed."""
+"""The laws for documents that are generated from the schemas of the providers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SHOWN = 8
 
 
 def check(law: str, where: str, failures: dict[str, list[str]]) -> None:
-    """Fail with what is found and not known."""
+    """Fail for each finding that is not known."""
     lines = [f"{name}: {text}" for name, found in failures.items() for text in settled(law, where, found)]
     assert not lines, f"{law}, {where}: {len(lines)} findings\n" + "\n".join(lines[:SHOWN])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_what_is_drawn_is_legal(dialect: str, kind: str) -> None:
+def test_generated_documents_are_legal(dialect: str, kind: str) -> None:
     check(
         "legal source",
         f"{dialect} {kind}",
@@ -39,13 +39,13 @@ def test_the_same_dialect_gives_the_same_value(dialect: str, kind: str) -> None:
 
 
 def failed(one: Drawn) -> bool:
-    """Whether it is an answer that says of itself that it failed."""
+    """Whether the document is an answer with the status "failed"."""
     return one.dialect == "openai-responses" and one.kind == "response" and one.value.get("status") == "failed"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_it_is_legal_elsewhere_and_nothing_vanishes_without_a_word(source: str, target: str, kind: str) -> None:
+def test_a_translation_is_legal_and_drops_nothing_without_a_loss(source: str, target: str, kind: str) -> None:
     lost: dict[str, list[str]] = {}
     wrong: dict[str, list[str]] = {}
     for one in drawn(source, kind):
@@ -62,18 +62,18 @@ def test_it_is_legal_elsewhere_and_nothing_vanishes_without_a_word(source: str, 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_every_leaf_is_heard(source: str, target: str, kind: str) -> None:
+def test_every_leaf_affects_the_translation(source: str, target: str, kind: str) -> None:
     seen: set[tuple[str, ...]] = set()
-    found = {one.id: list(laws.unheard(one, target, seen)) for one in drawn(source, kind)}
-    check("unheard", f"{source} to {target} {kind}", found)
+    found = {one.id: list(laws.without_effect(one, target, seen)) for one in drawn(source, kind)}
+    check("no effect", f"{source} to {target} {kind}", found)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_it_comes_back_but_for_the_losses(source: str, target: str, kind: str) -> None:
+def test_a_document_comes_back_except_for_the_losses(source: str, target: str, kind: str) -> None:
     failures = {one.id: laws.came_back(one, target) for one in drawn(source, kind) if not failed(one)}
     check("round trip", f"{source} to {target} {kind}", failures)
 
 
-def test_every_dialect_is_drawn_from() -> None:
+def test_every_dialect_has_generated_documents() -> None:
     assert {dialect for dialect, _ in SOURCES} == set(DIALECTS) - {"code-assist"}

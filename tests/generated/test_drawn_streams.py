@@ -1,4 +1,4 @@
-"""The laws over drawn answers that come piece by piece: any cut, legal elsewhere, nothing vanishes, and back."""
+"""The laws for generated streams: any cut of the bytes, legal in other dialects, no silent loss, and the round trip."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dragoman.canon.fold_and_unfold import fold
 from dragoman.dialects import get
 from tests.generated import laws
 from tests.generated.generated_documents import Drawn, drawn, marked
-from tests.generated.generated_streams import asides, streams
+from tests.generated.generated_streams import progress_events, streams
 from tests.generated.test_drawn import check, failed
 from tests.laws.legal_output import kin
 from tests.laws.round_trip import broken
@@ -21,12 +21,12 @@ from tests.recorded.recorded_bodies import CREATED, DIALECTS, PAIRS, context, ev
 from tests.recorded.test_streams import crlf, cuts
 from tests.recorded.tree_comparison import differences
 
-# Byte by byte is slow: every so many streams.
+# Byte by byte is slow: only every n-th stream.
 _EVERY = 4
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_any_cut_gives_the_same_events_and_they_say_what_the_answer_says(dialect: str) -> None:
+def test_any_cut_gives_the_same_events_with_the_content_of_the_answer(dialect: str) -> None:
     answers = {one.id: one for one in drawn(dialect, "response")}
     cut: dict[str, list[str]] = {}
     told: dict[str, list[str]] = {}
@@ -43,7 +43,7 @@ def test_any_cut_gives_the_same_events_and_they_say_what_the_answer_says(dialect
 
 
 def _differs(one: Drawn, steps: list[laws.Event]) -> list[str]:
-    """What the stream says otherwise than the answer it was made of."""
+    """Return the differences between the stream and the answer of which it was made."""
     whole = get(one.dialect).read_response(one.body, context(one.dialect, one.dialect))
     end = fold(steps)
     if isinstance(end, Fault):
@@ -52,12 +52,12 @@ def _differs(one: Drawn, steps: list[laws.Event]) -> list[str]:
 
 
 def _some(source: str, target: str) -> tuple[Drawn, ...]:
-    """Every second stream: those that one target gets not, the next one gets."""
+    """Return every second stream: one target gets the first half, the next target the other half."""
     return streams(source)[DIALECTS.index(target) % 2 :: 2]
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_a_stream_is_legal_elsewhere_and_nothing_vanishes_without_a_word(source: str, target: str) -> None:
+def test_a_translated_stream_is_legal_and_drops_nothing_without_a_loss(source: str, target: str) -> None:
     answers = {one.id: one for one in drawn(source, "response")}
     wrong: dict[str, list[str]] = {}
     lost: dict[str, list[str]] = {}
@@ -76,7 +76,7 @@ def test_a_stream_is_legal_elsewhere_and_nothing_vanishes_without_a_word(source:
 
 
 def _silent(answer: Drawn, raw: bytes, out: bytes, losses: tuple[dragoman.Loss, ...]) -> list[str]:
-    """Marks of the stream that are neither in the output nor in a field that a loss names. An event has other places
+    """Return the marks that are neither in the output nor in a field that a loss names. An event has other places
     than the whole answer, so the field's name is enough."""
     said = {step for loss in losses if loss.effect != "invented" for step in loss.path.split("/")[-2:]}
     text, told = marked_documents._visible(out), raw.decode()
@@ -90,7 +90,7 @@ def _silent(answer: Drawn, raw: bytes, out: bytes, losses: tuple[dragoman.Loss, 
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_a_stream_comes_back_but_for_the_losses(source: str, target: str) -> None:
+def test_a_stream_comes_back_except_for_the_losses(source: str, target: str) -> None:
     found = {one.id: laws.stream_came_back(one, target) for one in _some(source, target)}
     check("stream round trip", f"{source} to {target}", found)
 
@@ -103,7 +103,7 @@ def test_events_about_the_progress_of_hosted_tools_change_nothing(target: str) -
     plain = dragoman.StreamTranslator(source=source, target=target, created=CREATED)
     expected = plain.feed(one.value) + plain.close()
     kinds = set()
-    for name, frame in asides():
+    for name, frame in progress_events():
         head, end, tail = one.value.partition(b"\n\n")
         stream = dragoman.StreamTranslator(source=source, target=target, created=CREATED)
         out = stream.feed(head + end + frame + tail) + stream.close()

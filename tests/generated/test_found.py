@@ -1,4 +1,4 @@
-"""What drawing found, each as the smallest document that shows it."""
+"""Mistakes that generated documents found, each with the smallest document that shows the mistake."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ def sent(body: Json, source: str, target: str) -> tuple[Json, set[tuple[str, str
     return out.json(), {(loss.code, loss.path) for loss in out.losses}
 
 
-def again(body: bytes, dialect: str) -> bytes:
+def rewritten(body: bytes, dialect: str) -> bytes:
     under = context(dialect, dialect)
     return written_again(get(dialect), get(dialect).read_request(body, under), under)
 
 
-def test_an_item_whose_type_is_null_is_read_as_one_without_type() -> None:
+def test_an_item_with_type_null_is_read_like_an_item_without_type() -> None:
     body = {"model": "m", "input": [{"type": None, "role": "user", "content": "Hello"}, {"type": None, "id": "item_1"}]}
     out, losses = sent(body, "openai-responses", "openai-chat")
     assert out["messages"] == [{"role": "user", "content": "Hello"}]
     assert ("state.dropped", "/input/1") in losses
 
 
-def test_a_cache_mark_of_null_is_not_counted_as_one() -> None:
+def test_a_null_cache_mark_is_not_counted() -> None:
     marked = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
     result = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [], "cache_control": None}
     call = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
     messages = [{"role": "user", "content": [marked]}, {"role": "assistant", "content": [call, result]}]
     messages += [{"role": "user", "content": [marked, marked, marked]}]
-    out = again(
+    out = rewritten(
         dragoman.translate_request(
             {"model": "m", "max_tokens": 5, "messages": messages}, source="anthropic", target="anthropic"
         ).body,
@@ -44,7 +44,7 @@ def test_a_cache_mark_of_null_is_not_counted_as_one() -> None:
     assert out.count(b"ephemeral") == 4
 
 
-def test_media_that_an_assistant_showed_do_not_stand_in_its_chat_message() -> None:
+def test_media_of_an_assistant_are_not_in_its_chat_message() -> None:
     turns = [{"role": "assistant", "content": "Here.", "images": [PNG]}, {"role": "user", "content": "More."}]
     out, losses = sent({"model": "m", "messages": turns}, "ollama", "openai-chat")
     assert {part["type"] for part in out["messages"][0]["content"]} == {"text"}
@@ -58,7 +58,7 @@ def test_a_budget_beside_an_effort_is_reported() -> None:
     assert ("effort.approximated", "/thinking/budget_tokens") in losses
 
 
-def test_of_two_efforts_the_one_that_is_not_sent_is_reported() -> None:
+def test_of_two_efforts_the_dropped_one_is_reported() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "a"}], "reasoning": {"effort": "low"}}
     _, losses = sent({**body, "reasoning_effort": "high"}, "openrouter", "openai-responses")
     assert ("field.dropped", "/reasoning_effort") in losses
@@ -66,17 +66,17 @@ def test_of_two_efforts_the_one_that_is_not_sent_is_reported() -> None:
     assert ("field.dropped", "/reasoning_effort") not in losses
 
 
-def test_stream_options_without_a_wish_for_usage_come_back() -> None:
+def test_stream_options_without_usage_come_back() -> None:
     options = b'"stream_options":{"include_obfuscation":false}'
     body = b'{"model":"m","messages":[{"role":"user","content":"a"}],"stream":true,%b}' % options
-    assert options in again(body, "openai-chat")
+    assert options in rewritten(body, "openai-chat")
 
 
-def test_a_format_of_a_kind_that_chat_does_not_know_keeps_its_fields() -> None:
+def test_a_format_unknown_to_chat_keeps_its_fields() -> None:
     body = (
         b'{"model":"m","messages":[{"role":"user","content":"a"}],"response_format":{"type":"grammar","grammar":"g"}}'
     )
-    assert b'"grammar":"g"' in again(body, "openrouter")
+    assert b'"grammar":"g"' in rewritten(body, "openrouter")
 
 
 def test_the_name_of_an_assistant_and_of_a_format_without_a_schema_are_reported() -> None:
@@ -88,7 +88,7 @@ def test_the_name_of_an_assistant_and_of_a_format_without_a_schema_are_reported(
     assert ("format.detail.dropped", "/response_format") in losses
 
 
-def test_an_image_made_while_thinking_is_reported_as_what_it_was() -> None:
+def test_an_image_made_while_thinking_is_reported() -> None:
     part = {"inlineData": {"mimeType": "image/png", "data": PNG}, "thought": True}
     contents = [{"role": "model", "parts": [part]}, {"role": "user", "parts": [{"text": "a"}]}]
     _, losses = sent({"contents": contents}, "gemini", "openrouter")
@@ -98,7 +98,7 @@ def test_an_image_made_while_thinking_is_reported_as_what_it_was() -> None:
     assert ("field.dropped", "/contents/0/parts/0/thought") in losses
 
 
-def test_citations_of_an_answer_without_words_and_places_in_documents_are_reported() -> None:
+def test_citations_of_an_empty_answer_and_places_in_documents_are_reported() -> None:
     cited = {"citationMetadata": {"citations": [{"uri": "https://example.com/a"}]}, "finishReason": "STOP", "index": 0}
     body = {"candidates": [{**cited, "content": {"role": "model", "parts": []}}]}
     out = dragoman.translate_response(body, source="gemini", target="openai-chat", created=CREATED)
@@ -112,7 +112,7 @@ def test_citations_of_an_answer_without_words_and_places_in_documents_are_report
     assert ("citation.approximated", "/content/0") in {(loss.code, loss.path) for loss in out.losses}
 
 
-def test_an_answer_that_says_nothing_is_reported_where_there_is_one_answer_only() -> None:
+def test_an_empty_answer_is_reported_if_the_target_has_only_one_answer() -> None:
     chunk = b'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP","index":0},'
     chunk += b'{"finishReason":"SAFETY","index":1}],"usageMetadata":{"totalTokenCount":1}}\n\n'
     for target in ("anthropic", "openai-responses", "ollama"):

@@ -1,8 +1,8 @@
-"""Owns drawing legal JSON values from a JSON Schema, one after another, until every choice of the schema was taken.
+"""Owns the generation ("drawing") of legal JSON values from a JSON Schema, until every choice of the schema was taken.
 
 A choice is a variant of a union, a value of an enum, a JSON type, or an optional field. The same schema and seed give
-the same values. Each document goes after a few choices nobody took before and is sparse in the rest, so that it stays
-near what a client sends. Every free text holds a mark that occurs nowhere else (tests/recorded/marked_documents.py).
+the same values. Each document takes a few new choices and has few other optional fields, so that it is similar to the
+documents of real clients. Every free text has a unique mark (tests/recorded/marked_documents.py).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ Texts = Callable[["Drawer", Json, tuple[str, ...]], Json]
 Choice = tuple[str, str]
 
 MARK = re.compile(r"mk\d{6}zzzz")
-_GOALS = 14  # choices that one document goes after
-_DEEP = 14  # below this, only the shortest way to an end
-_ROOM = 150  # values in one document, but for what it must have
+_GOALS = 14  # new choices in one document
+_DEEP = 14  # below this depth, take only the shortest values
+_ROOM = 150  # values in one document, without the required values
 _ENDLESS = 10_000
 
 
 class Drawer:
-    """One schema, and what was drawn from it so far.
+    """One schema, and the choices that were taken so far.
 
-    `texts` says what a free text, or a value that the schema leaves open, is at a path; `owned` what stands under a key
-    whose value belongs to a user, whatever the schema says of it; a key may be led by the name of what it stands in.
+    `texts` makes a free text, or a value without a type in the schema, for a path. `owned` has a function for each key
+    whose value belongs to a user, whatever type the schema has; a key may have the name of its parent in front.
     """
 
     def __init__(self, document: Json, root: str, seed: int, texts: Texts, owned: dict[str, Texts]) -> None:
@@ -41,21 +41,21 @@ class Drawer:
         self._root = self._reach({"$ref": root}, root)
         self._lengths()
         self.missing = {(at, name) for at, node in self._nodes.items() for name in node.options}
-        """Every choice that can be reached from the root and was not taken yet."""
+        """Every reachable choice that was not taken yet."""
         self._above: dict[str, list[str]] = {}
         for at, node in self._nodes.items():
             for below in node.below():
                 self._above.setdefault(below, []).append(at)
 
-    # what there is
+    # the state of the drawer
 
     def mark(self) -> str:
-        """A text that occurs nowhere else."""
+        """Return a unique text."""
         self.marks += 1
         return f"mk{self.marks:06d}zzzz"
 
     def next(self) -> Json:
-        """The next document."""
+        """Return the next document."""
         self._goals, self._room = _GOALS, _ROOM
         self._fresh = self._leading()
         return self._draw(self._root, ())
@@ -63,7 +63,7 @@ class Drawer:
     # the schema as a graph
 
     def _reach(self, schema: Json, at: str) -> str:
-        """The node of a schema, with all that is below it."""
+        """Return the node of a schema, and create all nodes below it."""
         schema, at = self._resolved(schema, at)
         if at in self._nodes:
             return at
@@ -97,7 +97,7 @@ class Drawer:
         return at
 
     def _owned(self, at: str, name: str) -> str:
-        """The node of a field whose value belongs to a user; "" for every other."""
+        """Return the node of a field whose value belongs to a user; "" for other fields."""
         texts = self.owned.get(f"{at.rsplit('/', 1)[-1]}/{name}") or self.owned.get(name)
         if texts is None:
             return ""
@@ -127,7 +127,7 @@ class Drawer:
         return schema, at
 
     def _lengths(self) -> None:
-        """How deep the shortest value of each node is."""
+        """Compute the depth of the shortest value of each node."""
         for node in self._nodes.values():
             node.length = _ENDLESS
         changed = True
@@ -139,7 +139,7 @@ class Drawer:
                     node.length, changed = length, True
 
     def _leading(self) -> frozenset[str]:
-        """The nodes below which some choice was never taken."""
+        """Return the nodes with a choice below them that was never taken."""
         found = {at for at, _ in self.missing}
         todo = list(found)
         while todo:
@@ -157,7 +157,8 @@ class Drawer:
             self._goals -= 1
 
     def _pick(self, at: str, node: Node, deep: bool) -> str:
-        """One of the options that exclude each other: one that is new, or leads to something new, or any."""
+        """Pick one of the options that exclude each other: a new option, an option that leads to a new choice, or
+        any."""
         names = list(node.options)
         if deep:
             return min(names, key=lambda name: self._nodes[node.options[name]].length if node.options[name] else 0)
@@ -203,7 +204,7 @@ class Drawer:
                     continue
                 self._take(at, name)
             out[name] = self._draw(below, (*path, name))
-        if node.fields and not out and not deep:  # an object that says nothing is one that nobody sends
+        if node.fields and not out and not deep:  # no client sends an empty object
             name = self._pick(at, node, deep)
             self._take(at, name)
             out[name] = self._draw(node.fields[name], (*path, name))
@@ -239,7 +240,7 @@ class Drawer:
 
 
 class Node:
-    """One schema: the options it leaves, and the nodes below it. An option without a node of its own has ""."""
+    """One schema: its options, and the nodes below it. An option without a node has ""."""
 
     def __init__(self, schema: Json) -> None:
         self.schema = schema

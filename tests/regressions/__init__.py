@@ -1,1 +1,1 @@
-"""What users reported as broken in other translators and clients, tried on ours: the facts, not the words."""
+"""Mistakes that users reported in other translators and clients, tested on this library. The wording is new."""

@@ -1,4 +1,4 @@
-"""Owns how a reported failure is written down and tried: the kinds of case, and one judge for each."""
+"""Owns the kinds of cases for reported failures, and one check for each kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FOLDS: dict[str, Callable[[bytes], dict[str, Json]]] = {
 
 
 class Anything:
-    """Stands for a value that only has to satisfy a condition."""
+    """Equals every value that satisfies a condition."""
 
     def __init__(self, words: str, holds: Callable[[Json], bool]) -> None:
         self.words = words
@@ -70,20 +70,20 @@ def one_of(*values: Json) -> Anything:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What every case has: who reported it, and what failed there, in our words."""
+    """The fields of every case: the report, and a description of the failure in new words."""
 
     source: str
     failed: str
     holds: Mapping[str, Json] = field(default_factory=dict)
-    """JSON pointer in the outcome -> what must stand there."""
+    """JSON pointer in the outcome -> the required value."""
     lacks: Sequence[str] = ()
-    """JSON pointers at which nothing may stand."""
+    """JSON pointers that the outcome must not have."""
     nowhere: Sequence[str] = ()
     """Texts that must not occur in the outcome."""
     losses: Sequence[str] = ()
-    """Codes that the report must hold."""
+    """Codes that the losses must include."""
     open: str = ""
-    """Why ours fails too, while it does."""
+    """The reason why this library fails too; empty if it passes."""
 
     def run(self) -> None:
         raise NotImplementedError
@@ -102,8 +102,8 @@ class Case:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked(Case):
-    """A request that has to cross: what comes out is legal, lints clean, and holds what it must."""
+class RequestCase(Case):
+    """A request to translate: the result is legal, lint-clean, and satisfies the conditions of the case."""
 
     given: str
     to: str
@@ -119,7 +119,7 @@ class Asked(Case):
 
 
 _NO_ID = '"id" is a required property'
-"""Said of a replayed reasoning item, which the upstream takes without one (recorded)."""
+"""A finding for a replayed reasoning item. The upstream accepts an item without an id (recorded)."""
 
 
 def judge_request(dialect: str, body: bytes, model: str) -> None:
@@ -130,8 +130,8 @@ def judge_request(dialect: str, body: bytes, model: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answered(Case):
-    """An answer that has to cross back; `asked` is the client's request, where it matters."""
+class AnswerCase(Case):
+    """An answer to translate back; `asked` is the client's request, if the result depends on it."""
 
     given: str
     to: str
@@ -139,17 +139,17 @@ class Answered(Case):
     asked: Json = None
 
     def run(self) -> None:
-        answers = way_there(self.to, self.given, self.asked)
+        answers = request_of_client(self.to, self.given, self.asked)
         done = dragoman.translate_response(self.body, source=self.given, target=self.to, answers=answers)
         assert check_response(self.to, done.body, extensions=True) == [], done.body
         self.check(done.json(), done.losses)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Streamed(Case):
-    """A stream that has to cross: legal in the client's grammar, the same under any cutting, folded by its SDK.
+class StreamCase(Case):
+    """A stream to translate: legal in the client's grammar, equal for any cut of the bytes, folded by the client's SDK.
 
-    `faults` says that the upstream failed: then `holds` is about the last frame, which must be the client's fault.
+    `faults` means that the upstream failed: then `holds` applies to the last frame, which must be the fault.
     """
 
     given: str
@@ -160,7 +160,7 @@ class Streamed(Case):
 
     def run(self) -> None:
         raw = self.frames if isinstance(self.frames, bytes) else wire(self.given, self.frames)
-        answers = way_there(self.to, self.given, self.asked)
+        answers = request_of_client(self.to, self.given, self.asked)
         whole, losses = through(raw, self.given, self.to, answers, len(raw) or 1)
         single, _ = through(raw, self.given, self.to, answers, 1)
         assert whole == single, f"cut into single bytes it is another stream\n{whole!r}\n{single!r}"
@@ -172,8 +172,8 @@ class Streamed(Case):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refused(Case):
-    """A fault that has to cross; the outcome is `{status, headers, body}`."""
+class FaultCase(Case):
+    """A fault to translate; the outcome is `{status, headers, body}`."""
 
     given: str
     to: str
@@ -190,8 +190,8 @@ class Refused(Case):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repaired(Case):
-    """A history that its own upstream refuses: lint says so, repair mends it, and then lint is content."""
+class RepairCase(Case):
+    """A history that its own upstream refuses: lint finds the mistake, repair corrects it, then lint finds none."""
 
     dialect: str
     body: Json
@@ -200,7 +200,7 @@ class Repaired(Case):
     def run(self) -> None:
         model = MODELS[self.dialect]
         before = dragoman.lint(self.body, dialect=self.dialect, model=model)
-        assert [one for one in before if one.severity == "error"], "lint says nothing"
+        assert [one for one in before if one.severity == "error"], "lint finds nothing"
         mended = dragoman.repair(self.body, dialect=self.dialect)
         judge_request(self.dialect, mended.body, model)
         assert {one.name for one in mended.repairs}.issuperset(self.repairs), mended.repairs
@@ -208,10 +208,10 @@ class Repaired(Case):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Returned(Case):
-    """A whole loop: a client of one dialect, an upstream of another, answer, results, and the next request there.
+class LoopCase(Case):
+    """A complete loop of a client and an upstream of different dialects: request, answer, results, next request.
 
-    The outcome is the second request as the upstream gets it.
+    The outcome is the second request that the upstream gets.
     """
 
     client: str
@@ -235,14 +235,14 @@ class Returned(Case):
         calls = dragoman.tool_calls(answer, dialect=self.client)
         more = dragoman.tool_results(answer, ["done"] * len(calls), dialect=self.client)
         body[{"openai-responses": "input", "gemini": "contents"}.get(self.client, "messages")] += more
-        again = dragoman.translate_request(body, source=self.client, target=self.upstream, model=model, **self.options)
-        judge_request(self.upstream, again.body, model)
-        self.check(again.json(), again.losses)
+        second = dragoman.translate_request(body, source=self.client, target=self.upstream, model=model, **self.options)
+        judge_request(self.upstream, second.body, model)
+        self.check(second.json(), second.losses)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tried(Case):
-    """Whatever fits no other kind: `outcome` makes what is looked at."""
+class OtherCase(Case):
+    """A case of no other kind: `outcome` returns the value to check."""
 
     outcome: Callable[[], Json]
 
@@ -267,7 +267,7 @@ def opening(dialect: str) -> dict[str, Json]:
     return {"model": "m", "messages": [{"role": "user", "content": "Go."}], "tools": tools}
 
 
-def way_there(client: str, upstream: str, asked: Json) -> dragoman.Translation | None:
+def request_of_client(client: str, upstream: str, asked: Json) -> dragoman.Translation | None:
     if asked is None:
         return None
     return dragoman.translate_request(asked, source=client, target=upstream, model=MODELS[upstream])
@@ -283,7 +283,7 @@ def through(
 
 
 def wire(dialect: str, frames: Sequence[Json]) -> bytes:
-    """Frames as an upstream of this dialect sends them; a text frame goes as it is."""
+    """Encode frames as an upstream of this dialect sends them; a text frame is not changed."""
     out = b""
     for frame in frames:
         if isinstance(frame, str):
@@ -300,7 +300,7 @@ def wire(dialect: str, frames: Sequence[Json]) -> bytes:
 
 
 def params(cases: Sequence[Case]) -> list[Any]:
-    """The cases as pytest wants them; one that is open must fail."""
+    """Return the cases as parameters for pytest; an open case must fail."""
     marked = []
     for case in cases:
         marks = [pytest.mark.xfail(strict=True, reason=case.open)] if case.open else []

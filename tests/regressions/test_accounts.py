@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.regressions.cases import Answered, Anything, Asked, Case, Refused, Streamed, params, text_with
+from tests.regressions.cases import AnswerCase, Anything, Case, FaultCase, RequestCase, StreamCase, params, text_with
 from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
@@ -51,15 +51,15 @@ def _delay(text: str) -> dict[str, object]:
 
 
 CASES: list[Case] = [
-    Answered(
+    AnswerCase(
         source="ogx-ai/ogx#6415",
-        failed="Cached tokens were counted twice: Messages counts them apart, Chat within.",
+        failed="Cached tokens were counted twice: Messages counts them separately, Chat includes them in the input.",
         given="openai-chat",
         to="anthropic",
         body=completion({"content": "Hi."}, usage=CHAT_USAGE),
         holds={"/usage/input_tokens": 25, "/usage/cache_read_input_tokens": 75},
     ),
-    Streamed(
+    StreamCase(
         source="jundot/omlx#1487",
         failed="The same in a stream.",
         given="openai-chat",
@@ -72,33 +72,33 @@ CASES: list[Case] = [
         ],
         holds={"/usage/input_tokens": 25, "/usage/cache_read_input_tokens": 75, "/usage/output_tokens": 5},
     ),
-    Answered(
+    AnswerCase(
         source="ai-dynamo/dynamo#11030",
-        failed="More cached tokens than there are: the difference must not be negative.",
+        failed="More cached tokens than input tokens: the difference must not be negative.",
         given="openai-chat",
         to="anthropic",
         body=completion({"content": "Hi."}, usage={**CHAT_USAGE, "prompt_tokens_details": {"cached_tokens": 120}}),
         holds={"/usage/input_tokens": Anything("not negative", lambda v: v >= 0)},
     ),
-    Answered(
+    AnswerCase(
         source="KryptSec/oasis#44",
-        failed="What Messages read from a cache or wrote to one was missing from the sum.",
+        failed="The sum did not include the tokens that Messages read from a cache or wrote to a cache.",
         given="anthropic",
         to="openai-chat",
         body=message(HI, stop="end_turn", cache_read_input_tokens=3800, cache_creation_input_tokens=190),
         holds={"/usage/prompt_tokens": 4000, "/usage/prompt_tokens_details/cached_tokens": 3800},
     ),
-    Answered(
+    AnswerCase(
         source="genkit-ai/genkit#5412",
-        failed="Seven tokens were told where ten thousand had been read, most of them from the cache.",
+        failed="The usage showed seven tokens, but the input had ten thousand, most of them from the cache.",
         given="anthropic",
         to="gemini",
         body=message(HI, stop="end_turn", cache_read_input_tokens=10000),
         holds={"/usageMetadata/promptTokenCount": 10010, "/usageMetadata/cachedContentTokenCount": 10000},
     ),
-    Streamed(
+    StreamCase(
         source="mozilla-ai/any-llm#622",
-        failed="Streamed usage lost what was cached.",
+        failed="Streamed usage lost the cached tokens.",
         given="anthropic",
         to="openai-responses",
         frames=[
@@ -108,7 +108,7 @@ CASES: list[Case] = [
         ],
         holds={"/usage/input_tokens": 100, "/usage/input_tokens_details/cached_tokens": 90, "/usage/output_tokens": 5},
     ),
-    Asked(
+    RequestCase(
         source="labring/aiproxy#337",
         failed="max_tokens is refused by gpt-5; its name there is max_completion_tokens.",
         given="anthropic",
@@ -117,7 +117,7 @@ CASES: list[Case] = [
         holds={"/max_completion_tokens": 1024},
         lacks=["/max_tokens"],
     ),
-    Asked(
+    RequestCase(
         source="ThinkInAIXYZ/deepchat#713",
         failed="A temperature is refused by gpt-5.",
         given="anthropic",
@@ -126,7 +126,7 @@ CASES: list[Case] = [
         lacks=["/temperature"],
         losses=["sampling.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="googleapis/python-genai#867",
         failed="An output format together with functions was refused by Gemini 2.5.",
         given="openai-chat",
@@ -136,7 +136,7 @@ CASES: list[Case] = [
         lacks=["/generationConfig/responseMimeType", "/generationConfig/responseJsonSchema"],
         losses=["format.as_text"],
     ),
-    Asked(
+    RequestCase(
         source="QuantumNous/new-api#5982",
         failed="Cache marks of Messages went to a Chat host that refuses them.",
         given="anthropic",
@@ -148,9 +148,9 @@ CASES: list[Case] = [
         ),
         nowhere=["cache_control"],
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#38790",
-        failed="A mark with a time to live was refused by upstreams that know only the mark.",
+        failed="A cache mark with a time to live was refused by upstreams that accept only a mark without one.",
         given="anthropic",
         to="gemini",
         body=anthropic(
@@ -160,7 +160,7 @@ CASES: list[Case] = [
         nowhere=["cache_control", "ttl"],
         losses=["cache.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="experientiallabs/experiential#612",
         failed="A cache mark on a whole Chat message, as OpenCode sends it, was refused.",
         given="openai-chat",
@@ -171,7 +171,7 @@ CASES: list[Case] = [
         ),
         holds={"/system": Anything("the words", lambda v: "Be brief." in str(v))},
     ),
-    Asked(
+    RequestCase(
         source="anomalyco/opencode#25985",
         failed="Cache marks on Chat content for Claude behind a gateway did not arrive.",
         given="openai-chat",
@@ -185,7 +185,7 @@ CASES: list[Case] = [
         ),
         holds={"/system/0/cache_control/type": "ephemeral"},
     ),
-    Asked(
+    RequestCase(
         source="agentjido/req_llm#291",
         failed="Cache marks for Claude were lost on the way to OpenRouter.",
         given="anthropic",
@@ -194,9 +194,9 @@ CASES: list[Case] = [
         body=anthropic(user([{**HI, "cache_control": {"type": "ephemeral"}}])),
         holds={"/messages/0/content/0/cache_control/type": "ephemeral"},
     ),
-    Refused(
+    FaultCase(
         source="Menci/Floway#166",
-        failed="A full context was told in words that Claude Code does not know, so it never compacted.",
+        failed="The error text for a full context was one that Claude Code does not recognise, so it never compacted.",
         given="openai-responses",
         to="anthropic",
         status=400,
@@ -210,9 +210,9 @@ CASES: list[Case] = [
         },
         holds={"/body/error/message": Anything("the words", lambda v: "prompt is too long" in v.lower())},
     ),
-    Refused(
+    FaultCase(
         source="Alishahryar1/free-claude-code#391",
-        failed="vLLM tells a full context with a number as its code; Claude Code did not compact.",
+        failed="vLLM reports a full context with a number as its code; Claude Code did not compact.",
         given="openai-chat",
         to="anthropic",
         status=400,
@@ -225,9 +225,9 @@ CASES: list[Case] = [
         },
         holds={"/body/error/message": Anything("the words", lambda v: "prompt is too long" in v.lower())},
     ),
-    Refused(
+    FaultCase(
         source="ericc-ch/copilot-api#83",
-        failed="Anthropic's own words for a full context, told by a Chat host.",
+        failed="A Chat host reports a full context with Anthropic's error text.",
         given="openai-chat",
         to="anthropic",
         status=400,
@@ -239,27 +239,27 @@ CASES: list[Case] = [
         },
         holds={"/status": 400, "/body/error/message": text_with("exceed context limit")},
     ),
-    Refused(
+    FaultCase(
         source="AtomicBot-ai/atomic-agent#271",
-        failed="Gemini tells in the body alone how long to wait; clients that read the header did not wait.",
+        failed="Gemini sends the wait time only in the body; clients that read the header did not wait.",
         given="gemini",
         to="openai-chat",
         status=429,
         body=_quota(_delay("39s")),
         holds={"/headers/retry-after": "39", "/status": 429},
     ),
-    Refused(
+    FaultCase(
         source="dcdpr/jp#1061",
-        failed="The wait has fractions of a second; readers that want whole ones threw it away.",
+        failed="The wait time has fractions of a second; readers that expect whole seconds dropped it.",
         given="gemini",
         to="anthropic",
         status=429,
         body=_quota(_delay("45.837906927s")),
         holds={"/headers/retry-after": "46"},
     ),
-    Refused(
+    FaultCase(
         source="router-for-me/CLIProxyAPI#449",
-        failed="Code Assist tells the wait only as quotaResetDelay, in milliseconds, or in words.",
+        failed="Code Assist sends the wait time only as quotaResetDelay, in milliseconds, or in the message text.",
         given="code-assist",
         to="openai-chat",
         status=429,
@@ -273,18 +273,18 @@ CASES: list[Case] = [
         ),
         holds={"/headers/retry-after": "1"},
     ),
-    Refused(
+    FaultCase(
         source="TokenRhythm/opensquilla#225",
-        failed="Gemini's streaming endpoint wraps an error in a list; its words were not found.",
+        failed="Gemini's streaming endpoint wraps an error in a list; its message was not found.",
         given="gemini",
         to="anthropic",
         status=400,
         body=[{"error": {"code": 400, "message": "A call has no signature.", "status": "INVALID_ARGUMENT"}}],
         holds={"/status": 400, "/body/error/message": text_with("has no signature")},
     ),
-    Refused(
+    FaultCase(
         source="BerriAI/litellm#21242",
-        failed="Groq tells what the model wrote in failed_generation; the words of the error have to come through.",
+        failed="Groq puts the model's text into failed_generation; the client must get the message of the error.",
         given="openai-chat",
         to="anthropic",
         status=400,

@@ -1,10 +1,10 @@
-"""Reported failures of what Codex sends: free-text tools, namespaces, additional tools, tool search."""
+"""Reported failures of Codex requests: free-text tools, namespaces, additional tools, tool search."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.regressions.cases import Answered, Anything, Asked, Case, Streamed, params, text_with
+from tests.regressions.cases import AnswerCase, Anything, Case, RequestCase, StreamCase, params, text_with
 from tests.regressions.wire_shapes import (
     DONE,
     calling,
@@ -40,7 +40,7 @@ def _codex(*tools: object, **more: object) -> dict[str, object]:
 
 
 def _moved(*tools: object) -> dict[str, object]:
-    """Tools as newer versions send them: as an item of the input."""
+    """Return tools as newer Codex versions send them: as an item of the input."""
     given = {"type": "additional_tools", "role": "developer", "id": "at_1", "tools": list(tools)}
     return {"model": "m", "input": [given, {"role": "user", "content": "Go."}]}
 
@@ -50,16 +50,16 @@ def _named(found: list[dict[str, object]]) -> list[str]:
 
 
 CASES: list[Case] = [
-    Asked(
+    RequestCase(
         source="ardeyouxipianyi/workbuddy2api-intl#12",
-        failed="A free-text tool was dropped without a word; the model wrote its patch as plain text.",
+        failed="A free-text tool was silently dropped; the model wrote its patch as plain text.",
         given="openai-responses",
         to="gemini",
         body=_codex(APPLY),
         holds={"/tools/0/functionDeclarations/0/name": "apply_patch"},
         losses=["tool.custom.wrapped"],
     ),
-    Answered(
+    AnswerCase(
         source="antirez/ds4#745",
         failed="The call of a free-text tool came back as a function call; Codex aborted.",
         given="openai-chat",
@@ -74,16 +74,16 @@ CASES: list[Case] = [
         ),
         holds={"/output/0/type": "custom_tool_call", "/output/0/input": PATCH, "/output/0/name": "apply_patch"},
     ),
-    Answered(
+    AnswerCase(
         source="caozhiyuan/copilot-api#242",
-        failed="The wrapping was never taken off: Codex got JSON where it wants the patch.",
+        failed="The wrapper was never removed: Codex got JSON instead of the patch.",
         given="anthropic",
         to="openai-responses",
         asked=_codex(APPLY),
         body=message(use("toolu_1", "apply_patch", {"input": PATCH})),
         holds={"/output/0/type": "custom_tool_call", "/output/0/input": PATCH, "/output/0/call_id": "toolu_1"},
     ),
-    Streamed(
+    StreamCase(
         source="decolua/9router#1371",
         failed="A streamed call of a free-text tool reached Codex as a function call with empty arguments.",
         given="gemini",
@@ -92,7 +92,7 @@ CASES: list[Case] = [
         frames=[candidate(function("apply_patch", {"input": PATCH})), candidate(finish="STOP")],
         holds={"/output/0/type": "custom_tool_call", "/output/0/input": PATCH},
     ),
-    Streamed(
+    StreamCase(
         source="router-for-me/CLIProxyAPI#5753",
         failed="A model that knows the tool from training calls it as a function, with the patch under another key.",
         given="ollama",
@@ -101,7 +101,7 @@ CASES: list[Case] = [
         frames=[line(calls=[("apply_patch", {"patch": PATCH})]), line(done=True)],
         holds={"/output/0/type": "custom_tool_call", "/output/0/input": PATCH},
     ),
-    Asked(
+    RequestCase(
         source="icebear0828/codex-proxy#707",
         failed="A free-text tool of Chat became a function without its grammar on the way to Responses.",
         given="openai-chat",
@@ -125,15 +125,15 @@ CASES: list[Case] = [
             "/tools/0/format": {"type": "grammar", "syntax": "lark", "definition": "start: /.+/s"},
         },
     ),
-    Asked(
+    RequestCase(
         source="SaladDay/cc-switch-cli#466",
-        failed="Tools that came as an item of the input were all dropped; the model had none.",
+        failed="Tools in an item of the input were all dropped; the model had no tools.",
         given="openai-responses",
         to="openai-chat",
         body=_moved(APPLY, GROUP, {"type": "function", "name": "shell", "parameters": {"type": "object"}}),
         holds={"/tools/#": 3},
     ),
-    Asked(
+    RequestCase(
         source="10/chatgpt-codex-proxy#9",
         failed="Such an item, with an empty group in it, became a developer message without content.",
         given="openai-responses",
@@ -141,16 +141,16 @@ CASES: list[Case] = [
         body=_moved({"type": "namespace", "name": "collaboration", "description": "None.", "tools": []}),
         holds={"/messages/#": 1, "/messages/0/content": "Go."},
     ),
-    Asked(
+    RequestCase(
         source="JiuliNuoyi/CodexRosetta#11",
-        failed="Groups of tools were dropped without a word, and with them all MCP tools.",
+        failed="Groups of tools were silently dropped, and with them all MCP tools.",
         given="openai-responses",
         to="anthropic",
         body=_codex(GROUP),
         holds={"/tools": Anything("the tool", lambda found: "spawn_agent" in _named(found)[0])},
         losses=["tool.namespace.prefixed"],
     ),
-    Answered(
+    AnswerCase(
         source="dwgx/WindsurfAPI#72",
         failed="The call of a tool in a group has to come back with its bare name and its group.",
         given="anthropic",
@@ -159,7 +159,7 @@ CASES: list[Case] = [
         body=message(use("toolu_1", "multi_agent_v1__spawn_agent")),
         holds={"/output/0/name": "spawn_agent", "/output/0/namespace": "multi_agent_v1"},
     ),
-    Asked(
+    RequestCase(
         source="envoyproxy/ai-gateway#2317",
         failed="tool_search and groups made the gateway refuse everything that newer Codex sends.",
         given="openai-responses",
@@ -168,7 +168,7 @@ CASES: list[Case] = [
         holds={"/tools": Anything("functions", lambda found: all(one["type"] == "function" for one in found))},
         nowhere=["external_web_access"],
     ),
-    Streamed(
+    StreamCase(
         source="mnfst/llm-gateway#2837",
         failed="Streamed calls were dropped on the way to Codex.",
         given="openai-chat",

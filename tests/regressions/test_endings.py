@@ -1,4 +1,4 @@
-"""Reported failures of how answers end: stop reasons, cut and broken streams, framing, faults inside a stream."""
+"""Reported failures at the end of answers: stop reasons, cut and broken streams, framing, faults inside a stream."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.regressions.cases import Answered, Case, Streamed, json_text, params, text_with, wire
+from tests.regressions.cases import AnswerCase, Case, StreamCase, json_text, params, text_with, wire
 from tests.regressions.wire_shapes import (
     DONE,
     block,
@@ -28,22 +28,22 @@ MALFORMED = {"candidates": [{"index": 0, "finishReason": "MALFORMED_FUNCTION_CAL
 
 
 def _bare(frames: list[object]) -> bytes:
-    """The same frames with `data:` and no space behind it."""
+    """Return the same frames without a space after `data:`."""
     return wire("openai-chat", frames).replace(b"data: ", b"data:")
 
 
 CASES: list[Case] = [
-    Streamed(
+    StreamCase(
         source="envoyproxy/ai-gateway#2399",
-        failed="Newer Gemini models end in a chunk of their own; the call before it was forgotten, the end was stop.",
+        failed="Newer Gemini models end in a separate chunk; the call before it was ignored, and the reason was stop.",
         given="gemini",
         to="openai-chat",
         frames=[candidate(function("read", {"p": 1}, seal="c2ln")), candidate({"text": ""}, finish="STOP")],
         holds={"/choices/0/finish_reason": "tool_calls"},
     ),
-    Streamed(
+    StreamCase(
         source="su-kaka/gcli2api#407",
-        failed="A last chunk without parts told stop after streamed calls.",
+        failed="A last chunk without parts gave the reason stop after streamed calls.",
         given="code-assist",
         to="openai-responses",
         frames=[
@@ -52,9 +52,9 @@ CASES: list[Case] = [
         ],
         holds={"/output/0/arguments": json_text({"p": 1}), "/status": "completed"},
     ),
-    Streamed(
+    StreamCase(
         source="googleapis/python-genai#2868",
-        failed="A Chat upstream streams calls and says stop; a client that goes by it runs no tool.",
+        failed="A Chat upstream streams calls with the reason stop; a client that relies on the reason runs no tool.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -65,23 +65,23 @@ CASES: list[Case] = [
         ],
         holds={"/stop_reason": "tool_use", "/content/0/input": {"p": 1}},
     ),
-    Answered(
+    AnswerCase(
         source="brekkylab/ailoy#334",
-        failed="Gemini says STOP with calls, and so did the Chat answer.",
+        failed="Gemini sends STOP with calls, and the Chat answer had stop too.",
         given="gemini",
         to="openai-chat",
         body=candidate(function("read", {"p": 1}), finish="STOP"),
         holds={"/choices/0/finish_reason": "tool_calls"},
     ),
-    Answered(
+    AnswerCase(
         source="BerriAI/litellm#12481",
-        failed="Ollama says stop with calls, and so did the answer of the gateway.",
+        failed="Ollama sends stop with calls, and the answer of the gateway had stop too.",
         given="ollama",
         to="anthropic",
         body=line(calls=[("read", {"p": 1})], done=True),
         holds={"/stop_reason": "tool_use", "/content/0/input": {"p": 1}},
     ),
-    Answered(
+    AnswerCase(
         source="OpenRouterTeam/ai-sdk-provider#288",
         failed="stop together with calls and encrypted reasoning ended the conversation early.",
         given="openrouter",
@@ -99,7 +99,7 @@ CASES: list[Case] = [
         ),
         holds={"/stop_reason": "tool_use", "/content/-1/name": "read"},
     ),
-    Answered(
+    AnswerCase(
         source="agentjido/req_llm#944",
         failed="An answer with a failure as its reason and no content at all became an empty success.",
         given="gemini",
@@ -107,15 +107,15 @@ CASES: list[Case] = [
         body=MALFORMED,
         losses=["stop.approximated"],
     ),
-    Streamed(
+    StreamCase(
         source="Wei-Shaw/sub2api#7081",
-        failed="MALFORMED_FUNCTION_CALL behind a lone signature became end_turn with nothing in it.",
+        failed="MALFORMED_FUNCTION_CALL after a part with only a signature became an empty end_turn.",
         given="gemini",
         to="anthropic",
         frames=[candidate({"text": "", "thoughtSignature": "c2ln"}), MALFORMED],
         losses=["stop.approximated"],
     ),
-    Answered(
+    AnswerCase(
         source="BerriAI/litellm#15322",
         failed="A call that the token limit cut in two reached the client with empty arguments.",
         given="openai-chat",
@@ -125,9 +125,9 @@ CASES: list[Case] = [
         holds={"/stop_reason": "max_tokens"},
         lacks=["/content/0"],
     ),
-    Streamed(
+    StreamCase(
         source="tidyverse/ellmer#3",
-        failed="A call that the limit cut in two is broken JSON; whoever goes by it runs half a call.",
+        failed="A call that the limit cut off is broken JSON; a client that ignores this runs half a call.",
         given="openai-chat",
         to="gemini",
         frames=[
@@ -140,9 +140,9 @@ CASES: list[Case] = [
         holds={"/candidates/0/finishReason": "MAX_TOKENS", "/candidates/0/content/parts/0/text": "Writing."},
         lacks=["/candidates/0/content/parts/1/functionCall"],
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#32159",
-        failed="A Messages stream that broke off in a call's arguments just ended, with 200 and no error.",
+        failed="A Messages stream that was cut inside the arguments of a call ended with 200 and without an error.",
         given="anthropic",
         to="openai-chat",
         frames=[
@@ -152,27 +152,27 @@ CASES: list[Case] = [
         faults=True,
         holds={"/last/error/message": text_with("")},
     ),
-    Streamed(
+    StreamCase(
         source="bigduu/Bamboo-agent#405",
-        failed="A stream that failed in the middle ended as if it were whole, for Responses clients alone.",
+        failed="Only for Responses clients, a stream that failed in the middle ended like a complete one.",
         given="openai-chat",
         to="openai-responses",
         frames=[chunk({"role": "assistant", "content": "Half of"})],
         faults=True,
         holds={"/last/type": "response.failed", "/last/response/status": "failed"},
     ),
-    Streamed(
+    StreamCase(
         source="open-webui/open-webui#29628",
-        failed="An upstream that was lost left Chat clients with a cut stream and no word of it.",
+        failed="After a lost connection to the upstream, Chat clients got a cut stream without an error.",
         given="gemini",
         to="openai-chat",
         frames=[candidate({"text": "Half of"})],
         faults=True,
         holds={"/last/error/message": text_with("")},
     ),
-    Streamed(
+    StreamCase(
         source="kekzl/imp#1553",
-        failed="A stream that was broken off was told to Messages clients as a finished turn.",
+        failed="Messages clients got a cut stream as a finished turn.",
         given="ollama",
         to="anthropic",
         frames=[line("Half of")],
@@ -180,7 +180,7 @@ CASES: list[Case] = [
         holds={"/last/type": "error"},
         nowhere=["message_stop", "end_turn"],
     ),
-    Streamed(
+    StreamCase(
         source="diegosouzapw/OmniRoute#8210",
         failed="An error in a chunk without choices became an empty, completed response.",
         given="openrouter",
@@ -200,9 +200,9 @@ CASES: list[Case] = [
         holds={"/last/type": "error", "/last/message": "Worker limit reached"},
         nowhere=["response.completed"],
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#39748",
-        failed="An error frame in a Chat stream was not followed by anything, and clients took it for an empty answer.",
+        failed="After an error frame in a Chat stream nothing followed, and clients treated it as an empty answer.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -212,7 +212,7 @@ CASES: list[Case] = [
         faults=True,
         holds={"/last/type": "error", "/last/error/message": text_with("blocked by policy")},
     ),
-    Streamed(
+    StreamCase(
         source="mnfst/llm-gateway#2053",
         failed="Keep-alive comments were passed on as data, and SDKs broke on them.",
         given="openrouter",
@@ -220,15 +220,15 @@ CASES: list[Case] = [
         frames=[": OPENROUTER PROCESSING\n\n", ": OPENROUTER PROCESSING\n\n", *HELLO],
         holds={"/choices/0/message/content": "Grüße 😀!"},
     ),
-    Streamed(
+    StreamCase(
         source="miruamel/xuan#194",
-        failed="Lines that end with CR LF: not one event was found.",
+        failed="With lines that end in CR LF no event was found.",
         given="openai-chat",
         to="anthropic",
         frames=wire("openai-chat", HELLO).replace(b"\n", b"\r\n"),
         holds={"/content/0/text": "Grüße 😀!"},
     ),
-    Streamed(
+    StreamCase(
         source="praxis-proxy/praxis#739",
         failed="`data:` without a space was not read, and a character cut in two was broken.",
         given="openai-chat",
@@ -236,7 +236,7 @@ CASES: list[Case] = [
         frames=_bare(HELLO),
         holds={"/output/0/content/0/text": "Grüße 😀!"},
     ),
-    Streamed(
+    StreamCase(
         source="lobehub/lobehub#18640",
         failed="A last line without a line end was lost, and so was the end of the answer.",
         given="ollama",
@@ -244,7 +244,7 @@ CASES: list[Case] = [
         frames=(json.dumps(line("Grüße 😀", done=True), ensure_ascii=False)).encode(),
         holds={"/choices/0/message/content": "Grüße 😀", "/choices/0/finish_reason": "stop"},
     ),
-    Answered(
+    AnswerCase(
         source="anthropics/anthropic-sdk-python#461",
         failed="Answers may hold an empty text, which must not be sent back.",
         given="anthropic",

@@ -1,4 +1,4 @@
-"""Reported failures of exactness: numbers, names, outputs, flags and counts that did not arrive as they were sent."""
+"""Reported failures of exactness: numbers, names, outputs, flags and counts that arrived changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ import json
 import pytest
 
 import dragoman
-from tests.regressions.cases import Answered, Anything, Asked, Case, Returned, Streamed, Tried, json_text, params
+from tests.regressions.cases import (
+    AnswerCase,
+    Anything,
+    Case,
+    LoopCase,
+    OtherCase,
+    RequestCase,
+    StreamCase,
+    json_text,
+    params,
+)
 from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
@@ -65,14 +75,14 @@ def _declared(found: list[dict[str, object]]) -> dict[str, object]:
 
 
 def _images(messages: list[dict[str, object]]) -> int:
-    """How many image parts hold the picture; it may stand nowhere else."""
+    """Count the image parts that have the image. Other parts must not have it."""
     parts = [part for one in messages if isinstance(one["content"], list) for part in one["content"]]
     found = [part for part in parts if part["type"] == "image_url" and PNG in part["image_url"]["url"]]
     return len(found) if json.dumps(messages).count(PNG) == len(found) else -1
 
 
 def _twice() -> object:
-    """The same request, translated twice with its keys in the same order, gives the same bytes."""
+    """Translate the same request twice and check that both results have the same bytes."""
     schema = {"type": "object", "properties": {name: {"type": "string"} for name in "zyxwvutsrqponmlkjihgfedcba"}}
     body = anthropic(user(), tools=[use_tool(name, schema) for name in ("b", "a", "c")])
     told = [dragoman.translate_request(body, source="anthropic", target="gemini", model="gemini-3-flash") for _ in "ab"]
@@ -87,10 +97,10 @@ LOOP = {
 }
 
 LEGACY = "/tools/0/functionDeclarations/0/parameters"
-"""Gemini's older form, a subset with such demands; the other one takes JSON Schema as it is."""
+"""The older schema form of Gemini is a subset with these restrictions; the newer form accepts any JSON Schema."""
 
 CASES: list[Case] = [
-    Answered(
+    AnswerCase(
         source="earendil-works/pi#8943",
         failed="Whole numbers above 2^53 in arguments were rounded, and the model asked for the wrong record.",
         given="openai-chat",
@@ -100,7 +110,7 @@ CASES: list[Case] = [
         ),
         holds={"/candidates/0/content/parts/0/functionCall/args/id": SNOWFLAKE},
     ),
-    Streamed(
+    StreamCase(
         source="langchain-ai/langsmith-sdk#3391",
         failed="Whole numbers from 2^64 on became floats.",
         given="gemini",
@@ -109,9 +119,9 @@ CASES: list[Case] = [
         holds={"/choices/0/message/tool_calls/0/function/arguments": json_text({"wei": WEI, "rate": 1.1})},
         nowhere=["e+19"],
     ),
-    Asked(
+    RequestCase(
         source="diegosouzapw/OmniRoute#4339",
-        failed="A parameter called pattern was taken for the keyword and thrown away.",
+        failed="A parameter with the name pattern was treated as the keyword and dropped.",
         given="anthropic",
         to="gemini",
         body=anthropic(
@@ -133,9 +143,9 @@ CASES: list[Case] = [
             )
         },
     ),
-    Asked(
+    RequestCase(
         source="browser-use/browser-use#5607",
-        failed="Parameters called title, properties or default were taken for keywords.",
+        failed="Parameters with the names title, properties or default were treated as keywords.",
         given="openai-chat",
         to="ollama",
         body=chat(
@@ -161,7 +171,7 @@ CASES: list[Case] = [
             )
         },
     ),
-    Asked(
+    RequestCase(
         source="google/adk-python#3870",
         failed="A schema that refers to itself sent the converter into endless recursion.",
         given="openai-chat",
@@ -169,16 +179,16 @@ CASES: list[Case] = [
         body=chat(user(), tools=[chat_tool("meet", LOOP)]),
         holds={"/tools/0/functionDeclarations/0/name": "meet"},
     ),
-    Asked(
+    RequestCase(
         source="su-kaka/gcli2api#334",
-        failed="The same, for an upstream that takes no references at all.",
+        failed="A schema that refers to itself, for an upstream that accepts no references.",
         given="anthropic",
         to="ollama",
         body=anthropic(user(), tools=[use_tool("meet", LOOP)]),
         nowhere=["$ref"],
         losses=["schema.ref.cut"],
     ),
-    Asked(
+    RequestCase(
         source="DEEIX-AI/DEEIX-Chat#546",
         failed="References to another parameter, not to a definition, were lost, and with them the items of arrays.",
         given="openai-chat",
@@ -201,9 +211,9 @@ CASES: list[Case] = [
         holds={"/tools/0/function/parameters/properties/actions/items/type": "object"},
         nowhere=["$ref"],
     ),
-    Asked(
+    RequestCase(
         source="su-kaka/gcli2api#374",
-        failed="Words beside a reference are refused by Gemini.",
+        failed="Gemini refuses keywords beside a reference.",
         given="openai-chat",
         to="gemini",
         body=chat(
@@ -224,7 +234,7 @@ CASES: list[Case] = [
         },
         lacks=[LEGACY, "/tools/0/functionDeclarations/0/parametersJsonSchema/properties/o/$ref"],
     ),
-    Asked(
+    RequestCase(
         source="anomalyco/opencode#11888",
         failed="properties beside another type than object are refused by Gemini.",
         given="anthropic",
@@ -232,7 +242,7 @@ CASES: list[Case] = [
         body=_schema(data={"type": "string", "properties": {"x": {"type": "string"}}, "required": ["x"]}),
         lacks=[LEGACY],
     ),
-    Asked(
+    RequestCase(
         source="anomalyco/opencode#13148",
         failed="properties without a type are refused by Gemini.",
         given="anthropic",
@@ -240,7 +250,7 @@ CASES: list[Case] = [
         body=_schema(data={"description": "It.", "properties": {"page": {"type": "string"}}, "required": ["page"]}),
         lacks=[LEGACY],
     ),
-    Asked(
+    RequestCase(
         source="NousResearch/hermes-agent#64054",
         failed="required without properties is refused by Gemini.",
         given="anthropic",
@@ -248,9 +258,9 @@ CASES: list[Case] = [
         body=_schema(rows={"type": "array", "items": {"type": "object", "required": ["id"]}}),
         lacks=[LEGACY],
     ),
-    Asked(
+    RequestCase(
         source="router-for-me/CLIProxyAPI#2161",
-        failed="An output that begins with a brace and is no JSON was put into the request as it was.",
+        failed="An output that begins with a brace but is not JSON was put into the request unchanged.",
         given="openai-responses",
         to="gemini",
         body={
@@ -263,9 +273,9 @@ CASES: list[Case] = [
         },
         holds={"/contents/2/parts/0/functionResponse/response": {"output": PLIST}},
     ),
-    Asked(
+    RequestCase(
         source="microsoft/vscode-copilot-chat#2745",
-        failed="An output that is a list was sent as one; Gemini wants an object.",
+        failed="An output that is a list was sent as a list; Gemini requires an object.",
         given="anthropic",
         to="gemini",
         body=anthropic(
@@ -273,9 +283,9 @@ CASES: list[Case] = [
         ),
         holds={"/contents/2/parts/0/functionResponse/response": Anything("an object", lambda v: isinstance(v, dict))},
     ),
-    Asked(
+    RequestCase(
         source="router-for-me/CLIProxyAPI#6065",
-        failed="An output that holds $ref was taken by Gemini for a reference to a part of the response.",
+        failed="Gemini treated an output that contains $ref as a reference to a part of the response.",
         given="openai-chat",
         to="gemini",
         body=chat(
@@ -288,7 +298,7 @@ CASES: list[Case] = [
             "/contents/2/parts/0/functionResponse/response": {"output": '{"schema": {"$ref": "#/components/Error"}}'}
         },
     ),
-    Asked(
+    RequestCase(
         source="router-for-me/CLIProxyAPI#2104",
         failed="Clients leave the name of a response empty, and Gemini refuses it.",
         given="gemini",
@@ -312,9 +322,9 @@ CASES: list[Case] = [
             "/request/contents/2/parts/1/functionResponse/name": "b",
         },
     ),
-    Asked(
+    RequestCase(
         source="kekzl/imp#1557",
-        failed="A tool that failed was told to the model as one that succeeded.",
+        failed="The model got the result of a failed tool as a success.",
         given="anthropic",
         to="openai-chat",
         body=anthropic(
@@ -326,9 +336,9 @@ CASES: list[Case] = [
         holds={"/messages/2/content": "Error: no such file"},
         losses=["result.error.as_text"],
     ),
-    Asked(
+    RequestCase(
         source="vercel/ai#15893",
-        failed="The same on the way to Gemini, which has a word for it.",
+        failed="The result of a failed tool on the way to Gemini, which has a field for the failure.",
         given="anthropic",
         to="gemini",
         body=anthropic(
@@ -339,15 +349,15 @@ CASES: list[Case] = [
         ),
         holds={"/contents/2/parts/0/functionResponse/response": {"error": "no such file"}},
     ),
-    Tried(
+    OtherCase(
         source="0xPlaygrounds/rig#2374",
-        failed="Keys came out in another order every time, so that no prompt cache was ever hit.",
+        failed="The order of keys changed with each translation, so no prompt cache was ever hit.",
         outcome=_twice,
         holds={"/same": True, "/names": ["b", "a", "c"]},
     ),
-    Streamed(
+    StreamCase(
         source="getpaseo/paseo#4294",
-        failed="Gateways tell the input only at the end of a Messages stream; it was read from its start.",
+        failed="Gateways send the input tokens only at the end of a Messages stream; the reader used the start.",
         given="anthropic",
         to="openai-chat",
         frames=[
@@ -357,15 +367,15 @@ CASES: list[Case] = [
         ],
         holds={"/usage/prompt_tokens": 69, "/usage/prompt_tokens_details/cached_tokens": 30},
     ),
-    Streamed(
+    StreamCase(
         source="inflaborg/ccrelay#119",
-        failed="Gateways put the whole input into the start of a block; readers that wait for deltas saw none.",
+        failed="Gateways put a call's whole input into the start of a block; readers that wait for deltas got none.",
         given="anthropic",
         to="openai-responses",
         frames=[message_start(), *block(0, use("toolu_1", "read", {"p": 1})), *message_end("tool_use")],
         holds={"/output/0/arguments": json_text({"p": 1})},
     ),
-    Streamed(
+    StreamCase(
         source="saberjack/SHTUCodeProxy#1",
         failed="Of several calls in one chunk only the first was kept.",
         given="openai-chat",
@@ -378,7 +388,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 2, "/content/1/input": {"n": 2}},
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#20737",
         failed="Only the first two pieces of Ollama's thoughts were passed on.",
         given="ollama",
@@ -393,7 +403,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/0/thinking": "Okay, let me look.", "/content/1/text": "Yes."},
     ),
-    Returned(
+    LoopCase(
         source="maximhq/bifrost#4942",
         failed="Redacted thoughts of Claude did not come back with the tool's result.",
         client="openai-responses",
@@ -405,7 +415,7 @@ CASES: list[Case] = [
             "/messages/1/content/2/id": "toolu_1",
         },
     ),
-    Returned(
+    LoopCase(
         source="openai/openai-agents-python#1704",
         failed="Thoughts were dropped from the history, and Claude refused the calls without them.",
         client="gemini",
@@ -413,7 +423,7 @@ CASES: list[Case] = [
         answer=message(THOUGHT, use("toolu_1", "read", {"path": "a"}), use("toolu_2", "list", {"path": "b"})),
         holds={"/messages/1/content/0": THOUGHT, "/messages/1/content/#": 3, "/messages/2/content/#": 2},
     ),
-    Asked(
+    RequestCase(
         source="sgl-project/sglang#34927",
         failed="The image of Codex's view_image was refused, or dropped, on the way to Chat.",
         given="openai-responses",
@@ -421,7 +431,7 @@ CASES: list[Case] = [
         body=SHOT,
         holds={"/messages": Anything("one image", lambda found: _images(found) == 1)},
     ),
-    Asked(
+    RequestCase(
         source="QuantumNous/new-api#7498",
         failed="That image became a text of base64, which the model cannot see and which fills its context.",
         given="openai-responses",
@@ -429,9 +439,9 @@ CASES: list[Case] = [
         body=SHOT,
         holds={"/messages": Anything("one image, and no text of it", lambda found: _images(found) == 1)},
     ),
-    Asked(
+    RequestCase(
         source="vllm-project/vllm#40190",
-        failed="References to tools in a result, as tool search gives them, were not known.",
+        failed="References to tools in a result, as tool search returns them, were not supported.",
         given="anthropic",
         to="openai-chat",
         body=anthropic(

@@ -1,19 +1,19 @@
-"""Reported failures of counting: figures that hosts tell by other names and in other places."""
+"""Reported failures of usage: counts that hosts send with other names and in other places."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.regressions.cases import Answered, Case, Streamed, params
+from tests.regressions.cases import AnswerCase, Case, StreamCase, params
 from tests.regressions.wire_shapes import DONE, candidate, chunk, completion
 
 TOLD = {"prompt_tokens": 30, "completion_tokens": 5, "total_tokens": 35}
 SAID = chunk({"role": "assistant", "content": "Hi."})
 
 CASES: list[Case] = [
-    Answered(
+    AnswerCase(
         source="langchain-ai/langchain#39668",
-        failed="DeepSeek tells what it read from its cache beside the other figures, where nobody looked.",
+        failed="DeepSeek sends its cached tokens in a separate usage field, which was not read.",
         given="openai-chat",
         to="anthropic",
         body=completion(
@@ -21,9 +21,9 @@ CASES: list[Case] = [
         ),
         holds={"/usage/cache_read_input_tokens": 20, "/usage/input_tokens": 10, "/usage/output_tokens": 5},
     ),
-    Streamed(
+    StreamCase(
         source="Alishahryar1/free-claude-code#904",
-        failed="The same in a stream: Claude Code was told of no cached token, ever.",
+        failed="DeepSeek's cached tokens in a stream: Claude Code never got a cached token.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -34,9 +34,9 @@ CASES: list[Case] = [
         ],
         holds={"/usage/cache_read_input_tokens": 20, "/usage/input_tokens": 10},
     ),
-    Answered(
+    AnswerCase(
         source="NousResearch/hermes-agent#65678",
-        failed="Where a host tells it both ways, it must not count twice.",
+        failed="A count that a host sends in both fields must not be counted twice.",
         given="openai-chat",
         to="openai-responses",
         body=completion(
@@ -45,9 +45,9 @@ CASES: list[Case] = [
         ),
         holds={"/usage/input_tokens": 30, "/usage/input_tokens_details/cached_tokens": 20},
     ),
-    Streamed(
+    StreamCase(
         source="earendil-works/pi#2017",
-        failed="Moonshot tells usage within the last choice of a stream; none was found.",
+        failed="Moonshot sends usage inside the last choice of a stream; it was not found.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -65,9 +65,9 @@ CASES: list[Case] = [
             "/stop_reason": "end_turn",
         },
     ),
-    Streamed(
+    StreamCase(
         source="open-webui/open-webui#29064",
-        failed="Usage in every chunk, each a total so far: they were added up.",
+        failed="Usage in every chunk, each a running total: the totals were added up.",
         given="openai-chat",
         to="openai-responses",
         frames=[
@@ -78,9 +78,9 @@ CASES: list[Case] = [
         ],
         holds={"/usage/input_tokens": 3, "/usage/output_tokens": 2, "/usage/total_tokens": 5},
     ),
-    Answered(
+    AnswerCase(
         source="mozilla-ai/any-llm#1291",
-        failed="Gemini's thoughts are not among the tokens of its answer; the sum was too small.",
+        failed="Gemini's answer tokens do not include its thoughts; the sum was too small.",
         given="gemini",
         to="openai-chat",
         body=candidate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.regressions.cases import Anything, Asked, Case, Repaired, json_text, params, text_with
+from tests.regressions.cases import Anything, Case, RepairCase, RequestCase, json_text, params, text_with
 from tests.regressions.wire_shapes import (
     anthropic,
     assistant,
@@ -26,7 +26,7 @@ TOOLS = [chat_tool()]
 
 
 def _shot(content: object, **more: object) -> dict[str, object]:
-    """A Messages history with one result."""
+    """Return a Messages history with one result."""
     return anthropic(
         user(), assistant([use("toolu_1", "read")]), user([given("toolu_1", content, **more)]), tools=[use_tool()]
     )
@@ -39,15 +39,15 @@ def _results(contents: list[dict[str, object]]) -> int:
 
 
 CASES: list[Case] = [
-    Asked(
+    RequestCase(
         source="cloudwego/eino-ext#571",
-        failed="Each result of parallel calls was a content of its own; Gemini wants them in one.",
+        failed="Each result of parallel calls was a separate content; Gemini requires all results in one content.",
         given="openai-chat",
         to="gemini",
         body=chat(user(), PAIR, tool("call_a", "one"), tool("call_b", "two"), tools=TOOLS),
         holds={"/contents/#": 3, "/contents": Anything("two results in one turn", lambda found: _results(found) == 2)},
     ),
-    Asked(
+    RequestCase(
         source="TanStack/ai#894",
         failed="Of two results of the same tool only one was kept.",
         given="anthropic",
@@ -60,7 +60,7 @@ CASES: list[Case] = [
         ),
         holds={"/contents": Anything("two results", lambda found: _results(found) == 2)},
     ),
-    Asked(
+    RequestCase(
         source="earendil-works/pi#5528",
         failed="Four parallel calls, four messages with results: Gemini counted them and refused.",
         given="openai-responses",
@@ -76,7 +76,7 @@ CASES: list[Case] = [
         },
         holds={"/contents/#": 3, "/contents": Anything("four results", lambda found: _results(found) == 4)},
     ),
-    Asked(
+    RequestCase(
         source="google-gemini/gemini-cli#16135",
         failed="An image of one of two parallel results came between them, and Gemini 2.5 miscounted.",
         given="anthropic",
@@ -95,7 +95,7 @@ CASES: list[Case] = [
             )
         },
     ),
-    Asked(
+    RequestCase(
         source="epam/ai-dial-adapter-vertexai#214",
         failed="Results of two steps with a text between them must stay with their own step.",
         given="openai-chat",
@@ -114,7 +114,7 @@ CASES: list[Case] = [
             "/contents/3/parts/0/text": "Now the next.",
         },
     ),
-    Asked(
+    RequestCase(
         source="anthropics/claude-code#59812",
         failed="An empty text beside calls was refused by Claude.",
         given="openai-chat",
@@ -122,7 +122,7 @@ CASES: list[Case] = [
         body=chat(user(), assistant("", tool_calls=[call("call_a", "read")]), tool("call_a"), tools=TOOLS),
         holds={"/messages/1/content/#": 1, "/messages/1/content/0/type": "tool_use"},
     ),
-    Asked(
+    RequestCase(
         source="BiFangKNT/mtga#68",
         failed="An empty system message, as some clients send it, was refused by Claude.",
         given="openai-chat",
@@ -132,7 +132,7 @@ CASES: list[Case] = [
         ),
         nowhere=['"text": ""'],
     ),
-    Asked(
+    RequestCase(
         source="aliasrobotics/cai#182",
         failed="An assistant message with empty content and nothing else was refused by Claude.",
         given="openai-chat",
@@ -140,7 +140,7 @@ CASES: list[Case] = [
         body=chat(user(), assistant(""), user("Still there?")),
         nowhere=['"text": ""'],
     ),
-    Repaired(
+    RepairCase(
         source="anthropics/claude-code#1237",
         failed="A session that lost the result of one call could not be used any more.",
         dialect="anthropic",
@@ -148,7 +148,7 @@ CASES: list[Case] = [
         repairs=["orphan-call"],
         holds={"/messages/2/content/0/tool_use_id": "toolu_1"},
     ),
-    Repaired(
+    RepairCase(
         source="anthropics/claude-code#5989",
         failed="Of two interrupted calls none had a result.",
         dialect="anthropic",
@@ -161,7 +161,7 @@ CASES: list[Case] = [
         repairs=["orphan-call"],
         holds={"/messages/2/content/#": 2},
     ),
-    Repaired(
+    RepairCase(
         source="kittors/CliRelay#479",
         failed="Results whose calls are gone were sent on, and strict upstreams refused them.",
         dialect="gemini",
@@ -175,7 +175,7 @@ CASES: list[Case] = [
         },
         repairs=["orphan-result"],
     ),
-    Asked(
+    RequestCase(
         source="biocypher/biochatter#292",
         failed="A system message behind the first user message was refused by Claude.",
         given="openai-chat",
@@ -185,7 +185,7 @@ CASES: list[Case] = [
         nowhere=['"role": "system"'],
         holds={"/messages": Anything("the words", lambda found: "Be brief." in str(found))},
     ),
-    Asked(
+    RequestCase(
         source="icebear0828/codex-proxy#608",
         failed="Developer messages of Codex reached Claude with a role it does not know.",
         given="openai-responses",
@@ -201,7 +201,7 @@ CASES: list[Case] = [
         nowhere=["developer"],
         holds={"/system": Anything("both", lambda v: "You are Codex." in str(v) and "Sandboxed." in str(v))},
     ),
-    Asked(
+    RequestCase(
         source="UKGovernmentBEIS/inspect_ai#4095",
         failed="A system turn in the middle, as newer Messages clients send it, was an unexpected role.",
         given="anthropic",
@@ -211,9 +211,9 @@ CASES: list[Case] = [
             "/messages/-1": Anything("a system turn", lambda m: m["role"] in ("system", "developer") and m["content"])
         },
     ),
-    Asked(
+    RequestCase(
         source="aliasrobotics/cai#76",
-        failed="Arguments went to Ollama as the JSON text that Chat has; it wants an object.",
+        failed="Arguments were sent to Ollama as JSON text, as in Chat; Ollama requires an object.",
         given="openai-chat",
         to="ollama",
         body=chat(
@@ -221,15 +221,15 @@ CASES: list[Case] = [
         ),
         holds={"/messages/1/tool_calls/0/function/arguments": {"p": 1}},
     ),
-    Asked(
+    RequestCase(
         source="neuron-core/neuron-ai#219",
-        failed="A call without arguments went to Ollama as an empty text.",
+        failed="A call without arguments was sent to Ollama with an empty text.",
         given="openai-chat",
         to="ollama",
         body=chat(user(), assistant(None, tool_calls=[call("call_a", "read", "")]), tool("call_a"), tools=TOOLS),
         holds={"/messages/1/tool_calls/0/function/arguments": {}},
     ),
-    Asked(
+    RequestCase(
         source="QuantumNous/new-api#6605",
         failed="Broken arguments silently became an empty object on the way to Ollama.",
         given="openai-chat",
@@ -240,23 +240,23 @@ CASES: list[Case] = [
         holds={"/messages/1/tool_calls/0/function/arguments": {"__raw": '{"p": '}},
         losses=["arguments.invalid"],
     ),
-    Asked(
+    RequestCase(
         source="NanmiCoder/cc-haha#1278",
-        failed="An image in a result was thrown away without a word on the way to Chat.",
+        failed="An image in a result was silently dropped on the way to Chat.",
         given="anthropic",
         to="openai-chat",
         body=_shot([{"type": "text", "text": "Shot:"}, IMAGE]),
         holds={"/messages": Anything("the image", lambda found: PNG in str(found))},
     ),
-    Asked(
+    RequestCase(
         source="ggml-org/llama.cpp#22536",
-        failed="Images in results were dropped; the model behaved as if there were none.",
+        failed="Images in results were dropped; the model behaved as if there were no images.",
         given="anthropic",
         to="openai-responses",
         body=_shot([IMAGE]),
         holds={"/input/2/output/0/image_url": text_with("data:image/png;base64," + PNG)},
     ),
-    Asked(
+    RequestCase(
         source="looplj/axonhub#742",
         failed="A result of an image alone became an empty one, which was then refused.",
         given="anthropic",
@@ -264,7 +264,7 @@ CASES: list[Case] = [
         body=_shot([IMAGE]),
         holds={"/messages": Anything("the image", lambda found: PNG in str(found))},
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#6953",
         failed="An image in a tool message was not passed on to Claude.",
         given="openai-chat",
@@ -283,9 +283,9 @@ CASES: list[Case] = [
         ),
         holds={"/messages/2/content/0/content/1/source/data": PNG},
     ),
-    Asked(
+    RequestCase(
         source="langchain-ai/langchain-google#1592",
-        failed="An image address in a result was not put into the words of Messages.",
+        failed="An image URL in a result was not translated to the form of Messages.",
         given="openai-responses",
         to="anthropic",
         body={
@@ -302,9 +302,9 @@ CASES: list[Case] = [
         },
         holds={"/messages/2/content/0/content/0/source": {"type": "url", "url": "https://example.com/a.png"}},
     ),
-    Asked(
+    RequestCase(
         source="open-webui/open-webui#23188",
-        failed="Documents and search results in a result were dropped without a word.",
+        failed="Documents and search results in a result were silently dropped.",
         given="anthropic",
         to="openai-chat",
         body=_shot(
@@ -320,7 +320,7 @@ CASES: list[Case] = [
         ),
         holds={"/messages": Anything("its words", lambda found: "Found." in str(found))},
     ),
-    Asked(
+    RequestCase(
         source="mark3labs/mcphost#34",
         failed="A result without content broke the request to Claude and to Gemini.",
         given="openai-chat",
@@ -329,7 +329,7 @@ CASES: list[Case] = [
         holds={"/messages/2/content/0/tool_use_id": "call_a"},
         nowhere=['"text": ""'],
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#5064",
         failed="Empty arguments in a history were parsed as JSON and broke the request to Claude.",
         given="openai-chat",
@@ -337,15 +337,15 @@ CASES: list[Case] = [
         body=chat(user(), assistant(None, tool_calls=[call("call_a", "read", "")]), tool("call_a"), tools=TOOLS),
         holds={"/messages/1/content/0/input": {}},
     ),
-    Asked(
+    RequestCase(
         source="braintrustdata/braintrust-proxy#250",
-        failed="A conversation of a system message alone was refused by Claude.",
+        failed="A conversation with only a system message was refused by Claude.",
         given="openai-chat",
         to="anthropic",
         body=chat({"role": "system", "content": "Say hello."}),
         holds={"/messages/0/role": "user"},
     ),
-    Asked(
+    RequestCase(
         source="MayDay-wpf/snow-cli#104",
         failed="Calls of a history without signatures were refused by Gemini's thinking models.",
         given="openai-chat",
@@ -354,9 +354,9 @@ CASES: list[Case] = [
         holds={"/contents/1/parts/0/thoughtSignature": text_with("")},
         losses=["seal.dummy"],
     ),
-    Asked(
+    RequestCase(
         source="continuedev/continue#11994",
-        failed="Text and calls of one turn changed places, so that reasoning no longer stood before its item.",
+        failed="Text and calls of one turn were exchanged, so that reasoning was no longer before its item.",
         given="anthropic",
         to="openai-responses",
         body=anthropic(

@@ -1,15 +1,15 @@
-"""Reported failures of upstreams that differ: odd chunks, ids, roles, reasoning fields, models that refuse a field."""
+"""Reported failures with particular upstreams: odd chunks, ids, roles, reasoning fields, models that refuse a field."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.regressions.cases import (
-    Answered,
+    AnswerCase,
     Anything,
-    Asked,
     Case,
-    Streamed,
+    RequestCase,
+    StreamCase,
     at_most,
     json_text,
     one_of,
@@ -49,12 +49,12 @@ def _array(**rows: object) -> dict[str, object]:
 
 
 LEGACY = "/tools/0/functionDeclarations/0/parameters"
-"""Gemini's older form, a subset with such demands; the other one takes JSON Schema as it is."""
+"""The older schema form of Gemini is a subset with these restrictions; the newer form accepts any JSON Schema."""
 
 CASES: list[Case] = [
-    Streamed(
+    StreamCase(
         source="AbanteAI/archive-old-cli-mentat#429",
-        failed="Azure begins with a chunk that has no choices and empty names; readers took its first choice.",
+        failed="Azure's first chunk has no choices and empty names; readers failed at its first choice.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -72,9 +72,9 @@ CASES: list[Case] = [
         ],
         holds={"/content/0/text": "Hi.", "/stop_reason": "end_turn"},
     ),
-    Streamed(
+    StreamCase(
         source="microsoft/autogen#6465",
-        failed="Azure sends verdicts of its filter as choices without a delta, without an id, at the end too.",
+        failed="Azure sends the results of its content filter as choices without a delta and an id, also at the end.",
         given="openai-chat",
         to="openai-responses",
         frames=[
@@ -98,7 +98,7 @@ CASES: list[Case] = [
         ],
         holds={"/output/0/content/0/text": "Hi.", "/model": "gpt-5", "/status": "completed"},
     ),
-    Streamed(
+    StreamCase(
         source="bagofwords1/bagofwords#742",
         failed="A delta that is null broke the reader.",
         given="openai-chat",
@@ -111,7 +111,7 @@ CASES: list[Case] = [
         ],
         holds={"/candidates/0/content/parts/0/text": "Hi."},
     ),
-    Streamed(
+    StreamCase(
         source="mcowger/plexus#722",
         failed="A host repeats id and name in every piece; they were appended until no name was legal.",
         given="openai-chat",
@@ -125,7 +125,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 1, "/content/0/name": "read", "/content/0/input": {"p": 1}},
     ),
-    Streamed(
+    StreamCase(
         source="continuedev/continue#5849",
         failed="Some hosts stream the name in pieces.",
         given="openai-chat",
@@ -139,7 +139,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 1, "/content/0/name": "edit_existing_file", "/content/0/input": {"p": 1}},
     ),
-    Streamed(
+    StreamCase(
         source="jjang-ai/vmlx#244",
         failed="The first piece has an empty name, the real one comes with the arguments; the call was lost.",
         given="openai-chat",
@@ -152,9 +152,9 @@ CASES: list[Case] = [
         ],
         holds={"/output/#": 1, "/output/0/name": "bash", "/output/0/arguments": '{"c":"ls"}'},
     ),
-    Streamed(
+    StreamCase(
         source="poolsideai/pool#9",
-        failed="The pieces after the first one have another id; each was taken for a call of its own.",
+        failed="The pieces after the first one have another id; each became a separate call.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -166,7 +166,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 1, "/content/0/name": "read", "/content/0/input": {"p": 1}},
     ),
-    Streamed(
+    StreamCase(
         source="pipecat-ai/pipecat#5023",
         failed="Id and name came in separate pieces; the call was left without an id.",
         given="openai-chat",
@@ -180,9 +180,9 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 1, "/content/0/id": "call_a", "/content/0/name": "read"},
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#20246",
-        failed="vLLM calls its thoughts `reasoning` now; they were dropped.",
+        failed="vLLM now sends thoughts in the field `reasoning`; they were dropped.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -194,7 +194,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/0/type": "thinking", "/content/0/thinking": "Let me look.", "/content/1/text": "Yes."},
     ),
-    Streamed(
+    StreamCase(
         source="esengine/DeepSeek-Reasonix#5930",
         failed="Both names of the field in one chunk must not double the thought.",
         given="openai-chat",
@@ -207,9 +207,9 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 2, "/content/0/thinking": "Look."},
     ),
-    Streamed(
+    StreamCase(
         source="open-webui/open-webui#24697",
-        failed="Thoughts behind the first text were dropped.",
+        failed="Thoughts after the first text were dropped.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -221,7 +221,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 4, "/content/2/thinking": "Two.", "/content/3/type": "tool_use"},
     ),
-    Answered(
+    AnswerCase(
         source="BerriAI/litellm#33931",
         failed="A message and a call became two choices; clients read the first and lost the call.",
         given="openai-responses",
@@ -234,15 +234,15 @@ CASES: list[Case] = [
             "/choices/0/finish_reason": "tool_calls",
         },
     ),
-    Answered(
+    AnswerCase(
         source="openai/openai-agents-js#817",
-        failed="A call beside text was not taken for a call.",
+        failed="A call beside text was not recognised as a call.",
         given="openai-chat",
         to="openai-responses",
         body=completion({"content": "Look.", "tool_calls": [call("call_a", "read")]}, "tool_calls"),
         holds={"/output/0/content/0/text": "Look.", "/output/1/call_id": "call_a"},
     ),
-    Asked(
+    RequestCase(
         source="openai/openai-agents-python#4728",
         failed="A call before the text of the same turn became two assistant messages, which Chat refuses.",
         given="openai-responses",
@@ -263,9 +263,9 @@ CASES: list[Case] = [
             "/messages/2/tool_call_id": "call_a",
         },
     ),
-    Asked(
+    RequestCase(
         source="openai/codex#8556",
-        failed="Parallel calls of the input became messages of their own; Chat wants them in one.",
+        failed="Parallel calls of the input became separate messages; Chat requires all calls in one message.",
         given="openai-responses",
         to="openai-chat",
         body={
@@ -280,7 +280,7 @@ CASES: list[Case] = [
         },
         holds={"/messages/#": 4, "/messages/1/tool_calls/#": 2, "/messages/3/content": "two"},
     ),
-    Asked(
+    RequestCase(
         source="vllm-project/vllm#40981",
         failed="Text and calls of one turn were split, and models stopped calling tools.",
         given="openai-responses",
@@ -298,7 +298,7 @@ CASES: list[Case] = [
         },
         holds={"/messages/#": 3, "/messages/1/content/#": 3, "/messages/2/content/#": 2},
     ),
-    Streamed(
+    StreamCase(
         source="2389-research/tracker#543",
         failed="A prompt that Gemini blocks has no candidates; it became an empty success.",
         given="gemini",
@@ -306,23 +306,23 @@ CASES: list[Case] = [
         frames=[BLOCKED],
         holds={"/stop_reason": "refusal"},
     ),
-    Answered(
+    AnswerCase(
         source="vercel/ai#18819",
-        failed="The same in a whole answer broke the reader.",
+        failed="A whole answer for a blocked prompt broke the reader.",
         given="gemini",
         to="openai-chat",
         body=BLOCKED,
         holds={"/choices/0/finish_reason": "content_filter"},
     ),
-    Answered(
+    AnswerCase(
         source="earendil-works/pi#1869",
-        failed="A host's own word for a full context, as the reason for the end, broke the reader.",
+        failed="A host's special finish reason for a full context broke the reader.",
         given="openai-chat",
         to="anthropic",
         body=completion({"content": "Half"}, "model_context_window_exceeded"),
         holds={"/stop_reason": one_of("model_context_window_exceeded", "max_tokens")},
     ),
-    Answered(
+    AnswerCase(
         source="laravel/ai#881",
         failed="A refusal and a full context were unknown reasons, and calls beside them were lost.",
         given="anthropic",
@@ -330,15 +330,15 @@ CASES: list[Case] = [
         body=message({"type": "text", "text": "Half"}, stop="model_context_window_exceeded"),
         holds={"/choices/0/finish_reason": "length"},
     ),
-    Answered(
+    AnswerCase(
         source="tetsuo-ai/agenc-core#2402",
-        failed="A turn that is only paused looked finished, without a word.",
+        failed="A paused turn became a finished turn without a loss.",
         given="anthropic",
         to="openai-chat",
         body=message({"type": "text", "text": "Searching."}, stop="pause_turn"),
         losses=["stop.approximated"],
     ),
-    Asked(
+    RequestCase(
         source="BenedictKing/ccx#161",
         failed="The developer role is refused by DashScope.",
         given="openai-responses",
@@ -351,7 +351,7 @@ CASES: list[Case] = [
         },
         nowhere=["developer"],
     ),
-    Asked(
+    RequestCase(
         source="farion1231/cc-switch#2981",
         failed="The developer role is refused by DeepSeek.",
         given="openai-responses",
@@ -365,7 +365,7 @@ CASES: list[Case] = [
         },
         nowhere=["developer"],
     ),
-    Asked(
+    RequestCase(
         source="anomalyco/opencode#1680",
         failed="Mistral takes ids of nine letters and digits only.",
         given="anthropic",
@@ -380,7 +380,7 @@ CASES: list[Case] = [
         ),
         holds={"/messages/1/tool_calls/0/id": NINE, "/messages/2/tool_call_id": NINE, "/messages/3/tool_call_id": NINE},
     ),
-    Asked(
+    RequestCase(
         source="router-for-me/CLIProxyAPI#1125",
         failed="temperature and top_p together are refused by newer Claude models.",
         given="openai-chat",
@@ -391,7 +391,7 @@ CASES: list[Case] = [
         lacks=["/top_p"],
         losses=["sampling.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="openai/swarm#30",
         failed="parallel_tool_calls without tools is refused by OpenAI.",
         given="anthropic",
@@ -399,7 +399,7 @@ CASES: list[Case] = [
         body=anthropic(user(), tools=[], tool_choice={"type": "auto", "disable_parallel_tool_use": True}),
         lacks=["/parallel_tool_calls", "/tools", "/tool_choice"],
     ),
-    Asked(
+    RequestCase(
         source="ENTERPILOT/GoModel#83",
         failed="A thinking budget above the limit, and a temperature beside it, were refused by Claude.",
         given="openai-chat",
@@ -408,9 +408,9 @@ CASES: list[Case] = [
         body=chat(user(), max_tokens=1000, reasoning_effort="high", temperature=0.2),
         holds={"/max_tokens": Anything("a limit", lambda v: v >= 1000)},
     ),
-    Asked(
+    RequestCase(
         source="juspay/neurolink#1707",
-        failed="Gemini 2.5 has no thinking levels; it wants a number.",
+        failed="Gemini 2.5 has no thinking levels; it requires a number.",
         given="openai-chat",
         to="gemini",
         model="gemini-2.5-flash",
@@ -418,7 +418,7 @@ CASES: list[Case] = [
         holds={"/generationConfig/thinkingConfig/thinkingBudget": Anything("a number", lambda v: v > 0)},
         lacks=["/generationConfig/thinkingConfig/thinkingLevel"],
     ),
-    Asked(
+    RequestCase(
         source="smallmain/vscode-unify-chat-provider#249",
         failed="A conversation that ends with the assistant is refused by newer Claude models.",
         given="openai-chat",
@@ -427,7 +427,7 @@ CASES: list[Case] = [
         body=chat(user(), assistant("The answer is")),
         holds={"/messages/-1/role": "user"},
     ),
-    Asked(
+    RequestCase(
         source="tailcallhq/forgecode#1872",
         failed="A last assistant text with a blank at its end is refused by Claude.",
         given="openai-chat",
@@ -437,7 +437,7 @@ CASES: list[Case] = [
         nowhere=["answer is "],
         losses=["prefill.trimmed"],
     ),
-    Asked(
+    RequestCase(
         source="weave-os/router#83",
         failed="Arrays without items, and empty words in an enum, are refused by Gemini.",
         given="anthropic",
@@ -456,7 +456,7 @@ CASES: list[Case] = [
         ),
         lacks=[LEGACY],
     ),
-    Asked(
+    RequestCase(
         source="TokenRhythm/opensquilla#1263",
         failed="An array in an array without items is refused by Gemini.",
         given="anthropic",
@@ -464,7 +464,7 @@ CASES: list[Case] = [
         body=_array(type="array", items={"type": "array"}),
         lacks=[LEGACY],
     ),
-    Asked(
+    RequestCase(
         source="NousResearch/hermes-agent#38972",
         failed="items beside the type string are refused by Gemini.",
         given="anthropic",
@@ -472,9 +472,9 @@ CASES: list[Case] = [
         body=_array(type="string", items={"type": "string"}),
         lacks=[LEGACY],
     ),
-    Answered(
+    AnswerCase(
         source="nearai/ironclaw#1241",
-        failed="Ids that one upstream makes must be legal at the next; a short one is not at all of them.",
+        failed="Ids of one upstream must be legal for the next upstream; some upstreams refuse a short id.",
         given="ollama",
         to="openai-chat",
         body={
@@ -493,7 +493,7 @@ CASES: list[Case] = [
             "/choices/0/message/tool_calls/0/function/arguments": json_text({"p": 1}),
         },
     ),
-    Answered(
+    AnswerCase(
         source="nextai-translator/nextai-translator#1418",
         failed="A stop sequence of Claude was an unknown reason.",
         given="anthropic",

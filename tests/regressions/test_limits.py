@@ -1,10 +1,10 @@
-"""Reported failures of limits and settings: what one upstream takes and the next one refuses or calls otherwise."""
+"""Reported failures of limits and settings that one upstream accepts and another refuses or names differently."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.regressions.cases import Answered, Anything, Asked, Case, Streamed, at_most, json_text, params
+from tests.regressions.cases import AnswerCase, Anything, Case, RequestCase, StreamCase, at_most, json_text, params
 from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
@@ -33,16 +33,16 @@ def _picture(mime: str) -> dict[str, object]:
 
 
 CASES: list[Case] = [
-    Asked(
+    RequestCase(
         source="farion1231/cc-switch#7287",
-        failed="A client asks for one token to see whether a model is there; Responses wants sixteen at least.",
+        failed="A client requests one token to check whether a model exists; Responses requires at least sixteen.",
         given="anthropic",
         to="openai-responses",
         body={"model": "m", "max_tokens": 1, "messages": [user()]},
         holds={"/max_output_tokens": 16},
         losses=["limit.raised"],
     ),
-    Asked(
+    RequestCase(
         source="mnfst/llm-gateway#2789",
         failed="Claude Code's user id is longer than OpenAI takes.",
         given="anthropic",
@@ -50,42 +50,42 @@ CASES: list[Case] = [
         body=anthropic(user(), metadata={"user_id": LONG_ID}),
         nowhere=[LONG_ID],
     ),
-    Asked(
+    RequestCase(
         source="ujisati/claude-code-provider-proxy#11",
-        failed="It is longer than OpenRouter takes, too.",
+        failed="Claude Code's user id is also longer than OpenRouter accepts.",
         given="anthropic",
         to="openrouter",
         body=anthropic(user(), metadata={"user_id": LONG_ID}),
         nowhere=[LONG_ID],
     ),
-    Asked(
+    RequestCase(
         source="NousResearch/hermes-agent#55432",
-        failed="An image that calls itself image/jpg was refused by Claude.",
+        failed="An image with the type image/jpg was refused by Claude.",
         given="openai-chat",
         to="anthropic",
         body=_picture("image/jpg"),
         holds={"/messages/0/content/1/source/media_type": "image/jpeg", "/messages/0/content/1/source/data": JPEG},
     ),
-    Asked(
+    RequestCase(
         source="ogkalu2/comic-translate#399",
-        failed="It was refused by Gemini, too.",
+        failed="An image with the type image/jpg was refused by Gemini too.",
         given="openai-chat",
         to="gemini",
         body=_picture("image/jpg"),
         holds={"/contents/0/parts/1/inlineData/mimeType": "image/jpeg"},
     ),
-    Asked(
+    RequestCase(
         source="openclaw/openclaw#102337",
-        failed="Kinds of images that Claude does not take made it refuse the whole turn; a false label is no better.",
+        failed="Claude refuses a whole turn with an image of an unsupported type; a wrong type label does not help.",
         given="openai-chat",
         to="anthropic",
         body=_picture("image/heic"),
         nowhere=[JPEG, "image/png"],
         losses=["media.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#3286",
-        failed="A stop sequence of white space alone is refused by Claude.",
+        failed="A stop sequence of only white space is refused by Claude.",
         given="openai-chat",
         to="anthropic",
         model="claude-3-7-sonnet-20250219",
@@ -93,7 +93,7 @@ CASES: list[Case] = [
         holds={"/stop_sequences": ["END"]},
         losses=["stop.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="QwenLM/Qwen-Agent#228",
         failed="A fifth stop sequence is refused by OpenAI.",
         given="anthropic",
@@ -103,7 +103,7 @@ CASES: list[Case] = [
         holds={"/stop/#": 4},
         losses=["stop.truncated"],
     ),
-    Asked(
+    RequestCase(
         source="anthropics/claude-code#21612",
         failed="context_management was passed on to upstreams that do not know it.",
         given="anthropic",
@@ -117,7 +117,7 @@ CASES: list[Case] = [
         nowhere=["clear_thinking_20251015"],
         losses=["field.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="ogx-ai/ogx#6367",
         failed="Text before a result in one turn came between the call and its result, which Chat refuses.",
         given="anthropic",
@@ -134,9 +134,9 @@ CASES: list[Case] = [
             "/messages/4/content": Anything("the text", lambda v: "And the other?" in str(v)),
         },
     ),
-    Asked(
+    RequestCase(
         source="Wei-Shaw/sub2api#4940",
-        failed="The wished format was dropped without a word on the way to Gemini.",
+        failed="The requested format was silently dropped on the way to Gemini.",
         given="openai-chat",
         to="gemini",
         body=chat(
@@ -151,16 +151,16 @@ CASES: list[Case] = [
             "/generationConfig/responseJsonSchema/properties/n/type": "number",
         },
     ),
-    Asked(
+    RequestCase(
         source="mozilla-ai/any-llm#1107",
-        failed="The effort xhigh became max, which is more than was asked.",
+        failed="The effort xhigh became max, which is more than requested.",
         given="openai-chat",
         to="anthropic",
         model="claude-opus-4-8",
         body=chat(user(), reasoning_effort="xhigh"),
         holds={"/output_config/effort": "xhigh"},
     ),
-    Asked(
+    RequestCase(
         source="theopenco/llmgateway#2558",
         failed="The effort that Claude Code asks for was dropped.",
         given="anthropic",
@@ -169,7 +169,7 @@ CASES: list[Case] = [
         body=anthropic(user(), thinking={"type": "adaptive"}, output_config={"effort": "high"}),
         holds={"/reasoning_effort": "high"},
     ),
-    Asked(
+    RequestCase(
         source="icebear0828/codex-proxy#744",
         failed="The effort max was not passed on.",
         given="anthropic",
@@ -177,7 +177,7 @@ CASES: list[Case] = [
         body=anthropic(user(), thinking={"type": "adaptive"}, output_config={"effort": "max"}),
         holds={"/reasoning/effort": Anything("the most there is", lambda v: v in ("max", "xhigh"))},
     ),
-    Answered(
+    AnswerCase(
         source="QwenLM/qwen-code#6240",
         failed="A host's answer in the old form, function_call, was taken for an empty one.",
         given="openai-chat",
@@ -188,7 +188,7 @@ CASES: list[Case] = [
             "/candidates/0/content/parts/0/functionCall/args": {"p": 1},
         },
     ),
-    Streamed(
+    StreamCase(
         source="withmartian/llm-adapters#106",
         failed="The old form in a stream.",
         given="openai-chat",
@@ -202,7 +202,7 @@ CASES: list[Case] = [
         ],
         holds={"/output/#": 1, "/output/0/name": "read", "/output/0/arguments": json_text({"p": 1})},
     ),
-    Asked(
+    RequestCase(
         source="openinterpreter/openinterpreter#1240",
         failed="Tools declared in the old form, functions, were refused.",
         given="openai-chat",
@@ -213,9 +213,9 @@ CASES: list[Case] = [
         holds={"/tools/0/name": "read"},
         nowhere=["functions"],
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#5344",
-        failed="A result in the old form, the role function, was not known.",
+        failed="A result in the old form, with the role function, was not supported.",
         given="openai-chat",
         to="gemini",
         body=chat(
@@ -229,9 +229,9 @@ CASES: list[Case] = [
             "/contents/2/parts/0/functionResponse/response": {"output": "done"},
         },
     ),
-    Answered(
+    AnswerCase(
         source="BerriAI/litellm#23691",
-        failed="Citations of Claude's search had neither address nor title in Responses.",
+        failed="Citations of Claude's search had neither URL nor title in Responses.",
         given="anthropic",
         to="openai-responses",
         body=message(
@@ -255,7 +255,7 @@ CASES: list[Case] = [
             "/output/0/content/0/annotations/0/title": "Rain",
         },
     ),
-    Asked(
+    RequestCase(
         source="envoyproxy/ai-gateway#1953",
         failed="Tools without a type, as Claude Code sends them, were refused.",
         given="anthropic",
@@ -265,7 +265,7 @@ CASES: list[Case] = [
         ),
         holds={"/tools/0/function/name": "read", "/tools/1/function/name": at_most(1)},
     ),
-    Asked(
+    RequestCase(
         source="langtail/langtail-node#69",
         failed="A limit of -1 means that there is none, which only local servers understand.",
         given="openai-chat",
@@ -274,15 +274,15 @@ CASES: list[Case] = [
         holds={"/max_tokens": 8192},
         losses=["limit.invented", "limit.lowered"],
     ),
-    Asked(
+    RequestCase(
         source="langchain-ai/langchain#10822",
-        failed="The same was refused by OpenAI.",
+        failed="A limit of -1 was refused by OpenAI.",
         given="ollama",
         to="openai-chat",
         body={"model": "m", "messages": [user()], "options": {"num_predict": -1}},
         lacks=["/max_completion_tokens", "/max_tokens"],
     ),
-    Asked(
+    RequestCase(
         source="QuantumNous/new-api#2779",
         failed="An empty stop sequence among others was sent to Gemini.",
         given="openai-chat",
@@ -291,7 +291,7 @@ CASES: list[Case] = [
         holds={"/generationConfig/stopSequences": ["END"]},
         losses=["stop.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="continuedev/continue#7849",
         failed="Ten stop sequences are refused by Gemini, which takes five.",
         given="ollama",
@@ -300,25 +300,25 @@ CASES: list[Case] = [
         holds={"/generationConfig/stopSequences/#": 5},
         losses=["stop.truncated"],
     ),
-    Asked(
+    RequestCase(
         source="ComposioHQ/composio#2933",
-        failed="A name twice among the required ones made Claude refuse every request with that tool.",
+        failed="A duplicate name in `required` made Claude refuse every request with that tool.",
         given="openai-chat",
         to="anthropic",
         body=chat(user(), tools=[chat_tool("read", {**TWICE, "properties": {"p": {}, "deep": TWICE}})]),
         holds={"/tools/0/input_schema/required": ["p"], "/tools/0/input_schema/properties/deep/required": ["p"]},
         losses=["schema.rewritten"],
     ),
-    Asked(
+    RequestCase(
         source="DingTalk-Real-AI/dingtalk-workspace-cli#123",
-        failed="It made OpenAI refuse them, too.",
+        failed="A duplicate name in `required` made OpenAI refuse the request too.",
         given="anthropic",
         to="openai-responses",
         body=anthropic(user(), tools=[use_tool("read", TWICE)]),
         holds={"/tools/0/parameters/required": ["p"]},
         losses=["schema.rewritten"],
     ),
-    Asked(
+    RequestCase(
         source="ujisati/claude-code-provider-proxy#3",
         failed="Google's Chat endpoint refuses a message with calls whose content is null.",
         given="anthropic",
@@ -328,7 +328,7 @@ CASES: list[Case] = [
         body=anthropic(user(), assistant([use("a", "read")]), user([given("a")]), tools=[use_tool("read")]),
         holds={"/messages/1/content": "", "/messages/1/tool_calls/0/id": "a"},
     ),
-    Asked(
+    RequestCase(
         source="Helicone/helicone#5639",
         failed="The schema for the answer was passed on in a field that Claude does not know.",
         given="openai-chat",

@@ -1,4 +1,4 @@
-"""Reported mishaps of streams: ends that never came or came too often, errors among the frames, odd order of pieces."""
+"""Reported failures of streams: missing or repeated ends, errors between frames, pieces in an odd order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.regressions.cases import Case, Streamed, json_text, params, text_with
+from tests.regressions.cases import Case, StreamCase, json_text, params, text_with
 from tests.regressions.wire_shapes import (
     DONE,
     block,
@@ -46,7 +46,7 @@ def _text(text: str) -> dict[str, object]:
 
 
 def _item(place: int, item: dict[str, object], *deltas: dict[str, object]) -> list[dict[str, object]]:
-    """An item of a Responses stream: added empty, told, done."""
+    """Return the events of an item in a Responses stream: added empty, deltas, done."""
     emptied = {"arguments": "", "summary": [], "content": []}
     added = {name: emptied.get(name, value) for name, value in item.items()}
     told = [{**delta, "output_index": place} for delta in deltas]
@@ -70,7 +70,7 @@ def _words(text: str) -> dict[str, object]:
 
 
 CASES: list[Case] = [
-    Streamed(
+    StreamCase(
         source="CommandCodeAI/command-code#785",
         failed="The body was an error object and no stream; the client saw an answer that ended early.",
         given="openai-chat",
@@ -79,9 +79,9 @@ CASES: list[Case] = [
         faults=True,
         holds={"/last/type": "error", "/last/error/message": "An unexpected error occurred."},
     ),
-    Streamed(
+    StreamCase(
         source="1jehuang/jcode#1326",
-        failed="A proxy sends finish_reason stop after every chunk: the call was taken for whole and run with {}.",
+        failed="A proxy sends finish_reason stop after every chunk: the call seemed complete and was run with {}.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -96,7 +96,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 1, "/content/0/input": {"command": "ls"}, "/stop_reason": "tool_use"},
     ),
-    Streamed(
+    StreamCase(
         source="NousResearch/hermes-agent#105189",
         failed="The stream ended in the middle of the arguments, which were replaced with {}, and the call was run.",
         given="openai-chat",
@@ -106,9 +106,9 @@ CASES: list[Case] = [
         holds={"/last/type": "response.failed", "/last/response/output": []},
         nowhere=['"{}"'],
     ),
-    Streamed(
+    StreamCase(
         source="NousResearch/hermes-agent#81017",
-        failed="The stream died between a call's name and its arguments: nothing became {}, and no file was written.",
+        failed="The stream was cut after a call's name: the missing arguments became {}, and no file was written.",
         given="openai-chat",
         to="anthropic",
         frames=[chunk(START), calling(piece(0, "", id="call_a", name="write_file")), DONE],
@@ -116,9 +116,9 @@ CASES: list[Case] = [
         holds={"/last/type": "error"},
         nowhere=["content_block_stop"],
     ),
-    Streamed(
+    StreamCase(
         source="router-for-me/CLIProxyAPI#539",
-        failed="A host gives several items the same output_index; all but the first ran into one block, or were lost.",
+        failed="A host gives several items the same output_index; all items except the first were merged or lost.",
         given="openai-responses",
         to="anthropic",
         frames=events(
@@ -136,9 +136,9 @@ CASES: list[Case] = [
             "/stop_reason": "tool_use",
         },
     ),
-    Streamed(
+    StreamCase(
         source="musistudio/claude-code-router#1725",
-        failed="A second thought after a call was told in a block that was none, and the client refused the stream.",
+        failed="A second thought after a call was sent in a block that was not open; the client refused the stream.",
         given="openai-responses",
         to="anthropic",
         frames=events(
@@ -156,9 +156,9 @@ CASES: list[Case] = [
             "/content/3/text": "Read.",
         },
     ),
-    Streamed(
+    StreamCase(
         source="openai/codex#24973",
-        failed="response.failed had its error beside the response, and nobody read it there.",
+        failed="response.failed had its error beside the response, where it was not read.",
         given="openai-responses",
         to="anthropic",
         frames=events(
@@ -172,9 +172,9 @@ CASES: list[Case] = [
         faults=True,
         holds={"/last/error/message": "Upstream provider error"},
     ),
-    Streamed(
+    StreamCase(
         source="vllm-project/vllm#19425",
-        failed="A call begins with function null and says its name some chunks later, then without its id.",
+        failed="A call begins with function null; its name is some chunks later, without the id.",
         given="openai-chat",
         to="openai-responses",
         frames=[
@@ -195,18 +195,18 @@ CASES: list[Case] = [
             "/output/0/arguments": '{"q":"x"}',
         },
     ),
-    Streamed(
+    StreamCase(
         source="vllm-project/vllm#44326",
-        failed="The parser lost the only call: the stream ends with tool_calls and has none, and clients wait for it.",
+        failed="The parser lost the only call: the stream ends with tool_calls but without a call; clients wait.",
         given="openai-chat",
         to="openrouter",
         frames=[chunk({"role": "assistant", "content": "Let me see."}), chunk(finish="tool_calls"), DONE],
         holds={"/choices/0/finish_reason": "stop", "/choices/0/message/content": "Let me see."},
         losses=["stop.approximated"],
     ),
-    Streamed(
+    StreamCase(
         source="vercel/ai#16507",
-        failed="An empty name in the first piece was taken for the name, and the arguments were lost.",
+        failed="An empty name in the first piece was used as the name, and the arguments were lost.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -219,9 +219,9 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 1, "/content/0/name": "read", "/content/0/input": {"p": 1}},
     ),
-    Streamed(
+    StreamCase(
         source="coder/coder#28470",
-        failed="Google's Chat endpoint throws a call away and ends with function_call_filter: an empty success.",
+        failed="Google's Chat endpoint drops a call and ends with function_call_filter: it became an empty success.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -232,7 +232,7 @@ CASES: list[Case] = [
         holds={"/content/#": 1, "/content/0/text": text_with("tool call")},
         losses=["stop.approximated"],
     ),
-    Streamed(
+    StreamCase(
         source="agentjido/req_llm#638",
         failed="The last chunk had a finishReason and usage but no content, and the reason was overlooked.",
         given="gemini",
@@ -246,9 +246,9 @@ CASES: list[Case] = [
         ],
         holds={"/choices/0/finish_reason": "length", "/usage/completion_tokens": 1},
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#20822",
-        failed="Only the first two of the lines that think reached the client.",
+        failed="Only the first two lines with thoughts reached the client.",
         given="ollama",
         to="anthropic",
         frames=[
@@ -261,7 +261,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/0/thinking": "One two three", "/content/1/text": "Done."},
     ),
-    Streamed(
+    StreamCase(
         source="smg-project/smg#2502",
         failed="Calls of an answer that ends with length were never done: the item stayed open, the output was empty.",
         given="openai-chat",
@@ -274,9 +274,9 @@ CASES: list[Case] = [
         ],
         holds={"/output/0/call_id": "call_a", "/output/0/arguments": '{"p":1}', "/status": "incomplete"},
     ),
-    Streamed(
+    StreamCase(
         source="jeremychone/rust-genai#258",
-        failed="A host of Messages counts cached tokens in message_delta only, and they were taken for none.",
+        failed="A host of Messages counts cached tokens only in message_delta, and they were read as zero.",
         given="anthropic",
         to="openai-chat",
         frames=[
@@ -286,27 +286,27 @@ CASES: list[Case] = [
         ],
         holds={"/usage/prompt_tokens": 3614, "/usage/prompt_tokens_details/cached_tokens": 3604},
     ),
-    Streamed(
+    StreamCase(
         source="coder/coder#26005",
-        failed="A stream of nothing but comments was an end of JSON nobody could place.",
+        failed="A stream of only comments gave an unclear JSON error.",
         given="openrouter",
         to="openai-chat",
         frames=b": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n",
         faults=True,
         holds={"/last/error/message": text_with("ended before")},
     ),
-    Streamed(
+    StreamCase(
         source="apache/rocketmq-dashboard#2178",
-        failed="An error with a message and nothing else, then [DONE]: an answer without a word.",
+        failed="An error with only a message, then [DONE], became an empty answer.",
         given="openai-chat",
         to="gemini",
         frames=[{"error": {"message": "quota exceeded"}}, DONE],
         faults=True,
         holds={"/last/error/message": "quota exceeded"},
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#39203",
-        failed="The deltas of a refusal fell through to an empty chunk.",
+        failed="The deltas of a refusal became empty chunks.",
         given="openai-responses",
         to="openai-chat",
         frames=events(
@@ -320,7 +320,7 @@ CASES: list[Case] = [
         ),
         holds={"/choices/0/message/refusal": "I won't.", "/choices/0/finish_reason": "stop"},
     ),
-    Streamed(
+    StreamCase(
         source="langchain-ai/langchain#37625",
         failed="A summary that came with the item's end, without deltas, was dropped.",
         given="openai-responses",
@@ -333,9 +333,9 @@ CASES: list[Case] = [
         ),
         holds={"/choices/0/message/reasoning_content": "Hm.", "/choices/0/message/content": "So."},
     ),
-    Streamed(
+    StreamCase(
         source="kooshi/llama-swappo#13",
-        failed="Calls stood in the line that is done, which clients stop reading at.",
+        failed="Calls were in the line with done, where clients stop reading.",
         given="openai-chat",
         to="ollama",
         frames=[
@@ -352,15 +352,15 @@ CASES: list[Case] = [
         },
         lacks=["/last/message/tool_calls"],
     ),
-    Streamed(
+    StreamCase(
         source="decolua/9router#2462",
-        failed="A chunk without candidates that says why the prompt was blocked was dropped: an empty turn.",
+        failed="A chunk without candidates but with the reason of a blocked prompt was dropped: an empty turn.",
         given="gemini",
         to="anthropic",
         frames=[{"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "gemini-3-flash"}],
         holds={"/stop_reason": "refusal", "/stop_details/explanation": text_with("SAFETY")},
     ),
-    Streamed(
+    StreamCase(
         source="decolua/9router#3214",
         failed="An error object inside the stream was dropped with the other chunks that have no candidates.",
         given="code-assist",
@@ -372,7 +372,7 @@ CASES: list[Case] = [
         faults=True,
         holds={"/last/error/type": "rate_limit_error", "/last/error/message": text_with("exhausted")},
     ),
-    Streamed(
+    StreamCase(
         source="ls1intum/edutelligence#923",
         failed="A refusal without content became an empty end_turn.",
         given="openai-chat",
@@ -386,7 +386,7 @@ CASES: list[Case] = [
         holds={"/content/0/text": "I won't.", "/stop_reason": "refusal"},
         losses=["refusal.as_text"],
     ),
-    Streamed(
+    StreamCase(
         source="openclaw/clawrouter#101",
         failed="The first event of a stream with status 200 was an error; the client tried again and again.",
         given="openai-chat",
@@ -395,7 +395,7 @@ CASES: list[Case] = [
         faults=True,
         holds={"/last/type": "error", "/last/message": "invalid request"},
     ),
-    Streamed(
+    StreamCase(
         source="anomalyco/opencode#3596",
         failed="A proxy sends a thinking_delta before message_start, and the client's state machine broke.",
         given="anthropic",
@@ -429,7 +429,7 @@ def test_it_works_here(case: Case) -> None:
     ],
 )
 def test_an_answer_in_another_dialect_is_named(body: dict[str, Any], dialect: str) -> None:
-    """BerriAI/litellm issue 31551: a Chat upstream answers with a Responses object."""
+    """BerriAI/litellm issue 31551: a Chat upstream sends a Responses object as its answer."""
     with pytest.raises(dragoman.WireError, match=f"got an answer of {dialect}. Name {dialect} as the dialect"):
         dragoman.translate_response(body, source="openai-chat", target="anthropic")
 

@@ -1,4 +1,4 @@
-"""Reported failures of streamed calls whose pieces are hard to tell apart, and of frames that are."""
+"""Reported failures of streamed calls with ambiguous pieces, and of ambiguous frames."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.regressions.cases import Answered, Asked, Case, Streamed, params
+from tests.regressions.cases import AnswerCase, Case, RequestCase, StreamCase, params
 from tests.regressions.wire_shapes import (
     DONE,
     assistant,
@@ -54,15 +54,15 @@ def _lines(*frames: object, end: str = "\n") -> bytes:
 
 
 CASES: list[Case] = [
-    Streamed(
+    StreamCase(
         source="rexxars/eventsource-parser#31",
-        failed="GLM and Kimi hosts end frames with a single line end; two of them were read as one that is no JSON.",
+        failed="GLM and Kimi hosts end frames with a single line end; two frames were read as one, which is not JSON.",
         given="openai-chat",
         to="anthropic",
         frames=_lines(*SAID) + b"data: [DONE]\n",
         holds={"/content/0/text": "Look.", "/content/1/input": {"p": 1}, "/stop_reason": "tool_use"},
     ),
-    Streamed(
+    StreamCase(
         source="SamSaffron/term-llm#454",
         failed="One frame in several data lines was decoded line by line.",
         given="openai-chat",
@@ -76,15 +76,15 @@ CASES: list[Case] = [
         ),
         holds={"/output/0/content/0/text": "Hi", "/status": "completed"},
     ),
-    Streamed(
+    StreamCase(
         source="SamSaffron/term-llm#456",
-        failed="Events without the blank lines between them got the name of the one before.",
+        failed="Events without blank lines between them got the name of the previous event.",
         given="anthropic",
         to="openai-chat",
         frames="".join([f"event: {one['type']}\ndata: {json.dumps(one)}\n" for one in MESSAGES]).encode(),
         holds={"/choices/0/message/content": "Hi", "/choices/0/finish_reason": "stop"},
     ),
-    Streamed(
+    StreamCase(
         source="unslothai/unsloth#10059",
         failed="Parallel calls without ids under one index: names and arguments were glued, across chunks too.",
         given="openai-chat",
@@ -109,9 +109,9 @@ CASES: list[Case] = [
         },
         losses=["call.id.invented"],
     ),
-    Streamed(
+    StreamCase(
         source="camel-ai/camel#3662",
-        failed="A whole object behind a whole object of the same call made arguments that are no JSON.",
+        failed="Two complete objects in one call made arguments that are not JSON.",
         given="openai-chat",
         to="openai-responses",
         frames=[
@@ -122,9 +122,9 @@ CASES: list[Case] = [
         ],
         holds={"/output/#": 3, "/output/0/arguments": '{"u":1}', "/output/2/arguments": '{"u":3}'},
     ),
-    Streamed(
+    StreamCase(
         source="vllm-project/vllm#51697",
-        failed="The parser gave out all the arguments once more at the end: the same object twice is no JSON.",
+        failed="The parser repeated all the arguments at the end: the same object twice is not JSON.",
         given="openai-chat",
         to="openai-responses",
         frames=[
@@ -136,7 +136,7 @@ CASES: list[Case] = [
         holds={"/output/#": 1, "/output/0/arguments": '{"city": "Rome"}'},
         losses=["event.dropped"],
     ),
-    Streamed(
+    StreamCase(
         source="openai/openai-agents-js#712",
         failed="Bedrock begins with an empty object and sends the arguments after it.",
         given="openai-chat",
@@ -150,9 +150,9 @@ CASES: list[Case] = [
         ],
         holds={"/output/#": 1, "/output/0/arguments": '{"p":1}'},
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#4537",
-        failed="The same from a gateway in front of Claude, with another call behind it.",
+        failed="A gateway in front of Claude begins with an empty object, and another call follows.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -164,7 +164,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 2, "/content/0/input": {"p": 1}, "/content/1/input": {}},
     ),
-    Streamed(
+    StreamCase(
         source="Tencent/WeKnora#3570",
         failed="Calls without an index were told apart by their place in the chunk, and became one.",
         given="openai-chat",
@@ -178,7 +178,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 2, "/content/0/input": {"x": 1}, "/content/1/input": {"y": 2}},
     ),
-    Streamed(
+    StreamCase(
         source="InternLM/lmdeploy#3412",
         failed="Every call has index 0, and an id that is empty in all but the first piece.",
         given="openai-chat",
@@ -198,9 +198,9 @@ CASES: list[Case] = [
             "/candidates/0/content/parts/1/functionCall/id": "t2",
         },
     ),
-    Streamed(
+    StreamCase(
         source="quarkiverse/quarkus-langchain4j#2642",
-        failed="Arguments that are a JSON string with the object in it were taken for no arguments.",
+        failed="Arguments that are a JSON string with the object inside were treated as no arguments.",
         given="openai-chat",
         to="openai-responses",
         frames=[
@@ -212,16 +212,16 @@ CASES: list[Case] = [
         holds={"/output/0/arguments": '{"n": 2 }'},
         losses=["arguments.invalid"],
     ),
-    Answered(
+    AnswerCase(
         source="vllm-project/vllm#54964",
-        failed="The same in a whole answer: a tool got a text where it wants an object.",
+        failed="A JSON string as arguments in a whole answer: the tool got a text instead of an object.",
         given="openai-chat",
         to="anthropic",
         body=completion({"content": None, "tool_calls": [call("a", "roll", '"{\\"n\\": 2}"')]}, "tool_calls"),
         holds={"/content/0/input": {"n": 2}},
         losses=["arguments.invalid"],
     ),
-    Asked(
+    RequestCase(
         source="agno-agi/agno#10246",
         failed="Arguments that are null broke the next request to Claude.",
         given="openai-chat",
@@ -229,7 +229,7 @@ CASES: list[Case] = [
         body=chat(user(), assistant(None, tool_calls=[call("a", "read", None)]), tool("a"), tools=[chat_tool("read")]),
         holds={"/messages/1/content/0/input": {}},
     ),
-    Asked(
+    RequestCase(
         source="editor-code-assistant/eca#340",
         failed="A call without arguments was kept as null, in a text, and Claude wants an object.",
         given="openai-chat",
@@ -239,7 +239,7 @@ CASES: list[Case] = [
         ),
         holds={"/messages/1/content/0/input": {}},
     ),
-    Asked(
+    RequestCase(
         source="langroid/langroid#988",
         failed="A call without arguments went back as the text null, which Gemini refuses.",
         given="openai-chat",
@@ -249,7 +249,7 @@ CASES: list[Case] = [
         ),
         holds={"/contents/1/parts/0/functionCall/args": {}},
     ),
-    Streamed(
+    StreamCase(
         source="router-for-me/CLIProxyAPI#3748",
         failed="The first piece of a call has null for a name; it was dropped, and the model called again and again.",
         given="openai-chat",
@@ -262,7 +262,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 1, "/content/0/name": "read", "/content/0/input": {}},
     ),
-    Streamed(
+    StreamCase(
         source="anomalyco/opencode#45081",
         failed="A Responses upstream leaves out the ids of its items; the call was ignored.",
         given="openai-responses",
@@ -281,7 +281,7 @@ CASES: list[Case] = [
         ),
         holds={"/content/#": 1, "/content/0/id": "c1", "/content/0/input": {"q": 1}},
     ),
-    Streamed(
+    StreamCase(
         source="anomalyco/opencode#46885",
         failed="Bedrock's Responses call the id item_id at an item's end; the call was there twice, or not at all.",
         given="openai-responses",
@@ -316,9 +316,9 @@ CASES: list[Case] = [
             "/choices/0/finish_reason": "tool_calls",
         },
     ),
-    Streamed(
+    StreamCase(
         source="diegosouzapw/OmniRoute#8211",
-        failed="Beside a call that Gemini could not make stood one that it could; one of the two was swallowed.",
+        failed="An answer had a valid call beside a call that Gemini could not complete; one of both was lost.",
         given="gemini",
         to="openai-chat",
         frames=[candidate(function("read", {"p": 1})), candidate(finish="MALFORMED_FUNCTION_CALL")],
@@ -329,7 +329,7 @@ CASES: list[Case] = [
         },
         losses=["stop.approximated"],
     ),
-    Streamed(
+    StreamCase(
         source="taketwo/llm-ollama#9",
         failed="The last line of Ollama's stream had no message, and the whole answer failed at it.",
         given="ollama",
@@ -340,18 +340,18 @@ CASES: list[Case] = [
         ],
         holds={"/content/0/text": "Four.", "/stop_reason": "end_turn", "/usage/output_tokens": 3},
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#33622",
-        failed="A line of Ollama's that tells of an error in a call was told as a lost connection.",
+        failed="A line of Ollama with an error in a call was reported as a lost connection.",
         given="ollama",
         to="openai-chat",
         frames=[line("Hm."), {"error": "error parsing tool call: invalid character"}],
         faults=True,
         holds={"/last/error/message": "error parsing tool call: invalid character"},
     ),
-    Streamed(
+    StreamCase(
         source="damianvtran/local-operator#223",
-        failed="OpenRouter tells of an upstream it lost in a chunk; it was dropped, and half a call was left.",
+        failed="OpenRouter reports a lost upstream in a chunk; the chunk was dropped, and half a call remained.",
         given="openrouter",
         to="anthropic",
         frames=[
@@ -365,7 +365,7 @@ CASES: list[Case] = [
         faults=True,
         holds={"/last/type": "error", "/last/error/message": "Lost it."},
     ),
-    Answered(
+    AnswerCase(
         source="ml-explore/mlx-lm#1738",
         failed="An answer that ended while the model was still thinking has no content, not even null.",
         given="openai-chat",

@@ -1,4 +1,4 @@
-"""Reported failures of histories that come back: ids used again, thoughts a host wants back, results without a word."""
+"""Reported failures of histories that a client sends back: repeated ids, required thoughts, empty results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ import hashlib
 import pytest
 
 import dragoman
-from tests.regressions.cases import Answered, Anything, Asked, Case, Repaired, Streamed, Tried, params, text_with
+from tests.regressions.cases import (
+    AnswerCase,
+    Anything,
+    Case,
+    OtherCase,
+    RepairCase,
+    RequestCase,
+    StreamCase,
+    params,
+    text_with,
+)
 from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
@@ -48,9 +58,9 @@ def _hashed(call_id: str) -> str:
 
 
 CASES: list[Case] = [
-    Answered(
+    AnswerCase(
         source="NVIDIA-NeMo/Switchyard#502",
-        failed="The upstream calls the call of every answer call_0; Claude Code pairs by the id alone and never ended.",
+        failed="Each answer of the upstream has a call call_0; Claude Code pairs only by the id and never ended.",
         given="openai-chat",
         to="anthropic",
         asked=_asked_before("call_0"),
@@ -62,9 +72,9 @@ CASES: list[Case] = [
         holds={"/content/0/id": other_than("call_0")},
         losses=["call.id.rewritten"],
     ),
-    Streamed(
+    StreamCase(
         source="QwenLM/qwen-code#8382",
-        failed="A gateway numbers the calls of each answer anew; from the second on all were blocked as known.",
+        failed="A gateway restarts the call numbers in each answer; after the first all were blocked as duplicates.",
         given="openai-chat",
         to="anthropic",
         asked=_asked_before(_hashed("read:0")),
@@ -77,7 +87,7 @@ CASES: list[Case] = [
         holds={"/content/0/id": other_than("read:0", _hashed("read:0"))},
         losses=["call.id.rewritten"],
     ),
-    Asked(
+    RequestCase(
         source="NousResearch/hermes-agent#111443",
         failed="Ids that recur from turn to turn were refused by Responses: a second output for one call.",
         given="openai-chat",
@@ -93,7 +103,7 @@ CASES: list[Case] = [
         holds={"/input/#": 5, "/input/2/output": "first", "/input/4/output": "second"},
         losses=["call.id.rewritten"],
     ),
-    Asked(
+    RequestCase(
         source="openclaw/openclaw#47136",
         failed="Two calls of one message had the same id, and so had their results.",
         given="openai-chat",
@@ -111,9 +121,9 @@ CASES: list[Case] = [
             "/messages/2/content/1/content": "second",
         },
     ),
-    Asked(
+    RequestCase(
         source="NousResearch/hermes-agent#11722",
-        failed="A call that has the id of an answered one was taken for answered, too.",
+        failed="A call with the id of an answered call was treated as answered too.",
         given="openai-chat",
         to="gemini",
         body=chat(
@@ -127,7 +137,7 @@ CASES: list[Case] = [
         holds={"/contents/4/parts/0/functionResponse/response/error": text_with("No result")},
         losses=["result.invented"],
     ),
-    Asked(
+    RequestCase(
         source="tingly-dev/tingly-box#1752",
         failed="Codex was interrupted while a tool ran; the call without output was refused by Chat from then on.",
         given="openai-responses",
@@ -143,7 +153,7 @@ CASES: list[Case] = [
         holds={"/messages/2/tool_call_id": "c1", "/messages/3/content": "Stop."},
         losses=["result.invented"],
     ),
-    Asked(
+    RequestCase(
         source="fish2lab/DSCodex#9",
         failed="A hook's developer message between a call and its output made every later request fail.",
         given="openai-responses",
@@ -160,9 +170,9 @@ CASES: list[Case] = [
         holds={"/messages/2/content": "ok", "/messages/3/content": "hook"},
         losses=["result.moved"],
     ),
-    Asked(
+    RequestCase(
         source="NousResearch/hermes-agent#72089",
-        failed="A result was told under another tool's name than its call's, which Gemini refuses.",
+        failed="A result was sent with the name of another tool than its call, which Gemini refuses.",
         given="openai-chat",
         to="gemini",
         body=chat(
@@ -173,7 +183,7 @@ CASES: list[Case] = [
         ),
         holds={"/contents/2/parts/0/functionResponse/name": "tool_call"},
     ),
-    Asked(
+    RequestCase(
         source="NousResearch/hermes-agent#11435",
         failed="A call without a name was left out and its result was not.",
         given="openai-chat",
@@ -185,9 +195,9 @@ CASES: list[Case] = [
         },
         losses=["tool.renamed"],
     ),
-    Asked(
+    RequestCase(
         source="numman-ali/opencode-openai-codex-auth#63",
-        failed="References to items were left out, and outputs stayed whose calls they stood for.",
+        failed="References to calls were dropped, but the outputs of these calls stayed.",
         given="openai-responses",
         to="anthropic",
         body={
@@ -201,7 +211,7 @@ CASES: list[Case] = [
         holds={"/messages/#": 1, "/messages/0/content/1/text": text_with("c1", "ok")},
         losses=["state.dropped", "result.orphaned"],
     ),
-    Asked(
+    RequestCase(
         source="can1357/oh-my-pi#7241",
         failed="Thoughts of another upstream went to Claude as plain text, and it refused the turn.",
         given="openai-responses",
@@ -228,7 +238,7 @@ CASES: list[Case] = [
         nowhere=["Secret plan", "gAAA"],
         losses=["reasoning.dropped", "seal.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="open-webui/open-webui#29849",
         failed="Thinking blocks became parts of a kind that Chat does not have; a turn of nothing else was left empty.",
         given="anthropic",
@@ -240,17 +250,17 @@ CASES: list[Case] = [
         nowhere=["thinking"],
         losses=["reasoning.dropped", "turn.dropped"],
     ),
-    Repaired(
+    RepairCase(
         source="jlevy/markform#153",
-        failed="A result that tells of a failure and says nothing is refused by Claude.",
+        failed="An empty result that is marked as a failure is refused by Claude.",
         dialect="anthropic",
         body=anthropic(user(), assistant([use("a", "read")]), user([given("a", [], is_error=True)]), tools=[READ]),
         repairs=["empty-part"],
         holds={"/messages/2/content/0/is_error": True, "/messages/2/content/0/content": text_with("Error")},
     ),
-    Asked(
+    RequestCase(
         source="can1357/oh-my-pi#2250",
-        failed="The same with nothing but white space in it.",
+        failed="A failed result with only white space is refused by Claude.",
         given="gemini",
         to="anthropic",
         body={
@@ -265,13 +275,13 @@ CASES: list[Case] = [
         },
         holds={"/messages/2/content/0/is_error": True, "/messages/2/content/0/content": text_with("Error")},
     ),
-    Tried(
+    OtherCase(
         source="earendil-works/pi#4251",
-        failed="Kimi takes an empty reasoning_content for a missing one.",
+        failed="Kimi treats an empty reasoning_content as missing.",
         outcome=lambda: _host("moonshot", "kimi-k2.6", _asked_before("a")),
         holds={"/messages/1/reasoning_content": " ", "/messages/1/content": None},
     ),
-    Tried(
+    OtherCase(
         source="MoonshotAI/kimi-cli#2621",
         failed="Kimi refuses the empty content that it sends beside calls itself.",
         outcome=lambda: _host(
@@ -287,9 +297,9 @@ CASES: list[Case] = [
         ),
         holds={"/messages/1/content": None, "/messages/1/reasoning_content": "hm"},
     ),
-    Tried(
+    OtherCase(
         source="MoonshotAI/kimi-cli#2141",
-        failed="DeepSeek wants reasoning_content on every message of a tool loop, not on those with calls alone.",
+        failed="DeepSeek requires reasoning_content on every message of a tool loop, not only on messages with calls.",
         outcome=lambda: _host(
             "deepseek",
             "deepseek-v4-pro",
@@ -299,9 +309,9 @@ CASES: list[Case] = [
         ),
         holds={"/messages/1/reasoning_content": "", "/messages/3/reasoning_content": "", "/messages/3/content": "done"},
     ),
-    Asked(
+    RequestCase(
         source="jwadow/kiro-gateway#49",
-        failed="Cursor declares functions to Chat's address without the level that Chat has.",
+        failed="Cursor declares functions at Chat's URL without Chat's `function` object.",
         given="openai-chat",
         to="anthropic",
         body=chat(
@@ -319,9 +329,9 @@ CASES: list[Case] = [
             "/tool_choice": {"type": "tool", "name": "list"},
         },
     ),
-    Asked(
+    RequestCase(
         source="Soju06/codex-lb#833",
-        failed="Clients send what they have for Responses to Chat's address.",
+        failed="Clients send requests with Responses fields to Chat's URL.",
         given="openai-chat",
         to="gemini",
         body=chat(
@@ -335,7 +345,7 @@ CASES: list[Case] = [
             "/contents/1/parts/0/text": "Yes.",
         },
     ),
-    Asked(
+    RequestCase(
         source="mangowhoiscloud/geode#612",
         failed="Functions in the form that Chat has were sent to Responses, where they have no name.",
         given="openai-responses",
@@ -360,16 +370,16 @@ CASES: list[Case] = [
             "/tool_choice/name": "read",
         },
     ),
-    Asked(
+    RequestCase(
         source="epam/ai-dial-adapter-openai#511",
-        failed="The assistant's words in parts became input_text, which Responses refuses of the assistant.",
+        failed="The assistant's text parts became input_text, which Responses refuses for the assistant.",
         given="openai-chat",
         to="openai-responses",
         body=chat(user(), assistant([{"type": "text", "text": "Hello!"}]), user("Coffee.")),
         holds={"/input/1/role": "assistant"},
         nowhere=["input_text"],
     ),
-    Answered(
+    AnswerCase(
         source="router-for-me/CLIProxyAPI#4530",
         failed="The answer repeated the tools in the form of the upstream, and strict clients of Responses broke.",
         given="openai-chat",
@@ -383,7 +393,7 @@ CASES: list[Case] = [
         holds={"/tools/0/name": "read", "/tools/0/parameters": {"type": "object"}},
         lacks=["/tools/0/function"],
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#27950",
         failed="A cache mark for Claude on a part of Responses was dropped.",
         given="openai-responses",
@@ -406,7 +416,7 @@ CASES: list[Case] = [
         },
         holds={"/messages/0/content/0/cache_control": {"type": "ephemeral", "ttl": "1h"}},
     ),
-    Asked(
+    RequestCase(
         source="caozhiyuan/copilot-api#118",
         failed="A forced choice together with thinking is refused by Claude.",
         given="openai-chat",
@@ -416,9 +426,9 @@ CASES: list[Case] = [
         holds={"/tool_choice": {"type": "auto"}, "/thinking/type": "enabled"},
         losses=["choice.weakened"],
     ),
-    Asked(
+    RequestCase(
         source="openai/openai-agents-python#1513",
-        failed="A file without a name is refused by Chat, in words that do not say so.",
+        failed="A file without a name is refused by Chat with an unclear message.",
         given="anthropic",
         to="openai-chat",
         body=anthropic(
@@ -436,9 +446,9 @@ CASES: list[Case] = [
             "/messages/0/content/0/file/file_data": "data:application/pdf;base64,JVBERi0xLjQK",
         },
     ),
-    Asked(
+    RequestCase(
         source="langchain-ai/langchainjs#11156",
-        failed="A Word file was sent to Claude as a document, of which it takes PDF alone.",
+        failed="A Word file was sent to Claude as a document, but Claude accepts only PDF.",
         given="openai-chat",
         to="anthropic",
         body=chat(
@@ -458,9 +468,9 @@ CASES: list[Case] = [
         holds={"/messages/0/content": text_with("a.docx", "could not be sent")},
         losses=["media.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="langchain-ai/langchain#37576",
-        failed="A text file in base64 was sent to Claude as a document that is no PDF.",
+        failed="A text file in base64 was sent to Claude as a document, but it is not a PDF.",
         given="openai-chat",
         to="anthropic",
         body=chat(

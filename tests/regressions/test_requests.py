@@ -1,11 +1,11 @@
-"""Reported failures of requests on their way to another upstream: limits, formats, order, fields that one knows."""
+"""Reported failures of translated requests: limits, formats, order, fields of one dialect only."""
 
 from __future__ import annotations
 
 import pytest
 
 import dragoman
-from tests.regressions.cases import Asked, Case, Tried, params, text_with
+from tests.regressions.cases import Case, OtherCase, RequestCase, params, text_with
 from tests.regressions.wire_shapes import anthropic, assistant, call, chat, chat_tool, given, tool, use, use_tool, user
 
 SCHEMA = {"type": "object", "properties": {"dir_path": {"type": "string", "description": "Where."}}}
@@ -24,7 +24,7 @@ WITH_REMINDER = user(
 
 
 def _to_mistral() -> object:
-    """Not judged by OpenAI's schema, which has no such field."""
+    """Skips the check against OpenAI's schema, which does not have this field."""
     body = anthropic(user(), assistant("The answer is"))
     return dragoman.translate_request(
         body, source="anthropic", target="openai-chat", model="mistral-medium-latest", host="mistral"
@@ -32,7 +32,7 @@ def _to_mistral() -> object:
 
 
 CASES: list[Case] = [
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#21584",
         failed="Gemini CLI's request, two user contents in a row and a system instruction of role user, broke.",
         given="gemini",
@@ -54,7 +54,7 @@ CASES: list[Case] = [
         },
         lacks=["/temperature"],
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#16711",
         failed="Claude Code sent two results for one call; the upstream refuses the second.",
         given="anthropic",
@@ -63,7 +63,7 @@ CASES: list[Case] = [
         holds={"/messages/#": 3, "/messages/2/content": "a"},
         losses=["result.duplicate"],
     ),
-    Asked(
+    RequestCase(
         source="lbjlaq/Antigravity-Manager#1006",
         failed="A function of Gemini CLI without parameters reached Claude without input_schema.",
         given="gemini",
@@ -74,9 +74,9 @@ CASES: list[Case] = [
         },
         holds={"/tools/0/input_schema/type": "object"},
     ),
-    Asked(
+    RequestCase(
         source="lbjlaq/Antigravity-Manager#3190",
-        failed="thinking, context_management and output_config went to Gemini as they were.",
+        failed="thinking, context_management and output_config were sent to Gemini unchanged.",
         given="anthropic",
         to="gemini",
         body=anthropic(
@@ -89,7 +89,7 @@ CASES: list[Case] = [
         nowhere=["context_management", "output_config", "adaptive"],
         losses=["field.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="router-for-me/CLIProxyAPI#263",
         failed="input_examples of a tool is no field of a function declaration.",
         given="anthropic",
@@ -98,7 +98,7 @@ CASES: list[Case] = [
         nowhere=["input_examples"],
         losses=["tool.examples.as_text"],
     ),
-    Asked(
+    RequestCase(
         source="vllm-project/vllm#57324",
         failed="Claude Code's system message with tool_addition blocks was refused.",
         given="anthropic",
@@ -118,7 +118,7 @@ CASES: list[Case] = [
         nowhere=["tool_addition", "tool_reference"],
         losses=["tool.merged"],
     ),
-    Asked(
+    RequestCase(
         source="0xPlaygrounds/rig#1362",
         failed="An assistant's message with calls and an empty list as content was refused.",
         given="openai-chat",
@@ -126,9 +126,9 @@ CASES: list[Case] = [
         body=chat(user(), assistant([], tool_calls=[call("call_1", "read")]), tool("call_1"), tools=[chat_tool()]),
         holds={"/input/#": 3, "/input/1/type": "function_call", "/input/2/output": "done"},
     ),
-    Asked(
+    RequestCase(
         source="agentjido/req_llm#642",
-        failed="With an output format no Claude takes a history that ends with the assistant.",
+        failed="With an output format no Claude model accepts a history that ends with the assistant.",
         given="openai-chat",
         to="anthropic",
         model="claude-sonnet-4-5",
@@ -136,7 +136,7 @@ CASES: list[Case] = [
         holds={"/messages/#": 3, "/messages/2/role": "user", "/output_config/format/type": "json_schema"},
         losses=["turn.invented"],
     ),
-    Asked(
+    RequestCase(
         source="api7/aisix#1188",
         failed="A schema for the answer was lost on the way to a Claude that has no field for one.",
         given="openai-chat",
@@ -147,9 +147,9 @@ CASES: list[Case] = [
         lacks=["/output_config"],
         losses=["format.as_text"],
     ),
-    Asked(
+    RequestCase(
         source="cubist38/mlx-openai-server#268",
-        failed="A message of the assistant's between a call and its output made a tool message without its call.",
+        failed="An assistant message between a call and its output made a tool message without its call.",
         given="openai-responses",
         to="openai-chat",
         body={
@@ -163,7 +163,7 @@ CASES: list[Case] = [
         },
         holds={"/messages/#": 3, "/messages/1/tool_calls/0/id": "call_1", "/messages/2/tool_call_id": "call_1"},
     ),
-    Asked(
+    RequestCase(
         source="raullenchai/Rapid-MLX#1543",
         failed="Templates of Qwen refuse a system message that is not the first.",
         given="openai-chat",
@@ -174,7 +174,7 @@ CASES: list[Case] = [
         holds={"/messages/3/role": "user", "/messages/3/content": text_with("[system]", "BLUE")},
         losses=["system.demoted"],
     ),
-    Asked(
+    RequestCase(
         source="ggml-org/llama.cpp#27107",
         failed="Claude Code's reminders in system messages stopped Qwen's template.",
         given="anthropic",
@@ -187,7 +187,7 @@ CASES: list[Case] = [
         holds={"/messages/0/role": "system", "/messages/4/role": "user", "/messages/4/content": text_with("Be brief.")},
         losses=["system.demoted"],
     ),
-    Asked(
+    RequestCase(
         source="spring-projects/spring-ai#2380",
         failed="Mistral refuses a system message behind the assistant's.",
         given="ollama",
@@ -198,7 +198,7 @@ CASES: list[Case] = [
         holds={"/messages/3/role": "user"},
         losses=["system.demoted"],
     ),
-    Asked(
+    RequestCase(
         source="zed-industries/zed#31736",
         failed="Mistral's coding models refuse a user's message right after results.",
         given="anthropic",
@@ -209,13 +209,13 @@ CASES: list[Case] = [
         holds={"/messages/2/role": "tool", "/messages/3/role": "assistant", "/messages/4/role": "user"},
         losses=["turn.invented"],
     ),
-    Tried(
+    OtherCase(
         source="decolua/9router#2129",
-        failed="Mistral goes on from the assistant's last words only if they say that they are a prefix.",
+        failed="Mistral continues the assistant's last text only if the message has the prefix flag.",
         outcome=_to_mistral,
         holds={"/messages/1/prefix": True, "/messages/1/content": "The answer is"},
     ),
-    Asked(
+    RequestCase(
         source="HELPMEEADICE/doge-code#32",
         failed="Claude Code's limit of 32000 tokens is refused by DeepSeek, which takes 8192.",
         given="anthropic",
@@ -226,7 +226,7 @@ CASES: list[Case] = [
         holds={"/max_tokens": 8192},
         losses=["limit.lowered"],
     ),
-    Asked(
+    RequestCase(
         source="enoch3712/ExtractThinker#346",
         failed="A limit of 32000 tokens is refused by gpt-4o, which takes 16384.",
         given="anthropic",
@@ -236,7 +236,7 @@ CASES: list[Case] = [
         holds={"/max_completion_tokens": 16384},
         losses=["limit.lowered"],
     ),
-    Asked(
+    RequestCase(
         source="lbjlaq/Antigravity-Manager#527",
         failed="A limit beyond the model's own is an invalid argument to Gemini.",
         given="openai-chat",
@@ -246,7 +246,7 @@ CASES: list[Case] = [
         holds={"/generationConfig/maxOutputTokens": 65536},
         losses=["limit.lowered"],
     ),
-    Asked(
+    RequestCase(
         source="raine/claude-code-proxy#56",
         failed="diagnostics, a cache mark's scope, eager_input_streaming and tool references were each a 400.",
         given="anthropic",
@@ -264,7 +264,7 @@ CASES: list[Case] = [
         nowhere=["diagnostics", "eager_input_streaming", "scope"],
         losses=["field.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="caozhiyuan/copilot-api#241",
         failed="A cache mark inside a result's content is refused; it belongs on the result.",
         given="openrouter",
@@ -278,17 +278,17 @@ CASES: list[Case] = [
         holds={"/messages/2/content/0/cache_control": {"type": "ephemeral"}},
         lacks=["/messages/2/content/0/content/0/cache_control"],
     ),
-    Asked(
+    RequestCase(
         source="langwatch/langwatch#6285",
-        failed="A stop that is one string, and functions of old, were refused or lost.",
+        failed="A stop of one string, and functions in the old form, were refused or lost.",
         given="openai-chat",
         to="anthropic",
         body=chat(user(), stop="END", functions=[{"name": "read", "parameters": {"type": "object"}}]),
         holds={"/stop_sequences": ["END"], "/tools/0/name": "read"},
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#25669",
-        failed="Tools, calls and results in Claude's words, sent to Chat's address, were stripped from the history.",
+        failed="Tools, calls and results in Claude's form, sent to Chat's URL, were removed from the history.",
         given="openai-chat",
         to="gemini",
         body=chat(
@@ -308,7 +308,7 @@ CASES: list[Case] = [
             "/toolConfig/functionCallingConfig/mode": "ANY",
         },
     ),
-    Asked(
+    RequestCase(
         source="tiylabs/tiygate#52",
         failed="Claude Code's metadata is refused by the upstream of ChatGPT accounts.",
         given="anthropic",
@@ -322,5 +322,5 @@ CASES: list[Case] = [
 
 
 @pytest.mark.parametrize("case", params(CASES))
-def test_requests(case: Case) -> None:
+def test_it_works_here(case: Case) -> None:
     case.run()

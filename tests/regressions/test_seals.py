@@ -1,11 +1,11 @@
-"""Reported failures of thinking: signatures that do not come back, or go where they do not belong."""
+"""Reported failures of thinking: signatures that do not come back, or that are sent to a wrong upstream."""
 
 from __future__ import annotations
 
 import pytest
 
 import dragoman
-from tests.regressions.cases import Anything, Asked, Case, Repaired, Returned, Tried, params
+from tests.regressions.cases import Anything, Case, LoopCase, OtherCase, RepairCase, RequestCase, params
 from tests.regressions.wire_shapes import (
     DONE,
     anthropic,
@@ -42,7 +42,7 @@ def _first_seal(parts: list[dict[str, object]]) -> object:
 
 
 def _switched() -> object:
-    """A Messages session that a Gemini model answered, and that goes on with Claude, by pass-through."""
+    """Return the next request to Claude, by pass-through, of a Messages session that a Gemini model answered."""
     asked = anthropic(user(), tools=[use_tool()])
     sent = dragoman.translate_request(asked, source="anthropic", target="gemini", model="gemini-3-flash")
     answer = dragoman.translate_response(SIGNED, source="gemini", target="anthropic", answers=sent).json()
@@ -53,17 +53,17 @@ def _switched() -> object:
 
 
 CASES: list[Case] = [
-    Returned(
+    LoopCase(
         source="lbjlaq/Antigravity-Manager#3202",
-        failed="Claude Code on Gemini: the signature of the first call was gone in the second request.",
+        failed="Claude Code on Gemini: the second request did not have the signature of the first call.",
         client="anthropic",
         upstream="gemini",
         answer=SIGNED,
         holds={SEAL: "R2VtaW5pMQ==", "/contents/1/parts/-1/functionCall/name": "read"},
     ),
-    Returned(
+    LoopCase(
         source="MadAppGang/claudish#26",
-        failed="The same with a streamed answer.",
+        failed="Claude Code on Gemini with a streamed answer: the second request did not have the signature.",
         client="anthropic",
         upstream="gemini",
         streams=True,
@@ -74,7 +74,7 @@ CASES: list[Case] = [
         ],
         holds={SEAL: "R2VtaW5pMQ=="},
     ),
-    Returned(
+    LoopCase(
         source="langgenius/dify-official-plugins#2088",
         failed="A Chat client lost the signature of Gemini's calls.",
         client="openai-chat",
@@ -82,7 +82,7 @@ CASES: list[Case] = [
         answer=SIGNED,
         holds={SEAL: "R2VtaW5pMQ=="},
     ),
-    Returned(
+    LoopCase(
         source="BigPizzaV3/CodexPlusPlus#332",
         failed="Codex on Gemini: the second request had no signature.",
         client="openai-responses",
@@ -90,9 +90,9 @@ CASES: list[Case] = [
         answer=SIGNED,
         holds={SEAL: "R2VtaW5pMQ=="},
     ),
-    Returned(
+    LoopCase(
         source="pipecat-ai/pipecat#3420",
-        failed="Of parallel calls only the first is signed; apart from each other, the others were refused.",
+        failed="Of parallel calls only the first is signed; when the calls were separated, the others were refused.",
         client="anthropic",
         upstream="code-assist",
         answer={"response": PARALLEL},
@@ -101,7 +101,7 @@ CASES: list[Case] = [
             "/request/contents/2/parts/#": 2,
         },
     ),
-    Returned(
+    LoopCase(
         source="musistudio/claude-code-router#1081",
         failed="Claude Code on OpenRouter's Gemini: the encrypted reasoning details did not come back.",
         client="anthropic",
@@ -131,15 +131,15 @@ CASES: list[Case] = [
         ],
         holds={"/messages/1/reasoning_details/0/data": "R2VtaW5pMQ=="},
     ),
-    Tried(
+    OtherCase(
         source="NoeFabris/opencode-antigravity-auth#70",
-        failed="A session that went from Gemini to Claude brought Gemini's signature there.",
+        failed="A session that changed from Gemini to Claude sent Gemini's signature to Claude.",
         outcome=_switched,
         nowhere=["R2VtaW5pMQ==", "signature"],
     ),
-    Asked(
+    RequestCase(
         source="router-for-me/CLIProxyAPI#994",
-        failed="A session that went from Claude to Gemini brought Claude's signature there.",
+        failed="A session that changed from Claude to Gemini sent Claude's signature to Gemini.",
         given="anthropic",
         to="gemini",
         body=anthropic(
@@ -148,7 +148,7 @@ CASES: list[Case] = [
         nowhere=["Q2xhdWRl"],
         losses=["seal.dropped"],
     ),
-    Repaired(
+    RepairCase(
         source="kaitranntt/ccs#415",
         failed="Thinking with an empty signature was sent back to Claude.",
         dialect="anthropic",
@@ -159,9 +159,9 @@ CASES: list[Case] = [
         ),
         nowhere=["Hm."],
     ),
-    Asked(
+    RequestCase(
         source="router-for-me/CLIProxyAPI#570",
-        failed="Thinking that nobody signed got a made-up signature, which Claude refused.",
+        failed="Unsigned thinking got an invented signature, which Claude refused.",
         given="openrouter",
         to="anthropic",
         body=chat(
@@ -171,9 +171,9 @@ CASES: list[Case] = [
         ),
         nowhere=["signature"],
     ),
-    Asked(
+    RequestCase(
         source="anomalyco/opencode#3077",
-        failed="Thinking was asked for in the middle of a tool loop without thoughts: Claude wanted one in front.",
+        failed="Thinking was turned on inside a tool loop without thoughts: Claude requires a thought in front.",
         given="openai-chat",
         to="anthropic",
         model="claude-sonnet-4-5",
@@ -187,9 +187,9 @@ CASES: list[Case] = [
         lacks=["/thinking"],
         losses=["effort.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="OpenRouterTeam/ai-sdk-provider#162",
-        failed="The same of OpenRouter clients.",
+        failed="OpenRouter clients turned thinking on inside a tool loop without thoughts.",
         given="openrouter",
         to="anthropic",
         model="claude-opus-4-1",
@@ -202,7 +202,7 @@ CASES: list[Case] = [
         ),
         lacks=["/thinking"],
     ),
-    Returned(
+    LoopCase(
         source="abhigyanpatwari/GitNexus#43",
         failed="DeepSeek's reasoning_content has to come back with its calls; through Messages it did not.",
         client="anthropic",
@@ -216,7 +216,7 @@ CASES: list[Case] = [
         ),
         holds={"/messages/1/reasoning_content": "Let me look."},
     ),
-    Asked(
+    RequestCase(
         source="SaladDay/cc-switch-cli#170",
         failed="A tool loop without thoughts, sent to DeepSeek's thinking mode, was refused: the field is mandatory.",
         given="anthropic",
@@ -227,7 +227,7 @@ CASES: list[Case] = [
         holds={"/messages/1/reasoning_content": ""},
         losses=["reasoning.invented"],
     ),
-    Returned(
+    LoopCase(
         source="newo-ether/Agora#141",
         failed="Reasoning items without a summary came back without the field, and were refused.",
         client="anthropic",
@@ -243,7 +243,7 @@ CASES: list[Case] = [
             "/input/2/call_id": "call_a",
         },
     ),
-    Returned(
+    LoopCase(
         source="vercel/ai#7099",
         failed="A reasoning item came back without the item that has to follow it.",
         client="openai-chat",
@@ -260,7 +260,7 @@ CASES: list[Case] = [
             "/input/2/call_id": "call_a",
         },
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#13465",
         failed="Input that holds reasoning items could not be read.",
         given="openai-responses",
@@ -278,7 +278,7 @@ CASES: list[Case] = [
         holds={"/messages/1/content/0/type": "tool_use"},
         losses=["seal.dropped"],
     ),
-    Repaired(
+    RepairCase(
         source="continuedev/continue#8933",
         failed="Reasoning without the item that has to follow it made a session unusable.",
         dialect="openai-responses",

@@ -1,10 +1,10 @@
-"""Reported failures of streams: calls that lose their arguments, run into each other, or end as what they are not."""
+"""Reported failures of streams: calls that lose their arguments, are merged, or end as another kind of item."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.regressions.cases import Case, Streamed, json_text, one_of, params, text_with
+from tests.regressions.cases import Case, StreamCase, json_text, one_of, params, text_with
 from tests.regressions.wire_shapes import (
     DONE,
     block,
@@ -26,7 +26,7 @@ START = {"role": "assistant", "content": None}
 TWO = ("/content/0/input", "/content/1/input")
 
 CASES: list[Case] = [
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#25836",
         failed="Gemini's streamed call reached a Messages client with an empty input: no argument delta followed.",
         given="gemini",
@@ -34,7 +34,7 @@ CASES: list[Case] = [
         frames=[candidate(function("add", {"a": 17, "b": 25})), candidate(finish="STOP")],
         holds={"/content/0/name": "add", "/content/0/input": {"a": 17, "b": 25}, "/stop_reason": "tool_use"},
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#25605",
         failed="Ollama's streamed call reached a Messages client without its arguments.",
         given="ollama",
@@ -42,7 +42,7 @@ CASES: list[Case] = [
         frames=[line(calls=[("Glob", {"pattern": "*.py"})]), line(done=True)],
         holds={"/content/0/name": "Glob", "/content/0/input": {"pattern": "*.py"}, "/stop_reason": "tool_use"},
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#5063",
         failed="A streamed call without arguments reached Chat clients as an empty text, which is no JSON.",
         given="anthropic",
@@ -53,9 +53,9 @@ CASES: list[Case] = [
             "/choices/0/finish_reason": "tool_calls",
         },
     ),
-    Streamed(
+    StreamCase(
         source="langchain-ai/langchain#23911",
-        failed="A streamed call of a tool without parameters was gone from the gathered answer.",
+        failed="A streamed call of a tool without parameters was missing in the gathered answer.",
         given="anthropic",
         to="gemini",
         frames=[
@@ -68,7 +68,7 @@ CASES: list[Case] = [
             "/candidates/0/content/parts/0/functionCall/args": {},
         },
     ),
-    Streamed(
+    StreamCase(
         source="ai-dynamo/dynamo#4723",
         failed="Two parallel calls both came with index 0 and their own ids; clients merged them.",
         given="openai-chat",
@@ -83,7 +83,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/-1/input": {"at": "Tokyo"}, "/content/-1/id": "call_b", "/stop_reason": "tool_use"},
     ),
-    Streamed(
+    StreamCase(
         source="LibreChat-AI/agents#260",
         failed="Calls that share index 0 and come in fragments: the fragments all went to the first call.",
         given="openai-chat",
@@ -107,9 +107,9 @@ CASES: list[Case] = [
             "/output/1/arguments": '{"p":2}',
         },
     ),
-    Streamed(
+    StreamCase(
         source="maximhq/bifrost#1829",
-        failed="Interleaved pieces of parallel calls were appended to the latest one, names and all.",
+        failed="Interleaved pieces of parallel calls, with their names, were appended to the latest call.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -123,9 +123,9 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 2, TWO[0]: {"q": "a"}, TWO[1]: {"q": "b"}, "/content/0/name": "find"},
     ),
-    Streamed(
+    StreamCase(
         source="QwenLM/Qwen-Agent#943",
-        failed="A piece without an id was taken for one of the call last seen, not for the one of its index.",
+        failed="A piece without an id was added to the last call, not to the call with its index.",
         given="openai-chat",
         to="gemini",
         frames=[
@@ -143,9 +143,9 @@ CASES: list[Case] = [
             "/candidates/0/content/parts/1/functionCall/name": "two",
         },
     ),
-    Streamed(
+    StreamCase(
         source="huggingface/smolagents#1958",
-        failed="Whole calls that share an index and have no id were glued into one with two JSON texts.",
+        failed="Whole calls that share an index and have no id were joined into one call with two JSON texts.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -157,9 +157,9 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 2, TWO[0]: {"q": "Emma"}, TWO[1]: {"q": "Virginia"}},
     ),
-    Streamed(
+    StreamCase(
         source="ollama/ollama#7881",
-        failed="Streamed calls came without an index; clients that count on one broke.",
+        failed="Streamed calls had no index; clients that require an index failed.",
         given="openai-chat",
         to="anthropic",
         frames=[
@@ -171,7 +171,7 @@ CASES: list[Case] = [
         ],
         holds={"/content/#": 2, TWO[0]: {"n": 1}, TWO[1]: {"n": 2}, "/content/1/id": "call_b"},
     ),
-    Streamed(
+    StreamCase(
         source="su-kaka/gcli2api#406",
         failed="Gemini's parallel calls, one in each chunk, all got index 0 and were merged by Chat clients.",
         given="gemini",
@@ -188,7 +188,7 @@ CASES: list[Case] = [
             "/choices/0/message/tool_calls/2/function/arguments": json_text({"city": "广州"}),
         },
     ),
-    Streamed(
+    StreamCase(
         source="intrafind/ihub-apps#1722",
         failed="A second call in a later Gemini chunk overwrote the first and glued its arguments on.",
         given="gemini",
@@ -199,9 +199,9 @@ CASES: list[Case] = [
         ],
         holds={"/output/0/name": "one", "/output/1/name": "two", "/output/1/arguments": json_text({"n": 2})},
     ),
-    Streamed(
+    StreamCase(
         source="mcowger/plexus#691",
-        failed="Parallel calls of a Responses stream all became index 0 of Chat.",
+        failed="Parallel calls of a Responses stream all got index 0 in Chat.",
         given="openai-responses",
         to="openai-chat",
         frames=events(
@@ -249,7 +249,7 @@ CASES: list[Case] = [
             "/choices/0/message/tool_calls/1/function/arguments": '{"t":2}',
         },
     ),
-    Streamed(
+    StreamCase(
         source="lidge-jun/opencodex#4652",
         failed="Arguments that came only with the done event, without deltas, never reached a Messages client.",
         given="openai-responses",
@@ -273,7 +273,7 @@ CASES: list[Case] = [
         ),
         holds={TWO[0]: {"p": 1}, "/content/#": 1},
     ),
-    Streamed(
+    StreamCase(
         source="router-for-me/CLIProxyAPI#1635",
         failed="Calls were either dropped or given twice, depending on which of the events the upstream sent.",
         given="openai-responses",
@@ -288,7 +288,7 @@ CASES: list[Case] = [
             "/choices/0/message/tool_calls/0/function/arguments": '{"p":1}',
         },
     ),
-    Streamed(
+    StreamCase(
         source="BerriAI/litellm#32724",
         failed="The completed event had an empty output although items had been streamed; the answer was an error.",
         given="openai-responses",
@@ -300,7 +300,7 @@ CASES: list[Case] = [
         ),
         holds={"/choices/0/message/tool_calls/0/id": "call_a", "/choices/0/finish_reason": "tool_calls"},
     ),
-    Streamed(
+    StreamCase(
         source="langchain-ai/langchain#33840",
         failed="A response.incomplete event was ignored: usage and the reason for the end were missing.",
         given="openai-responses",
@@ -324,7 +324,7 @@ CASES: list[Case] = [
         ),
         holds={"/choices/0/finish_reason": "length", "/usage/completion_tokens": 7},
     ),
-    Streamed(
+    StreamCase(
         source="Oaklight/llm-rosetta#56",
         failed="The Responses stream had no item before its text, no indexes, and a completed event without the text.",
         given="openai-chat",
@@ -338,7 +338,7 @@ CASES: list[Case] = [
             "/status": "completed",
         },
     ),
-    Streamed(
+    StreamCase(
         source="NVIDIA-NeMo/Switchyard#749",
         failed="Events of a Responses stream made from Messages had no item_id, and no text was ever declared done.",
         given="anthropic",
@@ -351,15 +351,15 @@ CASES: list[Case] = [
         ],
         holds={"/output/0/content/0/text": "Look.", "/output/1/arguments": '{"p": 1}', "/output/1/call_id": "toolu_1"},
     ),
-    Streamed(
+    StreamCase(
         source="router-for-me/CLIProxyAPI#4860",
-        failed="An upstream that says [DONE] and never a finish_reason: no item was ever done, Codex showed nothing.",
+        failed="An upstream sends [DONE] but never a finish_reason: no item was ever done, and Codex showed nothing.",
         given="openai-chat",
         to="openai-responses",
         frames=[chunk({"role": "assistant", "content": "Hello"}), chunk({"content": "!"}), DONE],
         holds={"/output/0/content/0/text": "Hello!", "/status": one_of("completed", "incomplete")},
     ),
-    Streamed(
+    StreamCase(
         source="Routstr/routstr-core#543",
         failed="The last chunk held text and usage together; the text was dropped, or given twice.",
         given="openai-chat",

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 import dragoman
-from tests.regressions.cases import Answered, Anything, Asked, Case, Tried, at_most, json_text, params, text_with
+from tests.regressions.cases import (
+    AnswerCase,
+    Anything,
+    Case,
+    OtherCase,
+    RequestCase,
+    at_most,
+    json_text,
+    params,
+    text_with,
+)
 from tests.regressions.wire_shapes import (
     anthropic,
     assistant,
@@ -45,10 +55,10 @@ def _renamed_and_back() -> object:
 
 
 LEGACY = "/tools/0/functionDeclarations/0/parameters"
-"""Gemini's older form, a subset with such demands; the other one takes JSON Schema as it is."""
+"""The older schema form of Gemini is a subset with these restrictions; the newer form accepts any JSON Schema."""
 
 CASES: list[Case] = [
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#24443",
         failed="tool_choice none of Messages was an internal error.",
         given="anthropic",
@@ -56,7 +66,7 @@ CASES: list[Case] = [
         body=anthropic(user(), tools=[use_tool()], tool_choice={"type": "none"}),
         holds={"/tool_choice": "none", "/tools/#": 1},
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#32505",
         failed="Choices of Messages reached Responses as objects of an unknown type; none even became auto.",
         given="anthropic",
@@ -64,23 +74,23 @@ CASES: list[Case] = [
         body=anthropic(user(), tools=[use_tool()], tool_choice={"type": "none"}),
         holds={"/tool_choice": "none"},
     ),
-    Asked(
+    RequestCase(
         source="BerriAI/litellm#37980",
-        failed="The choice `any`, as some Chat hosts spell required, was refused.",
+        failed="The choice `any`, which some Chat hosts use for required, was refused.",
         given="openai-chat",
         to="anthropic",
         body=chat(user(), tools=[chat_tool()], tool_choice="any"),
         holds={"/tool_choice/type": "any"},
     ),
-    Asked(
+    RequestCase(
         source="langchain-ai/langchain#28198",
-        failed="`any` of Messages reached Chat as any, which is not a word there.",
+        failed="`any` of Messages was sent to Chat as any, which Chat does not have.",
         given="anthropic",
         to="openai-chat",
         body=anthropic(user(), tools=[use_tool()], tool_choice={"type": "any"}),
         holds={"/tool_choice": "required"},
     ),
-    Asked(
+    RequestCase(
         source="farion1231/cc-switch#6410",
         failed="A hosted search became a function without parameters, and the choice forced the model to call it.",
         given="anthropic",
@@ -90,15 +100,15 @@ CASES: list[Case] = [
         nowhere=["web_search_20250305"],
         losses=["choice.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="pleaseai/shunt#53",
-        failed="A hosted search became a function that nobody runs, though Responses has a search of its own.",
+        failed="A hosted search became a function without a runner, although Responses has a search.",
         given="anthropic",
         to="openai-responses",
         body=anthropic(user(), tools=[WEB], tool_choice={"type": "tool", "name": "web_search"}),
         holds={"/tools/0/type": "web_search", "/tool_choice": "required"},
     ),
-    Asked(
+    RequestCase(
         source="raine/claude-code-proxy#112",
         failed="max_uses of a hosted search made the whole request fail.",
         given="anthropic",
@@ -106,7 +116,7 @@ CASES: list[Case] = [
         body=anthropic(user(), tools=[WEB]),
         nowhere=["web_search_20250305"],
     ),
-    Asked(
+    RequestCase(
         source="router-for-me/CLIProxyAPI#1094",
         failed="A hosted search for Messages carried the name of its version, which is refused.",
         given="openai-responses",
@@ -114,7 +124,7 @@ CASES: list[Case] = [
         body={"model": "m", "input": "Go.", "tools": [{"type": "web_search"}]},
         holds={"/tools/0/name": "web_search", "/tools/0/type": text_with("web_search_2")},
     ),
-    Answered(
+    AnswerCase(
         source="Portkey-AI/gateway#1062",
         failed="Ids made for Gemini's id-less calls were 44 characters long; Chat takes 40.",
         given="gemini",
@@ -125,7 +135,7 @@ CASES: list[Case] = [
             "/choices/0/message/tool_calls/1/id": at_most(40),
         },
     ),
-    Asked(
+    RequestCase(
         source="openclaw/openclaw#875",
         failed="A call id of 83 characters, made by another upstream, was refused by Chat.",
         given="anthropic",
@@ -134,7 +144,7 @@ CASES: list[Case] = [
         holds={"/messages/1/tool_calls/0/id": at_most(40), "/messages/2/tool_call_id": at_most(40)},
         losses=["call.id.rewritten"],
     ),
-    Asked(
+    RequestCase(
         source="leookun/cursor-byok#364",
         failed="Long ids were cut, so that two of them became one and results found no call.",
         given="openai-chat",
@@ -148,7 +158,7 @@ CASES: list[Case] = [
         ),
         holds={"/messages/2/content/0/content": "one", "/messages/2/content/1/content": "two"},
     ),
-    Asked(
+    RequestCase(
         source="lbjlaq/Antigravity-Manager#654",
         failed="Results of calls with made-up ids did not find their calls at Claude.",
         given="gemini",
@@ -169,7 +179,7 @@ CASES: list[Case] = [
         },
         holds={"/messages/2/content/#": 2},
     ),
-    Asked(
+    RequestCase(
         source="mrexodia/ida-pro-mcp#129",
         failed="A tool name of 71 characters, fine at Messages, was refused by Chat hosts.",
         given="anthropic",
@@ -178,15 +188,15 @@ CASES: list[Case] = [
         holds={"/tools/0/function/name": at_most(64)},
         losses=["tool.renamed"],
     ),
-    Tried(
+    OtherCase(
         source="smixs/iva-agent#240",
-        failed="A name too long failed the call; shortened, it has to be the client's own again in the answer.",
+        failed="A call failed because of a long name; a shortened name must be the client's name again in answers.",
         outcome=_renamed_and_back,
         holds={"/content/0/name": LONG},
     ),
-    Asked(
+    RequestCase(
         source="cline/cline#11885",
-        failed="Names of 65 to 128 characters were sent as they were; cut off, two of them would be the same.",
+        failed="Names of 65 to 128 characters were sent unchanged; cutting them could make two names equal.",
         given="anthropic",
         to="openai-responses",
         body=anthropic(user(), tools=[use_tool(LONG + "_a"), use_tool(LONG + "_b")]),
@@ -195,16 +205,16 @@ CASES: list[Case] = [
             "/tools/1/name": at_most(64),
         },
     ),
-    Asked(
+    RequestCase(
         source="google-gemini/gemini-cli#20987",
-        failed="Names with blanks, or with a digit in front, are no function names for Gemini.",
+        failed="Names with blanks, or with a leading digit, are not valid function names for Gemini.",
         given="openai-responses",
         to="gemini",
         body={"model": "m", "input": "Go.", "tools": [{"type": "function", "name": "3d view tool", "parameters": {}}]},
         nowhere=["3d view tool"],
         losses=["tool.renamed"],
     ),
-    Asked(
+    RequestCase(
         source="decolua/9router#3369",
         failed="A tool message without tool_call_id reached Claude as a result without an id.",
         given="openai-chat",
@@ -217,7 +227,7 @@ CASES: list[Case] = [
         ),
         holds={"/messages/2/content/0/tool_use_id": "call_a"},
     ),
-    Asked(
+    RequestCase(
         source="adolfousier/opencrabs#99",
         failed="additionalProperties deep in a schema made Gemini refuse the request.",
         given="anthropic",
@@ -227,7 +237,7 @@ CASES: list[Case] = [
         ),
         lacks=[LEGACY],
     ),
-    Asked(
+    RequestCase(
         source="huggingface/tau#288",
         failed="$schema and additionalProperties of every tool made every Gemini request fail.",
         given="openai-chat",
@@ -247,7 +257,7 @@ CASES: list[Case] = [
         ),
         nowhere=["2020-12"],
     ),
-    Asked(
+    RequestCase(
         source="diegosouzapw/OmniRoute#9617",
         failed="uniqueItems is unknown to Gemini.",
         given="openai-chat",
@@ -256,7 +266,7 @@ CASES: list[Case] = [
         lacks=["/request/tools/0/functionDeclarations/0/parameters"],
         holds={"/request/tools/0/functionDeclarations/0/parametersJsonSchema/type": "object"},
     ),
-    Asked(
+    RequestCase(
         source="nodetool-ai/nodetool#4388",
         failed="propertyNames is unknown to Gemini.",
         given="openai-chat",
@@ -270,7 +280,7 @@ CASES: list[Case] = [
         ),
         nowhere=['"propertyNames":'],
     ),
-    Asked(
+    RequestCase(
         source="decolua/9router#3018",
         failed="contains, multipleOf and the unevaluated keywords are unknown to Gemini.",
         given="anthropic",
@@ -292,7 +302,7 @@ CASES: list[Case] = [
         nowhere=['"multipleOf":', '"contains":', '"unevaluatedProperties":'],
         losses=["schema.keyword.dropped"],
     ),
-    Asked(
+    RequestCase(
         source="probelabs/probe#569",
         failed="A required property that is not defined made Gemini refuse the request.",
         given="openai-chat",
@@ -300,7 +310,7 @@ CASES: list[Case] = [
         body=chat(user(), tools=[chat_tool("t", {**_schema(p={"type": "string"}), "required": ["p", "cloudId"]})]),
         lacks=[LEGACY],
     ),
-    Asked(
+    RequestCase(
         source="genspark-ai/genoffice#186",
         failed="Type lists, $ref and const reached Gemini as they were.",
         given="openai-responses",
@@ -322,7 +332,7 @@ CASES: list[Case] = [
         },
         lacks=[LEGACY],
     ),
-    Asked(
+    RequestCase(
         source="karthink/gptel#827",
         failed="A format that Gemini does not know on a string was refused.",
         given="anthropic",
@@ -330,7 +340,7 @@ CASES: list[Case] = [
         body=anthropic(user(), tools=[use_tool("t", _schema(u={"type": "string", "format": "uri"}))]),
         lacks=[LEGACY],
     ),
-    Asked(
+    RequestCase(
         source="can1357/oh-my-pi#920",
         failed="oneOf below a property was refused by Responses even without strict.",
         given="anthropic",
@@ -350,7 +360,7 @@ CASES: list[Case] = [
             ],
         ),
     ),
-    Asked(
+    RequestCase(
         source="openai/openai-agents-python#1884",
         failed="oneOf in a strict output format was refused.",
         given="gemini",
@@ -369,7 +379,7 @@ CASES: list[Case] = [
         },
         holds={"/response_format/type": "json_schema"},
     ),
-    Asked(
+    RequestCase(
         source="anomalyco/opencode#46628",
         failed="anyOf at the root of an MCP tool's schema made Claude refuse every request.",
         given="openai-chat",
@@ -389,7 +399,7 @@ CASES: list[Case] = [
         lacks=["/tools/0/input_schema/anyOf"],
         holds={"/tools/0/input_schema/properties/a/type": "string", "/tools/0/input_schema/type": "object"},
     ),
-    Asked(
+    RequestCase(
         source="zereight/gitlab-mcp#552",
         failed="oneOf and allOf at the root were refused by Claude.",
         given="gemini",
@@ -416,9 +426,9 @@ CASES: list[Case] = [
             "/tools/0/input_schema/properties/b/type": "integer",
         },
     ),
-    Asked(
+    RequestCase(
         source="bytedance/trae-agent#181",
-        failed="A strict tool whose objects do not say additionalProperties false was refused.",
+        failed="A strict tool with objects without additionalProperties false was refused.",
         given="anthropic",
         to="openai-chat",
         body=anthropic(
@@ -436,7 +446,7 @@ CASES: list[Case] = [
             ],
         ),
     ),
-    Asked(
+    RequestCase(
         source="ollama/ollama#10328",
         failed="Parameters whose properties are a list, as some clients write none, were refused.",
         given="openai-chat",
@@ -444,9 +454,9 @@ CASES: list[Case] = [
         body=chat(user(), tools=[chat_tool("now", {"type": "object", "properties": [], "required": []})]),
         holds={"/tools/0/function/name": "now"},
     ),
-    Answered(
+    AnswerCase(
         source="google/adk-go#1254",
-        failed="Arguments that a Chat host sends as an object were dropped: the tool ran with none.",
+        failed="Arguments that a Chat host sends as an object were dropped: the tool ran without arguments.",
         given="openai-chat",
         to="anthropic",
         body={
@@ -464,7 +474,7 @@ CASES: list[Case] = [
         },
         holds={"/content/0/input": {"p": 1}},
     ),
-    Answered(
+    AnswerCase(
         source="openclaw/openclaw#57455",
         failed="Some Ollama models send arguments as a JSON text.",
         given="ollama",

@@ -1,4 +1,4 @@
-"""Owns short spellings of what clients and upstreams send: chunks, events, lines, messages, declarations."""
+"""Owns short functions that make messages of clients and upstreams: chunks, events, lines, messages, declarations."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def candidate(*parts: Json, finish: str | None = None, **more: Json) -> Json:
 
 
 def function(name: str, args: Json = None, *, seal: str | None = None, id: str | None = None) -> Json:
-    """A call of Gemini's."""
+    """A call in Gemini."""
     found: Json = {"name": name, "args": args if args is not None else {}}
     if id:
         found["id"] = id
