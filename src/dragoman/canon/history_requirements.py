@@ -1,5 +1,5 @@
-"""What the upstreams of a dialect refuse in a history, and where its answers hold their end: one row of data for each
-dialect.
+"""Owns two rows of data for each dialect: the conditions that its upstreams put on a history, and the places of the
+stop reason and the usage in its answers.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Owns the advice for each loss: what a caller can do about it. A row holds for its code, or
-for all codes of its group."""
+"""Owns the advice for each loss: what a caller can do about it. A row applies to its code, or to all codes of its
+group."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def advice_for(code: str) -> str:
 
 
 def row_for(code: str) -> str:
-    """The row that holds for a code: the code itself, else the nearest group above it."""
+    """The name of the row for a code: the code itself, else the nearest group above it."""
     group = code
     while group and code not in _ADVICE:
         group = group.rpartition(".")[0]

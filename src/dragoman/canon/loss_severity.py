@@ -48,9 +48,9 @@ def severity_of(code: str, path: Path, detail: str) -> Severity:
         if code == "seal.dropped" and not detail:
             return "info"  # the seal belongs to another upstream; this upstream could not have read it
         if code == "citation.dropped":
-            return "info"  # the text that was cited is there; the client has the citation
+            return "info"  # the cited text is written; the client still has the citation
         if code == "part.as_text" and detail != "a sealed thought":
-            return "info"  # the model alone reads a history, and its words are all there
+            return "info"  # only the model reads a history, and it gets all words of the part
         if code == "part.dropped" or (code == "hosted.dropped" and detail == "compaction"):
             return "error"  # the user's own content, or the only record of the earlier turns
         if code == "tool.hosted.option.dropped":

@@ -233,7 +233,7 @@ class HostedResult(Opaque, frozen=True, gc=False):
 
 
 OPAQUES: frozenset[type[Part]] = frozenset({Opaque, HostedCall, HostedResult})
-"""The types of all parts that only one dialect has. A look here is quicker than `isinstance`."""
+"""The types of all parts that only one dialect has. A lookup in this set is faster than `isinstance`."""
 
 
 def is_stored_elsewhere(part: Part) -> bool:

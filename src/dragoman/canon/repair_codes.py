@@ -32,7 +32,8 @@ class RepairKind(Struct, frozen=True, gc=False):
     loss: str = ""
     """The loss code with which a translation reports the repair as well. "": the meaning does not change."""
     tolerated: bool = False
-    """Recorded upstreams accept the broken form, against their documentation. It is no reason to refuse a request."""
+    """Recorded upstreams accept the broken form, although their documentation forbids it. Such a repair is no reason to
+    refuse a request."""
 
 
 REPAIRS: dict[str, RepairKind] = {

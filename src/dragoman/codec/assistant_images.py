@@ -53,7 +53,8 @@ def move_images(turns: tuple[Turn, ...], moves: Callable[[Media], bool], context
 
 
 def _takes_images(turn: Turn) -> bool:
-    """Whether a turn is a user turn, and not a whole message of a role that only its dialect knows."""
+    """Whether a turn is a user turn. A whole message with a role that only its own dialect has does not count as
+    one."""
     return turn.role == "user" and not any(type(part) is Opaque and part.at == turn.at for part in turn.parts)
 
 

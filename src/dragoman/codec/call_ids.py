@@ -82,7 +82,8 @@ def to_chat_client(call_id: str, pattern: re.Pattern[str], context: Context, at:
 
 
 def short_for_chat_client(call_id: str) -> str | None:
-    """The same for plain answers, whose ids have only letters, digits, _ and -. None: the id would become a hash."""
+    """`to_chat_client` for plain answers, whose ids have only letters, digits, _ and -. None: the id would become a
+    hash."""
     if call_id[:5] == _CHAT and call_id[5:6] != "_":  # slices are quicker than startswith
         return call_id
     return _CHAT_MARK + call_id if len(call_id) <= _CHAT_ROOM else None

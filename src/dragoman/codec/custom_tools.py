@@ -11,7 +11,7 @@ from ..canon.tools import Tool
 from ..context import Context
 from . import json_text
 
-# One required string: a model that does not know custom tools then fills it without help.
+# A model without training on custom tools fills in a single required string without help.
 SCHEMA = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}'
 
 

@@ -39,7 +39,8 @@ class Fields(tuple[str, ...]):
 
     @cached_property
     def any_sent(self) -> Callable[[Struct], object]:
-        """Whether one of the fields is true. Mostly none is, so this comes before a look at each."""
+        """Whether one of the fields is true. In most objects none is, so this check comes before a check of each
+        field."""
         return _either(self, "")
 
     @cached_property

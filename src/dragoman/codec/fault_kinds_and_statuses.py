@@ -326,7 +326,7 @@ class ErrorObjects:
             error = {**{name: field for name, field in error.items() if name != "detail"}, "message": error["detail"]}
         if isinstance(error, dict):
             return self.read_object(error, status, headers, request_id)
-        # Proxies answer with HTML pages. 2000 bytes show what it is.
+        # Proxies answer with HTML pages. 2000 bytes are enough to identify a page.
         message = error if isinstance(error, str) else body[:2000].decode("utf-8", "replace")
         return Fault(kind_of_status(status), message, status, retry_after=retry_after(headers), request_id=request_id)
 

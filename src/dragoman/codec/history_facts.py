@@ -44,7 +44,7 @@ _LONG = 64
 """Ids of upstreams are shorter; ids with packed seals are longer."""
 NOTHING = HistoryFacts(())
 _NOBODY = Turn("", ())  # type: ignore[arg-type]
-"""Stands before the first turn."""
+"""Used in place of a turn before the first one."""
 
 
 def facts_of(turns: tuple[Turn, ...], context: Context) -> HistoryFacts:

@@ -109,7 +109,7 @@ def drop(
     for part in (call, result):
         if part is not None:
             words = f"{part.kind}: {why}" if why else part.kind
-            # No client ever sees such a use as an item, so it cannot miss it.
+            # No dialect sends such a use to a client as an item, so no client depends on the item.
             context.lose("hosted.dropped", part.at, words, "info" if is_stored_elsewhere(call) else severity)
     return ()
 
@@ -118,7 +118,7 @@ def mapped(
     call: HostedCall, result: HostedResult | None, context: Context, kind: str, left: str = "", *, request: bool
 ) -> None:
     """Report that a use is written as `kind`. `left`: the part of the result that `kind` cannot hold. In a history the
-    model misses it; an answer was already written with it.
+    model does not get this part, so the loss is a warning. In an answer the model has already used it.
     """
     detail = f"{call.kind} is written as {kind}"
     severity: Severity | None = "warning" if left and request else None
@@ -137,9 +137,10 @@ def use_id(call: HostedCall) -> str:
 
 
 def foreign_id(prefix: str, call_id: str) -> str:
-    """The id of a use of another dialect's upstream, for a client. It is marked, so that it can be recognised."""
+    """The id that a client gets for a use of another dialect's upstream. A mark identifies the id when the client
+    returns it."""
     plain = call_id.removeprefix(prefix)
-    # The id comes back from a client that got it from us, and has its mark already.
+    # A client returned an id that dragoman wrote. The mark is already there.
     if plain.startswith(MARK):
         return call_id
     return f"{prefix}{MARK}{_safe(call_id)}"
@@ -154,7 +155,7 @@ _UNSAFE = re.compile(r"[^0-9A-Za-z]")
 
 
 def legal_id(prefix: str, call_id: str) -> str:
-    """The id of a use, for an upstream that accepts uses of others. The upstream's own id is restored."""
+    """The id of a use for an upstream that also accepts uses of other upstreams. The upstream's own id is restored."""
     return f"{prefix}{_safe(call_id.removeprefix(prefix)) or 'call'}"
 
 
@@ -164,46 +165,48 @@ def own_id(prefix: str, call_id: str) -> str:
 
 
 OTHER = "use_"
-"""Stands in front of the mark in the id of a use that a dialect wrote in its form for tools of MCP servers, because
-the tool is one that only its own dialect has."""
+"""Precedes the mark in the id of a use whose tool only its own dialect has. Such a use is written in the form for tools
+of MCP servers."""
 
 
 def generic_id(prefix: str, call: HostedCall) -> str:
-    """The id of a use that is written as if the tool were one of an MCP server: it says whether the tool is one."""
+    """The id of a use that is written in the form for tools of MCP servers. The id shows whether an MCP server really
+    has the tool."""
     return foreign_id(prefix if call.family == "mcp" else prefix + OTHER, use_id(call))
 
 
 def is_other(prefix: str, call_id: str) -> bool:
-    """Whether an id is that of a use of a tool that only another dialect has."""
+    """Whether the id belongs to a use of a tool that only another dialect has."""
     return call_id.startswith(prefix + OTHER + MARK)
 
 
 def arguments_object(call: HostedCall) -> dict[str, Any]:
-    """The arguments of a use as an object. Those of a tool that only one dialect has may be a text."""
+    """The arguments of a use as an object. If a tool exists in one dialect only, its arguments may be a text, which
+    becomes the member `input`."""
     return members(call.arguments) or ({"input": call.arguments} if call.arguments.strip(" {}") else {})
 
 
 def full_name(call: HostedCall) -> str:
-    """The name of a used tool, with its MCP server in front where it has one."""
+    """The name of a used tool, with the name of its MCP server in front if it has one."""
     name = call.name or call.family or call.kind
     return f"{call.server}/{name}" if call.server else name
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """The server and the tool of a name that `full_name` made."""
-    # Only one slash: names of tools may have slashes of their own.
+    """The server and the tool in a name that `full_name` made."""
+    # A name with several slashes is not split, because names of tools may have slashes of their own.
     server, _, tool = name.rpartition("/") if name.count("/") == 1 else ("", "", name)
     return server, tool
 
 
 def made_elsewhere(part: Opaque) -> bool:
-    """Whether a hosted part of the target's dialect represents one of another dialect, which the target's upstream
-    never made.
+    """Whether dragoman made a hosted part of the target's dialect from a part of another dialect. The target's upstream
+    never made such a part.
     """
     return (type(part) is HostedCall or type(part) is HostedResult) and MARK_BYTES in bytes(part.value)
 
 
-# uses that their own upstream wants back as they were
+# uses that must return to their own upstream unchanged
 
 USE = "use"
 """The kind of a seal that holds the parts of a use."""
@@ -215,7 +218,8 @@ def _is_sealed(value: bytes) -> bool:
 
 
 class SealedUse(msgspec.Struct, array_like=True):
-    """What such a seal holds: the id by which the client's copy is known, and the parts with their kinds."""
+    """The data of a seal of the kind `USE`: the id by which the client's copy is recognised, and the parts with their
+    kinds."""
 
     id: str
     parts: list[tuple[str, Raw]]
@@ -225,22 +229,22 @@ _read_use = msgspec.json.Decoder(SealedUse).decode
 
 
 def sealed_use(call: HostedCall, result: HostedResult) -> Seal | None:
-    """The seal of a use with which its upstream goes on as if the client spoke its dialect; None where nothing in the
-    use is sealed. Messages documents that `encrypted_content` "must be passed back" for citations in later turns, and
-    Gemini that `toolCall` and `toolResponse` go back with their signatures (2026-11)."""
+    """The seal of a use; None if nothing in the use is sealed. With the seal, the upstream continues as if the client
+    spoke the upstream's dialect. Messages documents that `encrypted_content` "must be passed back" for citations in
+    later turns, and Gemini that `toolCall` and `toolResponse` go back with their signatures (2026-11)."""
     parts = [(part.kind, part.value) for part in (call, result) if part.value != ELSEWHERE]
-    # Without both halves the upstream cannot go on from the use.
+    # The upstream needs the call and the result to continue from the use.
     if len(parts) < 2 or not (_is_sealed(bytes(result.value)) or _is_sealed(bytes(call.value))):
         return None
     return Seal(call.dialect, json_text.encode(SealedUse(_safe(use_id(call)), parts)).decode(), USE)
 
 
 def unsealed_use(data: str, dialect: str, at: Path) -> tuple[str, list[Part]]:
-    """The id and the parts in such a seal; none in one that cannot be read."""
+    """The id and the parts in the data of such a seal; an empty id and no parts if the data cannot be read."""
     try:
         use = _read_use(data)
     except (msgspec.DecodeError, RecursionError):
-        # A client may change what it sends back. A seal that cannot be read is treated as absent.
+        # A client may change a seal. A seal that cannot be read is treated as absent.
         return "", []
     return use.id, [Opaque(dialect, kind, value, at=at) for kind, value in use.parts]
 
@@ -273,11 +277,11 @@ class Uses:
         assert type(part) is HostedResult
         call = self._named_once(self._call_of(part))
         written = self._write(call, part, self._context, self._request)
-        # A history needs no new seal: the use comes from there.
+        # Only a client gets a seal, to return it later. In a request the use goes to an upstream.
         seal = sealed_use(call, part) if written and not self._request else None
         if seal is None:
             return written
-        # On the first part, so that what carries the seal stands before all of them.
+        # The first part gets the seal, so that the carrier of the seal comes before all parts.
         return (msgspec.structs.replace(written[0], seal=seal), *written[1:])
 
     def rest(self) -> tuple[Part, ...]:
@@ -360,11 +364,11 @@ def _crossed(other: Alternative, write: WriteHosted, own: Own, context: Context)
 
 
 _FIRST = 1 << 29
-"""The index of the first added part. No reader counts so far."""
+"""The index of the first added part. Readers never reach this number."""
 
 
 class HostedEvents:
-    """The same for the events of a stream. Hosted parts are whole in their PartStart."""
+    """Rewrites the hosted calls and results in the events of a stream. Hosted parts are whole in their PartStart."""
 
     def __init__(self, write: WriteHosted, own: Own, context: Context) -> None:
         self._made: WriteHosted = write
@@ -375,7 +379,7 @@ class HostedEvents:
         self._next = _FIRST
 
     def take(self, event: Event) -> list[Event] | None:
-        """The events to write for this event. None: the event unchanged."""
+        """The events to write for this event. None: the event is written unchanged."""
         if type(event) is PartStart:
             part = event.part
             if not (type(part) is HostedCall or type(part) is HostedResult) or part.dialect in self._own:

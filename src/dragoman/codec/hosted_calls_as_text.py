@@ -28,7 +28,8 @@ def output(result: HostedResult | None) -> str:
 
 
 def came_back(result: HostedResult | None) -> str:
-    """The same. Of a tool that only its own dialect has, where no text is known: what the dialect's JSON says."""
+    """All text of a result, as in `output`. If there is none, and only the result's own dialect has the tool: the text
+    in the dialect's JSON."""
     words = output(result)
     if words or result is None or result.family or result.sources or is_stored_elsewhere(result):
         return words
@@ -36,7 +37,7 @@ def came_back(result: HostedResult | None) -> str:
 
 
 def stdout(result: HostedResult | None) -> str:
-    """The same without standard error."""
+    """All text of a result without standard error."""
     return stacked([part.text for part in (result.parts if result is not None else ()) if type(part) is Text])
 
 
@@ -129,7 +130,7 @@ _PAIRING = frozenset({"id", "status", "call_id", "tool_use_id", "container_id", 
 def text_in(value: Any) -> str:
     """The text in a JSON value: its only text, else the value without ids, types and seals; "" for none."""
     value = _trimmed({key: one for key, one in value.items() if key != "type"} if isinstance(value, dict) else value)
-    # One text inside wrappers is what the tool returned. The wrappers help nobody.
+    # A single text inside of wrappers is the result of the tool. The wrappers have no meaning.
     while isinstance(value, dict | list) and len(value) == 1:
         value = value[0] if isinstance(value, list) else next(iter(value.values()))
     if isinstance(value, str) or value in (None, {}, []):
@@ -145,7 +146,7 @@ def _trimmed(value: Any) -> Any:
     fields = {
         key: _trimmed(one) for key, one in value.items() if key not in _PAIRING and not key.startswith("encrypted")
     }
-    # `type` has one value there, so it shows the model nothing.
+    # In these objects `type` always has the same value, so it is of no use to the model.
     if fields.get("type") == "text" or str(fields.get("type", "")).endswith("_result"):
         del fields["type"]
     return {key: one for key, one in fields.items() if one not in (None, {}, [])}

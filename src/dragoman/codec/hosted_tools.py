@@ -156,8 +156,8 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], contex
     takes. Hosted tools of the target's own dialect stay, unless the model takes none beside functions.
     """
     for tool in tools:
-        # Nearly all requests have functions only. Deferred functions
-        # also need a look: the target may have no tool search.
+        # Nearly all requests have functions only. Deferred functions also need a check: the target may have no tool
+        # search.
         if type(tool) is HostedTool or tool.deferred:
             break
     else:
@@ -191,8 +191,8 @@ def forced(kind: str, rows: tuple[Row, ...]) -> bool:
 
 def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], context: Context) -> Request:
     """The request with `tools`, which `cross` made, and with a choice of a hosted tool changed to its counterpart: the
-    target's own tool, or a function that the client runs. A stand-in is not forced: the model would have to call, again
-    and again, a function that perhaps nobody runs.
+    target's own tool, or a function that the client runs. A stand-in is not forced: the model would have to call it
+    again and again, and perhaps no client runs it.
     """
     choice = request.choice
     if choice is None or not choice.hosted:
@@ -305,8 +305,8 @@ def _drop(tool: HostedTool, offered: _Offered, context: Context) -> None:
 
 
 def _is_free(row: Row, names: set[str]) -> bool:
-    """Whether no tool is offered yet under the name of a hosted tool, or as that tool: most of them may be offered only
-    once.
+    """Whether a hosted tool can still be offered: neither the tool nor its name is in `names` yet. Most hosted tools
+    may be offered only once. If the tool is free, it is added to `names`.
     """
     taken = {str(row.fixed.get("name", "")), f"{row.dialect}\x1f{row.kind}"} - {""}
     if taken & names:
@@ -473,7 +473,7 @@ def plain_options(names: Mapping[str, str]) -> dict[str, Option]:
 
 
 IMAGES = ("quality", "size", "background", "output_format", "output_compression", "moderation")
-"""Options of a tool that makes images, which are OpenAI's and stand under the same names elsewhere."""
+"""Options of a tool that makes images. The names are OpenAI's, and other dialects have the same names."""
 
 
 def location(path: str) -> dict[str, Option]:

@@ -117,7 +117,8 @@ def _known(name: str, before: dict[str, Any], after: dict[str, Any]) -> str:
 
 def _edited_array(text: bytes, begin: int, end: int, before: list[Any], after: list[Any]) -> bytes:
     members = _elements(text, begin, end)
-    # The document was changed by somebody else, or has nulls that the reader left out. Numbers then do not fit.
+    # The document differs from `before`: it was changed elsewhere, or the reader left out its nulls. Then the numbers
+    # of the items do not agree.
     if len(members) != len(before):
         return json_text.encode(after)
     # Histories grow at the end and change at the end. So equal items at both ends keep their bytes.

@@ -11,7 +11,8 @@ _BYTE = re.compile(r"(?:JSON is malformed: )?(.*?)(?: \(byte (\d+)\))?$", re.S)
 
 
 def json_mistake(body: bytes, refusal: str) -> str:
-    """What is wrong with a body that is not JSON, and where. `refusal`: the words of the decoder that refused it."""
+    """Describes the first mistake in a body that is not JSON, with its place. `refusal`: the message of the decoder
+    that refused the body."""
     if not body.strip():
         return "it is empty"
     from json import JSONDecodeError, loads  # late: only for messages
@@ -32,7 +33,8 @@ def json_mistake(body: bytes, refusal: str) -> str:
         return f"{words}, found {found!r} at line {error.lineno}, column {error.colno}"
     except (RecursionError, ValueError):
         pass
-    # The reader of the standard library takes more than JSON (NaN), and does not look for everything.
+    # The standard library accepts some text that is no JSON, such as NaN. The message of the first decoder is used
+    # then.
     words, byte = _BYTE.fullmatch(refusal).groups()  # type: ignore[union-attr]  # the pattern matches every text
     if byte is None:
         return str(words)
@@ -41,5 +43,5 @@ def json_mistake(body: bytes, refusal: str) -> str:
 
 
 def _place(before: str) -> tuple[int, int]:
-    """Line and column of the character behind a text, from 1."""
+    """Line and column of the character after a text, counted from 1."""
     return before.count("\n") + 1, len(before) - before.rfind("\n")

@@ -135,8 +135,8 @@ def note(media: Media) -> str:
 
 
 def unannounced(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """The turns without texts that announce the media after them with the words of `note`. Some tools announce their
-    media in these words, and the words would stand there twice.
+    """The turns without the texts that announce the following media in the words of `note`. Some tools write these
+    words themselves, and the words would otherwise occur twice.
     """
     return tuple([_unannounced(turn) if turn.role == "tool" else turn for turn in turns])
 

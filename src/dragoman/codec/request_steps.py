@@ -79,7 +79,7 @@ class RequestWriter(Protocol):
 
     @property
     def fixed(self) -> bool:
-        """Also: the turns do not affect the fields around the messages. Valid after `begin`."""
+        """`resumable` is true, and the turns do not affect the fields around the messages. Valid after `begin`."""
         ...
 
     def begin(self) -> None:
@@ -127,7 +127,7 @@ class PlainDocument:
 
     @property
     def fixed(self) -> bool:
-        """As `resumable`."""
+        """The same value as `resumable`: no field depends on the turns."""
         return self.resumable
 
     def close(self) -> None:

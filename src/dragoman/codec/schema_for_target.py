@@ -36,6 +36,6 @@ def fit_openai_schema(
                 context.absent[name] = form.absent
             return Raw(form.schema), True
         context.lose(*lost, form.obstacle)
-        # None, not False: false would forbid what the client only asked for in vain.
+        # None, not False: the client asked for strict mode, so the request must not forbid it.
         strict = None
     return fit(schema, LOOSE, context, at), strict

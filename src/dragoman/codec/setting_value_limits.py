@@ -11,7 +11,8 @@ from .dialect_extras import Fields
 
 
 def given(settings: Settings, names: Fields) -> list[tuple[str, Any]] | tuple[()]:
-    """Those of `names` that are not None, with their values. Most settings of most requests are not set at all."""
+    """The settings in `names` that are not None, with their values. Most settings of most requests are not set at
+    all."""
     if not names.any_set(settings):
         return ()
     return [(name, value) for name, value in zip(names, names.values(settings), strict=True) if value is not None]

@@ -20,8 +20,8 @@ Lane = Callable[[bytes], bytes | None]
 
 
 class Template(Struct, frozen=True, gc=False):
-    """How more text of an open part is written: the bytes before and after the text, and a number before it that rises
-    with every piece, if the dialect has one. Nothing is written for a part that is held until its end.
+    """How more text of an open part is written: the bytes before and after the text and, in some dialects, a number
+    before the text that rises with every piece. Nothing is written for a part that is held until its end.
     """
 
     before: bytes
@@ -32,24 +32,24 @@ class Template(Struct, frozen=True, gc=False):
 
 
 class EscapeCleaner(Protocol):
-    """Mends arguments of calls with escapes of half characters, on their way to the writer."""
+    """Repairs escapes of half characters in the arguments of calls, on their way to the writer."""
 
     holding: bool
-    """Whether anything is held back."""
+    """Whether any text is held back."""
 
     def text(self, index: int, text: str) -> str:
-        """The arguments to write for these of the call with that index; "" where none can be written yet."""
+        """The text to write for more arguments of the call with this index. "": nothing can be written yet."""
         ...
 
 
 class EscapeCleaning(Struct, frozen=True):
-    """Who mends the texts of a part, and which texts were sent otherwise than they came."""
+    """The cleaner for the texts of a part, and the texts that it changed."""
 
     mender: EscapeCleaner
     part: int
     """The index of the part."""
     changed: dict[int, str]
-    """The number of a text, by the order in which they came -> the text as it was sent."""
+    """The index of a text in the list of received texts -> the text that was sent."""
 
 
 class FrameMatcher(Protocol):
@@ -94,16 +94,17 @@ class FrameReader:
     def __init__(self, frames: Splitter) -> None:
         self._frames = frames
         self.one: Callable[[bytes], Frame | None] = frames.one
-        """The frame that a chunk is, if it is one, whole and in its usual form."""
+        """Returns the frame in a chunk that is exactly one whole frame in its usual form; None for any other chunk."""
         self.__matcher: FrameMatcher | None = None
         self.__texts: list[str] = []
         self.__last = b""
         self.__repeated = b"", ""  # the frame that may be repeated, and its text
-        self.__lanes = 0  # made since a frame took one
+        self.__lanes = 0  # lanes made since a frame last took one
         self.going_on = -1
         """The index of the part that the last frame added text to, if the next frame may continue it; else -1."""
         self.held: PartDelta | None = None
-        """The last frame was more of a part that its reader holds until it is whole. No event was made of the frame."""
+        """The addition in the last frame, if it belongs to a part that its reader holds until the part is whole. Such a
+        frame makes no event."""
 
     def match(self, matcher: FrameMatcher) -> None:
         """Use a matcher for repeated frames."""
@@ -149,7 +150,7 @@ class FrameReader:
         if self._frame(name, data, events):
             delta = self.held or events[-1]
             if self.__matcher is not None and type(delta) is PartDelta:
-                # The lane needs the frame as it came: it compares the bytes around the text.
+                # The lane compares the bytes around the text, so it needs the frame as it was received.
                 self.going_on, self.__repeated = delta.index, (whole, delta.text)
             else:
                 self.held = None
@@ -170,7 +171,7 @@ class FrameReader:
             self.going_on, self.held = -1, None
             return None
         self.__lanes += 1
-        # Lanes that nobody takes cost more than they save.
+        # Lanes that no frame takes cost more than they save.
         if self.__lanes > _PATIENCE:
             self.__matcher = None
         return lane
@@ -181,7 +182,7 @@ class FrameReader:
         self.__texts += texts
 
     def settle(self) -> None:
-        """Another frame comes: catch up with the frames that were only compared."""
+        """Read the frames that were only compared, before another frame is read."""
         if self.going_on >= 0:
             if self.__last:
                 self.__lanes = 0
@@ -193,10 +194,10 @@ class FrameReader:
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         """Read one frame. True: the last event is a PartDelta of text, and the frame holds nothing else. The same frame
-        with another text would give only a PartDelta, apart from the start of the part. True also for a
-        frame without an event that adds to a part that the reader holds: then `held` is that addition.
+        with another text would give only a PartDelta, apart from the start of the part. True also for a frame that
+        makes no event because it adds to a part that the reader holds: then `held` is that addition.
         """
         raise NotImplementedError
 
     def _catch_up(self, texts: list[str], last: bytes) -> None:
-        """The open part continued with `texts`; `last` is the frame of the last one."""
+        """Add `texts` to the open part. `last`: the frame of the last text."""

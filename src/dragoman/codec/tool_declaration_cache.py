@@ -87,7 +87,7 @@ class ToolMemo:
         # Names that a request already changed may differ in the next one.
         plain = context.target == self._dialect and context.host is None and not _renames(context)
         tried = context if plain else Context(context.source, self._dialect, profile=profile, gated=context.gated)
-        # The losses are noted apart, so that they can be looked at before they count.
+        # The losses are collected separately, so that they can be examined before they are recorded.
         losses, tried.losses = tried.losses, Losses()
         written = self._write(tools, tried)
         noted, tried.losses = tried.losses, losses

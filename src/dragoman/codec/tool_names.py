@@ -111,7 +111,7 @@ def safe(name: str) -> bool:
 
 
 def are_plain(tools: tuple[Tool | HostedTool, ...]) -> bool:
-    """Whether all tools are functions that every dialect takes as they are, under names that differ: then `cross`,
+    """Whether all tools are functions that every dialect accepts unchanged, and their names differ. Then `cross`,
     `declared_once` and `reserve` have nothing to do."""
     names = {tool.name for tool in tools if type(tool) is Tool and not tool.deferred and not tool.namespace}
     return len(names) == len(tools) and (SAFE_NAMES.issuperset(names) or all(map(safe, names)))

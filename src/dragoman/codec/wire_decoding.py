@@ -111,8 +111,8 @@ class Admitter(Generic[T]):
     def __init__(
         self, dialect: str, type_: Any, *, lenient: bool = False, simple: Callable[[T], bool] | None = None
     ) -> None:
-        """`simple`: whether a decoded value holds no object that may be of an unknown variant. Unknown fields of such a
-        value are cut out where the decoder found them, and the rest is not taken apart."""
+        """`simple`: a check of a decoded value. True: the value holds no object that may be of an unknown variant. Then
+        unknown fields are cut out where the decoder found them, and the rest of the body is not taken apart."""
         self._dialect = dialect
         self._type = type_
         self._lenient = lenient
@@ -148,8 +148,8 @@ class Admitter(Generic[T]):
             try:
                 return self._decode(_strip(body, shape, base, unknown, spelled)), unknown, spelled
             except msgspec.ValidationError:
-                # Either a value has a wrong type, or the first of two members with one name has: of these the last
-                # counts. A second pass writes every object anew, so that each has a name once.
+                # A value has a wrong type. It may be the first of two members with the same name, of which only the
+                # last counts. A second pass writes every object anew, so that each name occurs once.
                 unknown, spelled = Indexed(), Indexed()
                 body = bytes(_strip(body, shape, base, unknown, spelled, anew=True))
             before: msgspec.ValidationError | None = None
@@ -170,7 +170,7 @@ class Admitter(Generic[T]):
     def _with_few_cuts(
         self, body: bytes, shape: _Shape, message: str, base: Path, simple: Callable[[T], bool]
     ) -> Admitted[T] | None:
-        """A value with unknown fields in a few objects; None where the body has to be taken apart."""
+        """Decode a body that has unknown fields in a few objects. None: the body has to be taken apart."""
         cuts: list[tuple[Path, dict[str, Raw]]] = []
         for _ in range(_FEW_CUTS):
             if not message.startswith(_UNKNOWN_FIELD):
@@ -179,12 +179,12 @@ class Admitter(Generic[T]):
             try:
                 body = _cut_along(body, shape, (), _steps(message), found)
             except msgspec.ValidationError:
-                return None  # the decoder met the first of two members with one name, and here the last counts
+                return None  # the name occurs twice: the decoder refused the first member, but the last counts
             if not found:
                 return None
             # Inner objects come first, because readers gather their fields first.
             for at, cut in found if cuts else ():
-                # What is cut out of an inner object comes before what is cut out of the object around it.
+                # The fields of an inner object are inserted before the fields of the object around it.
                 outer = [i for i, (path, _) in enumerate(cuts) if at[: len(path)] == path]
                 cuts.insert(outer[0] if outer else len(cuts), (at, cut))
             cuts = cuts or found
@@ -230,7 +230,7 @@ def _steps(message: str) -> Path:
 def _strip(
     body: bytes | Raw, shape: _Shape, path: Path, unknown: Unknown, spelled: Spelled, anew: bool = False
 ) -> bytes | Raw:
-    """`body` without the fields that a type of this shape does not know; `body` itself if nothing has to change.
+    """`body` without the fields that a type of this shape does not have; `body` itself if nothing has to change.
     `anew`: every object is written anew.
     """
     first = memoryview(body)[0] if body else 0
@@ -312,8 +312,9 @@ def _divided(
 def _cut_along(
     body: bytes | Raw, shape: _Shape, at: Path, steps: Path, cuts: list[tuple[Path, dict[str, Raw]]]
 ) -> bytes:
-    """`body` with the unknown fields of all objects on the way to the one at `steps` moved to `cuts`, inner objects
-    first. Nothing is cut from an object whose keys may have another spelling. `at`: the path of `body`."""
+    """`body` without the unknown fields of the object at `steps` and of all objects around it. These fields are added
+    to `cuts`, inner objects first. Objects whose keys may have another spelling stay unchanged. `at`: the path of
+    `body`."""
     step = steps[0] if steps else None
     if isinstance(step, int):
         items = _array(body) if shape.items is not None else []
@@ -348,10 +349,10 @@ def _cut_misfit(
     spelled: Indexed[str | int],
     base: Path,
 ) -> bytes | None:
-    """`body` without the field whose value has the wrong type; None if the field cannot be cut out. A list loses its
-    nulls only, because a null has no meaning."""
+    """`body` without the field whose value has the wrong type; None if the field cannot be cut out. From a list only
+    nulls are removed, because a null has no meaning."""
     steps = _steps(str(misfit))
-    # A null in a list has no meaning. To drop it is better than to refuse the answer.
+    # To drop a null is better than to refuse the answer.
     if len(steps) > 1 and isinstance(steps[-1], int) and "..." not in steps and _at(body, steps) == _NULL:
         items = _array(_at(body, steps[:-1]))
         _renumber(unknown, spelled, base + steps[:-1], [i for i, item in enumerate(items) if item != _NULL])
@@ -368,8 +369,8 @@ def _cut_misfit(
 
 
 def _renumber(unknown: Indexed[dict[str, Raw]], spelled: Indexed[str | int], at: Path, left: Sequence[int]) -> None:
-    """Adapt the paths below the list at `at`, of whose items only those with the numbers `left` remain. `spelled` gets
-    the former numbers, so that a loss names the place in the document."""
+    """Adapt the paths below the list at `at` after items were removed from it. `left`: the former numbers of the
+    remaining items. `spelled` gets these numbers, so that a loss names the place in the document."""
     now = {before: i for i, before in enumerate(left)}
     _move_paths(unknown, at, now)
     _move_paths(spelled, at, now)
@@ -408,7 +409,7 @@ def _without_nulls(body: bytes | Raw) -> bytes:
 
 
 def _changed(body: bytes | Raw, path: Path, change: Callable[[bytes | Raw], bytes]) -> bytes:
-    """`body` with another value at `path`."""
+    """`body` with the value at `path` replaced by the result of `change`."""
     if not path:
         return change(body)
     step, rest = path[0], path[1:]
@@ -432,11 +433,11 @@ class _Shape(NamedTuple):
 
 
 _FLAT = _Shape()
-"""Of values with nothing inside that is looked at."""
+"""The shape of a value whose inside is not examined."""
 
 
 class _Plan(NamedTuple):
-    """What is known of the members of a Struct, by their encoded names."""
+    """Facts about the members of a Struct, by their encoded names."""
 
     known: frozenset[str]
     kinds: frozenset[str] | None
@@ -479,7 +480,7 @@ def _plan(struct: type[Struct]) -> _Plan:
 
 @cache
 def _inside(struct: type[Struct], name: str) -> _Shape:
-    """The shape of the member with this encoded name, if anything inside is looked at."""
+    """The shape of the member with this encoded name; `_FLAT` if its inside is not examined."""
     names = struct.__struct_encode_fields__
     if name not in names:
         return _FLAT
@@ -488,7 +489,8 @@ def _inside(struct: type[Struct], name: str) -> _Shape:
 
 
 def _hint(struct: type[Struct], field: str) -> Any:
-    """The type of one field. The types of all fields would cost a hundred times more than to decode a small body."""
+    """The type of one field. To find the types of all fields would cost a hundred times as much as decoding a small
+    body."""
     owner = next(base for base in struct.__mro__ if field in inspect.get_annotations(base))
     one = types.SimpleNamespace(__annotations__={field: inspect.get_annotations(owner)[field]})
     return typing.get_type_hints(one, vars(sys.modules[owner.__module__]))[field]

@@ -85,7 +85,7 @@ class Table(Generic[R]):
         self._forget()
 
         def unload() -> None:
-            # Two equal batches may be loaded. Only this one leaves.
+            # Two equal batches may be loaded. Only this one is removed.
             self._loaded = tuple([one for one in self._loaded if one is not batch])
             self._forget()
 
@@ -97,7 +97,7 @@ class Table(Generic[R]):
         for name in facts:
             if name not in self._known:
                 raise ConfigError("fact", name, self._known)
-        # Only for its error: a fact with a wrong type must fail now, not at its first use.
+        # The result is not used. A fact with a wrong type must fail now, not at its first use.
         msgspec.convert(facts, self._facts)
         return made
 

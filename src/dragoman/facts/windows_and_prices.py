@@ -1,8 +1,8 @@
 """Finds the window and the prices of a model by dialect and model name: rows of `windows_and_prices.json`.
 
 A later row wins over earlier rows, for each field. Every row names the source and the date of its facts. A price is the
-price at the provider's own host. Nothing is guessed: what no row states is None, and a cost that needs it is unknown.
-`load` adds more rows.
+price at the provider's own host. Nothing is guessed: a value that no row states is None, and a cost that needs such a
+value is unknown. `load` adds more rows.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class WindowAndPrices(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         )
         total = 0.0
         for tokens, price in parts:
-            # An unknown price is no obstacle where no token has the price.
+            # An unknown price does not matter if no token has this price.
             if tokens:
                 if price is None:
                     return None
@@ -70,7 +70,7 @@ class WindowAndPrices(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         return total / _MILLION
 
     def over(self, other: WindowAndPrices) -> WindowAndPrices:
-        """These values, and the values of `other` where these are unknown."""
+        """These values. An unknown value is taken from `other`."""
         known = {name: value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None}
         return msgspec.structs.replace(other, **known)
 

@@ -35,7 +35,7 @@ class Exact(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
 
 
 Named = tuple[tuple[Path, tuple[str, ...]], ...]
-"""Names of fields, and where they stand."""
+"""Names of fields, by the path of their object."""
 
 
 class PlainCall(Struct, gc=False):
@@ -138,7 +138,7 @@ _text = msgspec.json.Decoder(str).decode
 _check_object = msgspec.json.Decoder(dict[str, Any]).decode
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _IN_IDS = bytes([byte if byte in _LETTERS else _LETTERS[0] for byte in range(256)])
-"""Maps every byte that is illegal in an id to a letter, so that a changed id was illegal."""
+"""Translates every byte that is illegal in an id to a letter. So an id that changes was illegal."""
 _QUOTE = ord('"')
 NO_TEXT = Raw()
 
@@ -168,7 +168,7 @@ def as_spelled(sent: Raw) -> Raw | None:
 
 
 def joined(texts: Sequence[Raw], between: str) -> Raw | None:
-    """One JSON string of several, without those that are empty. None: one of them is no text."""
+    """Several JSON strings joined into one, without the empty ones. None: one of them is no text."""
     spelled = [as_spelled(text) for text in texts]
     if len(spelled) == 1:
         return spelled[0]
@@ -220,7 +220,7 @@ def decodable(plain: Plain) -> bool:
 
 
 def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
-    """Place the seals of a plain answer. False: the answer needs more than packed seals, and the full way."""
+    """Place the seals of a plain answer. False: packed seals are not enough, and the answer needs the full way."""
     if plan.way == "drop" or (plan.vault is not None and plan.history is None):
         return False
     read = plain.seals or _NO_SEALS
@@ -307,7 +307,7 @@ def _place_thought_seal(plain: Plain, seal: Seal | None, packed: PackedSeals, se
 
 
 _packed_empty = small_cache(256)(packed_seals.pack)
-"""A seal without data names only its upstream, so there are few."""
+"""Packs a seal without data. Such a seal only names its upstream, so a small cache holds all of them."""
 
 
 def _place_last(plain: Plain, packed: PackedSeals, seals: AnswerSeals) -> None:

@@ -16,8 +16,9 @@ from typing import Generic, TypeVar
 from ..codec.cache_memory_budget import Memory
 
 _TAIL = 64
-"""The number of last bytes by which a request is looked up. Requests of one client begin alike, and Python computes a
-hash over all bytes of a key: a comparison with the kept document costs less."""
+"""The number of last bytes by which a request is looked up. The first bytes would not do, because requests of one
+client begin alike. The whole document is no key: its hash would cost more than one comparison with the kept
+document."""
 _ENTRY = 400
 """The approximate size of an entry without its document."""
 _COPIES = 6
@@ -52,7 +53,7 @@ class IdenticalRequest(Generic[Head, Made]):
 
 
 class IdenticalRequests(Generic[Head, Made]):
-    """The requests that came lately."""
+    """The most recent requests."""
 
     def __init__(self) -> None:
         self._seen: Memory[tuple[str, int, bytes], IdenticalRequest[Head, Made]] = Memory()
@@ -63,7 +64,8 @@ class IdenticalRequests(Generic[Head, Made]):
         found = self._seen.get(key)
         if found is not None and found.document == document:
             return found
-        # The first request with this end leaves a mark; of the next ones the last is kept.
+        # For the first request with these last bytes, an entry without a document is stored. Each later request with
+        # other bytes replaces the entry.
         kept = IdenticalRequest[Head, Made](b"" if found is None else document)
         self._seen.put(key, kept, _ENTRY + _COPIES * len(kept.document))
         return None if found is None else kept

@@ -28,10 +28,10 @@ MIN_TEXT = 256
 """A shorter prefix is not kept: it would save no time."""
 PIECE = 128
 """The number of bytes that a prefix is looked up by. They are taken at the largest power of two that leaves room for
-them, because agents begin all their conversations with the same bytes but continue differently.
+them. The first bytes would not do: all conversations of an agent begin with the same bytes.
 """
 MAX_ALIKE = 32
-"""The largest number of prefixes with the same bytes at that place."""
+"""The largest number of prefixes with the same `PIECE` bytes."""
 _MAX_WRITTEN = 4
 _OBJECTS = 800
 """The approximate size of a turn besides its text: turn, parts, paths and tables."""
@@ -141,7 +141,7 @@ class PrefixMemory:
 
 
 def _place(size: int) -> int:
-    """The place at which a text of that size is looked up."""
+    """The position of the lookup bytes in a text of this size."""
     return 1 << ((size - PIECE).bit_length() - 1)
 
 

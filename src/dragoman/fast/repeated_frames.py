@@ -152,7 +152,7 @@ def _full_lane(
             return None  # the arguments may belong to another call: the reader must decide
         add_text(text)
         if mender is not None and (mender.holding or ("\\" in text and ("\\u" in text or text[-1] == "\\"))):
-            # The text may have half a character.
+            # The text may contain half a character.
             text = changed[len(texts) - 1] = mender.text(index, text)
             if not text:
                 return b""
@@ -191,8 +191,9 @@ class RepeatedFrame:
     def lane(
         self, frame: bytes, text: str, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None
     ) -> Lane | None:
-        """A function that matches frame after frame and writes each with the template, as long as all are more of the
-        same text. `frame` holds `text` and no other content. None if the text cannot be found in such frames.
+        """A function that matches one frame after the other and writes each with the template, as long as every frame
+        continues the same text. `frame` holds `text` and no other content. None if the text cannot be found in such
+        frames.
         """
         shape = self._shape(frame, encode(text))
         return None if shape is None else _lane(shape, texts, template, cleaning)
@@ -216,7 +217,7 @@ class RepeatedFrame:
         after += mark
         noise, tail = self._noise, b""
         if self._counter and not second:
-            # The number stands behind the text, and behind the padding if there is one.
+            # The number follows the text, and the padding if there is one.
             found, counter, behind = (rest if mark else after).partition(self._counter)
             tail = behind.lstrip(_DIGITS)
             if counter and mark:

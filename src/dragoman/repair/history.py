@@ -31,11 +31,11 @@ def repair_history(
     context: Context | None = None,
     losing: bool = False,
 ) -> tuple[Turns, tuple[Repair, ...]]:
-    """The turns as `demands` wants them, and the list of repairs.
+    """The turns in the form that `requirements` demands, and the list of repairs.
 
-    `held`: the server holds earlier turns, so the call of a result may stand there. `crossing`: the context of a
+    `held`: the server holds earlier turns, so the call of a result may stand there. `context`: the context of a
     translation; paths of repairs are then paths of its source document. `losing`: every repair that changes a meaning
-    is also a loss in `crossing`.
+    is also recorded as a loss in `context`.
     """
     log = Log(context, losing)
     # Cut calls go first: a result of theirs would otherwise count as an orphan.
@@ -52,8 +52,8 @@ def repair_history(
 
 
 def rehomed(turns: Turns) -> Turns:
-    """The turns, with the places of neighbours of one side set to one source turn. A writer uses the places to restore
-    the client's original turns."""
+    """The turns. Neighbouring turns of one side get the path of one source turn. A writer uses the paths to restore the
+    client's original turns."""
     out: list[Turn] = []
     side = ""
     home: Path = ()
@@ -157,7 +157,7 @@ def _without_empty(turns: Turns, requirements: HistoryRequirements, log: Log) ->
             _note_empty(turn.parts, log)
         if turn.role == "assistant":
             kept = _thoughts_taken(full, requirements, log)
-            # A turn of thoughts that nobody may see is nothing to send.
+            # All parts were thinking that cannot be sent, so the turn is dropped.
             if full and not kept and turn.extra is None:
                 continue
             full = kept
@@ -223,8 +223,8 @@ def _thoughts_taken(parts: tuple[Part, ...], requirements: HistoryRequirements, 
 
 
 def _led(parts: tuple[Part, ...]) -> tuple[int, int]:
-    """For parts that end with thinking: the start of that thinking, and the start of the parts without thinking before
-    it."""
+    """For parts that end with thinking: the index of the first part that the thinking led to, and the index at which
+    the thinking starts."""
     end = len(parts)
     while end and type(parts[end - 1]) is Reasoning:
         end -= 1

@@ -21,7 +21,7 @@ from ..codec import json_text
 from ..codec.call_ids import hashed
 from ..context import Context
 
-# The model must learn that there is no result, or it waits for it or invents one.
+# The model must know that there is no result. Otherwise it waits for one, or invents one.
 NO_RESULT = "No result was recorded for this call."
 
 Turns = tuple[Turn, ...]
@@ -142,7 +142,8 @@ class Pairing:
         """Handle a result without an open call before it: it came too early or twice, or its call does not exist."""
         calls = self._by_id.get(result.call_id, [])
         if calls and calls[0].turn > slot[0]:
-            # The iterator goes on where it stopped: many early results would otherwise cost the square of their number.
+            # The iterator continues where it stopped. A new search for each result would cost the square of their
+            # number.
             following = self._following.setdefault(result.call_id, iter(calls))
             call = next((call for call in following if call.result is None), None)
             if call is not None:
@@ -291,7 +292,7 @@ class Pairing:
         if added:
             order = {call.id: n for n, call in enumerate(self._steps[added[0].turn])}
             parts += [self._result(call) for call in added]
-            # Results of other calls come first: they stood there before.
+            # Results of other calls come first, because they were in this turn before.
             parts.sort(key=lambda part: order.get(part.call_id, -1) if type(part) is ToolResult else -1)
         elif len(parts) == len(turn.parts) and all(a is b for a, b in zip(parts, turn.parts, strict=True)):
             return turn

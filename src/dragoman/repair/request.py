@@ -62,7 +62,7 @@ def repair_document(
 def repair_request(
     request: Request, dialect: Dialect, context: Context, policy: Policy
 ) -> tuple[Request, tuple[Repair, ...]]:
-    """Mend a request on its way into another dialect. Losses go into `crossing`. RepairError: the policy refuses broken
+    """Mend a request on its way into another dialect. Losses go into `context`. RepairError: the policy refuses broken
     histories.
 
     Only the source dialect decides whether the history is broken. The target's writer handles the demands of the
@@ -72,7 +72,7 @@ def repair_request(
     requirements = dialect.requirements
     if sound(request.turns, requirements, context):
         return request, ()
-    # After a lost state the call of a result may stand in the turns that are missing.
+    # If a reference to stored turns was lost, the call of a result may be in the missing turns.
     held = _held(request, requirements) or any(loss.code == "state.dropped" for loss in context.losses.all())
     report = policy == "report"
     turns, repairs = repair_history(request.turns, requirements, held=held, context=context, losing=report)
@@ -93,7 +93,7 @@ def _held(request: Request, requirements: HistoryRequirements) -> bool:
 
 
 def _refuse(dialect: Dialect, repairs: tuple[Repair, ...]) -> None:
-    # Some repairs only tidy up what every upstream accepts. They are no reason to refuse.
+    # Some repairs only change a form that upstreams accept. They are no reason to refuse the request.
     if any(not REPAIRS[one.name].tolerated for one in repairs):
         raise RepairError(dialect.name, repairs)
 

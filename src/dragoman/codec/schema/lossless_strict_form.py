@@ -360,7 +360,7 @@ class _Shapes:
                 items.append((*at, "items"))
         for name, found in places.items():
             absent = any(not self._allows_null(place) for place in optional.get(name, ()))
-            # The answer shows null in both cases, so nobody could know which one is meant.
+            # The answer has null in both cases, so the meaning of the null would be unknown.
             if absent and any(self._allows_null(place) for place in found):
                 raise _Obstacle(found[0], "null means absent in one member of a union, and null in another")
             self._optional = self._optional or absent

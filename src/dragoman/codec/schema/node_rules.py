@@ -159,7 +159,7 @@ def infer_type(job: Job, node: Node) -> None:
     if kinds:
         detail = f"added type {', '.join(kinds)}"
     else:
-        # Any value: objects and arrays would need properties and items, which nobody knows.
+        # The node allows any value. Objects and arrays would need properties and items, which are unknown.
         kinds = list(_SCALARS)
         detail = "added types: any value, approximated by string, number, boolean and null"
     rewrote(job, node, detail)

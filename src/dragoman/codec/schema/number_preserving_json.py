@@ -90,9 +90,9 @@ def dump(value: Any) -> str:
     """Encode values as compact JSON text."""
     try:
         return _PLAIN(value)
-    # The quick encoder does not know `Number`.
+    # The quick encoder refuses a `Number`.
     except TypeError:
-        pass  # a number is written as it came
+        pass  # a number is written in its original spelling
     out: list[str] = []
     _write(value, out, encode_basestring)
     return "".join(out)

@@ -72,7 +72,7 @@ def encode_escaped(value: Any) -> bytes:
 
 
 def _has_surrogates(document: bytes) -> bool:
-    # A quick look: documents without such escapes, nearly all, need no pattern.
+    # Nearly all documents have no such escapes, and this check avoids the pattern.
     return b"\\ud" in document or b"\\uD" in document
 
 
@@ -89,7 +89,7 @@ def decode_tolerant(document: bytes) -> Any:
 
 
 def fields_tolerant(document: bytes | Raw) -> dict[str, Raw]:
-    """The same for the fields of a JSON object, each with its exact text."""
+    """The fields of a JSON object, each with its exact text, and with U+FFFD in place of each lone surrogate."""
     try:
         return fields(document)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -47,8 +47,9 @@ class HalfCharacters:
             return data
         self.active = True
         if any(mark in data for mark in _STAND_IN_BYTES):
-            # The two could not be told apart, so the halves are replaced at once.
-            return cleaned  # the frame has such characters itself, so the halves cannot be joined
+            # The frame itself has private-use characters. The reader could not distinguish them from the marks, so the
+            # halves are replaced at once.
+            return cleaned
         return LONE.sub(_stand_in, data)
 
     def joined(self, events: list[Event], context: Context) -> list[Event]:
