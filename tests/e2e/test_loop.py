@@ -17,7 +17,7 @@ from tests.e2e.gateway_process import served, upstreams
 from tests.e2e.scripted_upstream import MODELS, ScriptedUpstream, story
 from tests.e2e.sdk_clients import CITY, PAIR, RESULT
 from tests.seals import sealing_upstreams as sealing
-from tests.unit.agent.helpers import Plain
+from tests.unit.agent.helpers import FakeTool
 
 
 class GatewayAndUpstream:
@@ -46,7 +46,7 @@ def test_the_agent_completes_a_conversation_through_the_gateway(
     agent = Agent(
         f"gateway/{upstream}/{MODELS[upstream]}",
         folder=tmp_path,
-        tools=[Plain("weather", lambda _: RESULT, schema=CITY), Plain("compare", lambda _: RESULT, schema=PAIR)],
+        tools=[FakeTool("weather", lambda _: RESULT, schema=CITY), FakeTool("compare", lambda _: RESULT, schema=PAIR)],
         upstreams={"gateway": Upstream(dialect, base, auth="none")},
         environment={"HOME": str(tmp_path)},
         limits=Limits(retries=0),

@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 from dragoman.canon import Reasoning, Response, Seal, ToolCall, ToolResult
 from dragoman.runtime.resumable_conversation import Session
-from tests.unit.agent.helpers import Plain, Scripted, begun, call, loop, ran, says
+from tests.unit.agent.helpers import FakeTool, answer_of, call, loop
+from tests.unit.agent.helpers import ScriptedModel as Scripted
+from tests.unit.agent.helpers import new_session as begun
+from tests.unit.agent.helpers import run_events as ran
 
 _STEP = st.lists(st.sampled_from(["look", "change", "unknown", "text", "thought"]), min_size=1, max_size=5)
 _STORY = st.lists(_STEP, min_size=1, max_size=4)
@@ -23,12 +26,12 @@ def _script(story: list[list[str]]) -> list[Response]:
             else:
                 name = f"c{number}_{place}"
                 parts.append(f"{name}. " if word == "text" else call(name, word, f'{{"n":{place}}}'))
-        out.append(says(*parts))
-    return [*out, says("Done.")]
+        out.append(answer_of(*parts))
+    return [*out, answer_of("Done.")]
 
 
-def _tools() -> list[Plain]:
-    return [Plain("look"), Plain("change", kind="edit")]
+def _tools() -> list[FakeTool]:
+    return [FakeTool("look"), FakeTool("change", kind="edit")]
 
 
 @given(_STORY, st.lists(st.integers(0, 12), max_size=6))

@@ -22,7 +22,7 @@ from dragoman.gateway.config import Config, Listen, Upstream
 from dragoman.gateway.http.server import IncomingRequest
 from dragoman.runtime import Agent
 from tests.e2e.gateway_process import served, upstreams
-from tests.unit.agent.helpers import Plain
+from tests.unit.agent.helpers import FakeTool
 from tests.unit.gateway.gateway_and_upstreams import Received, Scripted, ask, through
 
 from .toy_dialect_installation import QUESTION, WAYS, as_package, write_package
@@ -173,7 +173,7 @@ def _host(about: Received) -> str:
 
 
 def test_the_agent_uses_it(toy: None, tmp_path: Path) -> None:
-    tool = Plain("weather", lambda arguments: f"rain in {arguments['city']}", schema={"type": "object"})
+    tool = FakeTool("weather", lambda arguments: f"rain in {arguments['city']}", schema={"type": "object"})
     with ScriptedUpstream(0) as upstream:
         upstream.expect(Script("toy", ANSWER, PIECES))
         # One answer for all questions: the agent runs the call, sends its result, and is stopped by the limit.

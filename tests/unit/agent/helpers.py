@@ -1,4 +1,4 @@
-"""Owns what the tests of the loop need: small tools, models that answer by a script, and a loop around both."""
+"""Owns the helpers of the tests of the loop: fake tools, models with scripted answers, and loops with both."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from dragoman.runtime.toolbox import Toolbox
 USAGE = Usage(10, 5)
 
 
-class Plain(Tool):
-    """A tool that does what a function says."""
+class FakeTool(Tool):
+    """A tool that runs a function and counts its runs."""
 
     description = "A tool of the tests."
 
@@ -50,59 +50,59 @@ class Plain(Tool):
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:
             await asyncio.sleep(0)
-            found = self._does(arguments)
-            if asyncio.iscoroutine(found):
-                found = await found
+            outcome = self._does(arguments)
+            if asyncio.iscoroutine(outcome):
+                outcome = await outcome
         finally:
             self.at_once -= 1
-        if isinstance(found, Outcome):
-            return found
-        if isinstance(found, ToolError):
-            raise found
-        return Outcome(str(found), str(found))
+        if isinstance(outcome, Outcome):
+            return outcome
+        if isinstance(outcome, ToolError):
+            raise outcome
+        return Outcome(str(outcome), str(outcome))
 
 
-Said = Response | Fault | Sequence[Event]
+ScriptedAnswer = Response | Fault | Sequence[Event]
 
 
-def says(*parts: Part | str, stop: str = "", usage: Usage | None = USAGE) -> Response:
-    """An answer of these parts."""
-    found = tuple([Text(part) if isinstance(part, str) else part for part in parts])
-    calls = any(isinstance(part, ToolCall) for part in found)
-    return Response(found, Stop(stop or ("tool_calls" if calls else "stop")), "r1", "m", usage=usage)  # type: ignore[arg-type]
+def answer_of(*parts: Part | str, stop: str = "", usage: Usage | None = USAGE) -> Response:
+    """An answer with these parts."""
+    content = tuple([Text(part) if isinstance(part, str) else part for part in parts])
+    calls = any(isinstance(part, ToolCall) for part in content)
+    return Response(content, Stop(stop or ("tool_calls" if calls else "stop")), "r1", "m", usage=usage)  # type: ignore[arg-type]
 
 
 def call(id: str, name: str, arguments: str = "{}") -> ToolCall:
     return ToolCall(id, name, arguments)
 
 
-class Scripted:
-    """A model that says one thing after the other: which, it tells by how many answers the history holds."""
+class ScriptedModel:
+    """A model with a script of answers. The number of answers in the history selects the next answer."""
 
     hosted: frozenset[str] = frozenset()
 
-    def __init__(self, *script: Said, name: str = "test/model", window: int = 0) -> None:
+    def __init__(self, *script: ScriptedAnswer, name: str = "test/model", window: int = 0) -> None:
         self.name = name
         self._window = window
         self._script = script
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
         self.closed = 0
 
     async def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:
-        self.asked.append(request)
-        said = self._answer(request)
+        self.requests.append(request)
+        answer = self._answer(request)
         lost(Losses().all())
         try:
-            if isinstance(said, Fault):
-                yield said
+            if isinstance(answer, Fault):
+                yield answer
                 return
-            for event in unfold(said) if isinstance(said, Response) else said:
+            for event in unfold(answer) if isinstance(answer, Response) else answer:
                 await asyncio.sleep(0)
                 yield event
         finally:
             self.closed += 1
 
-    def _answer(self, request: Request) -> Said:
+    def _answer(self, request: Request) -> ScriptedAnswer:
         answers = sum([turn.role == "assistant" for turn in request.turns])
         return self._script[min(answers, len(self._script) - 1)]
 
@@ -110,45 +110,49 @@ class Scripted:
         return WindowAndPrices(self._window or None, input_price=1.0, output_price=2.0)
 
     async def check(self) -> None:
-        """It can be asked."""
+        """The model is always available."""
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """There is nothing to close."""
 
 
-class InTurn(Scripted):
-    """One that goes by how often it was asked."""
+class ModelByRequestNumber(ScriptedModel):
+    """A scripted model in which the number of requests selects the next answer."""
 
-    def _answer(self, request: Request) -> Said:
-        return self._script[min(len(self.asked), len(self._script)) - 1]
+    def _answer(self, request: Request) -> ScriptedAnswer:
+        return self._script[min(len(self.requests), len(self._script)) - 1]
 
 
 def loop(
-    models: Scripted | Mapping[str, Scripted], tools: Iterable[Tool] = (), *, policy: Policy | None = None, **more: Any
+    models: ScriptedModel | Mapping[str, ScriptedModel],
+    tools: Iterable[Tool] = (),
+    *,
+    policy: Policy | None = None,
+    **more: Any,
 ) -> Loop:
-    """A loop around a model, or several by their names."""
-    found = {models.name: models} if isinstance(models, Scripted) else models
+    """A loop with one model, or with several models by name."""
+    by_name = {models.name: models} if isinstance(models, ScriptedModel) else models
     around = ToolEnvironment((Path("/nowhere"),))
     more.setdefault("limits", Limits(backoff=0.0))
-    return Loop(found.__getitem__, Toolbox(tools), around, policy or Policy("all"), **more)
+    return Loop(by_name.__getitem__, Toolbox(tools), around, policy or Policy("all"), **more)
 
 
-def begun(prompt: str = "Is Paris warmer than Rome?", model: str = "test/model") -> Session:
+def new_session(prompt: str = "Is Paris warmer than Rome?", model: str = "test/model") -> Session:
     session = Session(id="s1", model=model)
     session.say(prompt)
     return session
 
 
-def ran(loop: Loop, session: Session, most: int | None = None) -> list[RunEvent]:
-    """What happens, up to that many; then the run is left."""
+def run_events(loop: Loop, session: Session, most: int | None = None) -> list[RunEvent]:
+    """The events of a run. After `most` events the run is abandoned."""
 
     async def inner() -> list[RunEvent]:
         out: list[RunEvent] = []
-        async with aclosing(loop.run(session)) as happenings:
+        async with aclosing(loop.run(session)) as events:
             if most == 0:
                 return out
-            async for happening in happenings:
-                out.append(happening)
+            async for event in events:
+                out.append(event)
                 if most is not None and len(out) >= most:
                     break
         return out

@@ -1,4 +1,4 @@
-"""An agent in ten lines: from plain and from asynchronous Python, on the rehearsal, with all that is built in."""
+"""An agent on the rehearsal, with all built-in tools, from synchronous and from asynchronous Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dragoman.runtime import __all__ as names
 from dragoman.runtime.events import Content, Finished, RunEvent
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.system_prompt import opening, system
-from tests.unit.agent.helpers import Plain
+from tests.unit.agent.helpers import FakeTool
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def _home(folder: Path) -> dict[str, str]:
     return {"HOME": str(folder.parent), "PATH": "/usr/bin:/bin"}
 
 
-def test_in_plain_python(folder: Path) -> None:
+def test_an_agent_works_from_synchronous_python(folder: Path) -> None:
     agent = Agent(folder=folder, environment=_home(folder))
     assert agent.model == "rehearsal/rules"
     reply = agent.ask(f"Read the file {folder}/notes.txt")
@@ -40,33 +40,33 @@ def test_in_plain_python(folder: Path) -> None:
     assert "first" in agent.ask("What was the first thing I asked?").text
 
 
-def test_in_asynchronous_python(folder: Path) -> None:
+def test_an_agent_works_from_asynchronous_python(folder: Path) -> None:
     async def main() -> list[RunEvent]:
         async with Agent(folder=folder, environment=_home(folder), policy="all") as agent:
             first = await agent.asked("run the shell command `echo one`")
             assert "Output: one" in first.text
             out = []
-            async with aclosing(agent.stream("run the shell command `echo two`")) as happenings:
-                async for happening in happenings:
-                    out.append(happening)
+            async with aclosing(agent.stream("run the shell command `echo two`")) as stream:
+                async for event in stream:
+                    out.append(event)
             return out
 
-    happened = asyncio.run(asyncio.wait_for(main(), 30))
-    assert "Output: two" in "".join([one.value for one in happened if isinstance(one, Content)])
-    assert isinstance(happened[-1], Finished)
+    events = asyncio.run(asyncio.wait_for(main(), 30))
+    assert "Output: two" in "".join([one.value for one in events if isinstance(one, Content)])
+    assert isinstance(events[-1], Finished)
 
 
-def test_taken_up_from_json(folder: Path) -> None:
+def test_a_run_can_be_resumed_from_json_after_every_save(folder: Path) -> None:
     saved: list[bytes] = []
 
     def save(session: Session) -> None:
         saved.append(session.to_json())
 
-    def fresh(session: Session | None) -> Agent:
+    def new_agent(session: Session | None) -> Agent:
         return Agent(folder=folder, environment=_home(folder), session=session, save=save)
 
     prompt = f"Read the file {folder}/notes.txt"
-    whole = fresh(None)
+    whole = new_agent(None)
     whole.session.id = "same"
     whole.ask(prompt)
     for text in saved[:-1]:
@@ -74,31 +74,31 @@ def test_taken_up_from_json(folder: Path) -> None:
         assert session.step != "idle" or session.turns == whole.session.turns
 
         async def go_on(session: Session = session) -> None:
-            async with aclosing(fresh(session).resume()) as happenings:
-                async for _ in happenings:
+            async with aclosing(new_agent(session).resume()) as stream:
+                async for _ in stream:
                     pass
 
         asyncio.run(go_on())
         assert session.turns == whole.session.turns
 
 
-def test_tools_of_ones_own_and_none(folder: Path) -> None:
-    own = Agent(folder=folder, environment=_home(folder), tools=[Plain("weather")])
-    own.ask("Hello")
-    assert [tool.name for tool in own.session.tools] == ["weather"]
-    none = Agent(folder=folder, environment=_home(folder), tools=(), system="Be brief.")
-    none.ask("Hello")
-    assert none.session.tools == () and none.session.system == "Be brief."
-    assert [turn.role for turn in none.session.turns] == ["user", "assistant"]
+def test_an_agent_may_have_its_own_tools_or_none(folder: Path) -> None:
+    with_tool = Agent(folder=folder, environment=_home(folder), tools=[FakeTool("weather")])
+    with_tool.ask("Hello")
+    assert [tool.name for tool in with_tool.session.tools] == ["weather"]
+    without_tools = Agent(folder=folder, environment=_home(folder), tools=(), system="Be brief.")
+    without_tools.ask("Hello")
+    assert without_tools.session.tools == () and without_tools.session.system == "Be brief."
+    assert [turn.role for turn in without_tools.session.turns] == ["user", "assistant"]
 
 
-def test_a_picture_is_shown(folder: Path) -> None:
+def test_a_question_may_have_a_picture(folder: Path) -> None:
     agent = Agent(folder=folder, environment=_home(folder), tools=())
     picture = Media("image", "image/png", "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ")
     assert "image" in agent.ask("What is this?", picture).text
 
 
-def test_what_was_remembered_is_told(folder: Path) -> None:
+def test_saved_facts_are_in_the_system_text_of_the_next_agent(folder: Path) -> None:
     config = folder.parent / ".config" / "dragoman"
     agent = Agent(folder=folder, environment=_home(folder), policy=Policy("all"))
     agent.ask('Call save_memory with the fact "The user likes tea."')
@@ -108,17 +108,17 @@ def test_what_was_remembered_is_told(folder: Path) -> None:
     assert "The user likes tea." in later.session.system
 
 
-def test_limits(folder: Path) -> None:
+def test_a_limit_of_turns_ends_the_run(folder: Path) -> None:
     agent = Agent(folder=folder, environment=_home(folder), limits=Limits(turns=1))
     assert agent.ask(f"Read the file {folder}/notes.txt").reason == "turns"
 
 
-def test_a_model_that_nobody_has(folder: Path) -> None:
+def test_an_unknown_model_is_refused(folder: Path) -> None:
     with pytest.raises(ConfigError, match="nobody/m"):
         Agent("nobody/m", folder=folder, environment=_home(folder)).ask("Hello")
 
 
-def test_the_opening_tells_where_it_is(folder: Path) -> None:
+def test_the_opening_has_the_date_and_the_folder(folder: Path) -> None:
     (folder / "src").mkdir()
     (folder / "src" / "main.py").write_text("")
     (folder / ".git").mkdir()
@@ -131,14 +131,14 @@ def test_the_opening_tells_where_it_is(folder: Path) -> None:
     assert "What the user wanted remembered:\n\nTea." in system("Tea.\n")
 
 
-def test_a_large_folder_is_told_in_part(folder: Path) -> None:
+def test_the_opening_lists_a_part_of_a_large_folder(folder: Path) -> None:
     for number in range(300):
         (folder / f"{number:03}.txt").write_text("")
     words = opening((folder,), date(2026, 11, 15))[0].parts[0].text  # type: ignore[attr-defined]
     assert words.count(".txt") == 200 and words.endswith("\n...")
 
 
-def test_the_names_of_the_package() -> None:
+def test_every_public_name_has_a_docstring() -> None:
     import dragoman.runtime
 
     for name in names:

@@ -1,4 +1,4 @@
-"""The loop over upstreams of all seven dialects, on loopback: calls, results, seals; and from one to the next."""
+"""The loop on upstreams of all seven dialects on loopback: calls, results and seals, and a change of the upstream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dragoman.transport.upstream_config import Upstream
 from tests.e2e.scripted_upstream import MODELS, ROUTER_SEAL, ScriptedUpstream, story
 from tests.e2e.sdk_clients import CITY, PAIR, PICTURE, RESULT
 from tests.seals import sealing_upstreams as sealing
-from tests.unit.agent.helpers import Plain
+from tests.unit.agent.helpers import FakeTool
 
 Json = Any
 
@@ -31,10 +31,10 @@ def upstream() -> Iterator[ScriptedUpstream]:
         yield server
 
 
-def _tools() -> list[Plain]:
+def _tools() -> list[FakeTool]:
     parts = (Text(RESULT), Media("image", "image/png", PICTURE))
-    weather = Plain("weather", lambda _: Outcome(parts), schema=CITY)
-    return [weather, Plain("compare", lambda _: RESULT, schema=PAIR)]
+    weather = FakeTool("weather", lambda _: Outcome(parts), schema=CITY)
+    return [weather, FakeTool("compare", lambda _: RESULT, schema=PAIR)]
 
 
 def _agent(
@@ -54,7 +54,7 @@ def _agent(
 
 
 def _sealed(dialect: str, request: Json) -> list[list[sealing.Piece]]:
-    """The turns of a request that have seals, in the words of who made them."""
+    """The turns of a request that have calls or seals, as the pieces of their upstream."""
     if dialect == "code-assist":
         return _sealed("gemini", request["request"])
     return [turn for turn in sealing.sealed_of(request, dialect) if turn]
@@ -62,13 +62,15 @@ def _sealed(dialect: str, request: Json) -> list[list[sealing.Piece]]:
 
 def _expected(dialect: str, number: int) -> list[sealing.Piece]:
     pieces = sealing.expected(story("gemini" if dialect == "code-assist" else dialect), number)
-    if dialect == "code-assist":  # its history has no thoughts: one with a seal is a text
+    if dialect == "code-assist":  # The history has no thoughts. A sealed thought becomes a text.
         pieces = [("text" if kind == "thought" else kind, *rest) for kind, *rest in pieces]  # type: ignore[misc]
     return pieces
 
 
 @pytest.mark.parametrize("dialect", names())
-def test_a_conversation(upstream: ScriptedUpstream, tmp_path: Path, dialect: str) -> None:
+def test_the_agent_completes_a_conversation_in_every_dialect(
+    upstream: ScriptedUpstream, tmp_path: Path, dialect: str
+) -> None:
     requests = upstream.requests[dialect]
     requests.clear()
     agent = _agent(upstream, tmp_path, dialect)
@@ -81,8 +83,8 @@ def test_a_conversation(upstream: ScriptedUpstream, tmp_path: Path, dialect: str
     assert [part.name for part in first] == ["weather", "weather"]
     assert not any(part.is_error for turn in agent.session.turns for part in turn.parts if isinstance(part, ToolResult))
     if dialect in (*sealing.UPSTREAMS, "code-assist"):
-        own = [_expected(dialect, 0), _expected(dialect, 1)]
-        assert [_sealed(dialect, request) for request in requests[1:]] == [own[:1], own]
+        own_seals = [_expected(dialect, 0), _expected(dialect, 1)]
+        assert [_sealed(dialect, request) for request in requests[1:]] == [own_seals[:1], own_seals]
     last = json.dumps(requests[-1])
     assert last.count(RESULT) == sum([turn.role == "tool" for turn in agent.session.turns for _ in turn.parts])
     assert PICTURE in last
@@ -91,8 +93,10 @@ def test_a_conversation(upstream: ScriptedUpstream, tmp_path: Path, dialect: str
 
 
 @pytest.mark.parametrize("second", names())
-def test_another_upstream_goes_on(upstream: ScriptedUpstream, tmp_path: Path, second: str) -> None:
-    """The conversation is carried over; the first one's seals are not, and that is said."""
+def test_another_upstream_can_continue_the_conversation(
+    upstream: ScriptedUpstream, tmp_path: Path, second: str
+) -> None:
+    """The second upstream gets the conversation without the seals of the first. The dropped seals are reported."""
     first = "anthropic" if second != "anthropic" else "gemini"
     for name in (first, second):
         upstream.requests[name].clear()
@@ -102,22 +106,22 @@ def test_another_upstream_goes_on(upstream: ScriptedUpstream, tmp_path: Path, se
     other = _agent(upstream, tmp_path, second, session=saved)
     reply = other.ask("And now?")
     assert reply.text == "Paris is warmer."
-    begun = upstream.requests[second][0]
-    told = json.dumps(begun)
-    assert "Is Paris warmer than Rome?" in told and RESULT in told and "Paris is warmer." in told
-    own = {seal for number in (0, 1) for _, _, seal in sealing.expected(story(first), number) if seal}
-    if second == "openrouter":  # which has the same Claude, and takes its signatures
-        assert own and all(seal in told for seal in own)
+    first_request = upstream.requests[second][0]
+    sent = json.dumps(first_request)
+    assert "Is Paris warmer than Rome?" in sent and RESULT in sent and "Paris is warmer." in sent
+    own_seals = {seal for number in (0, 1) for _, _, seal in sealing.expected(story(first), number) if seal}
+    if second == "openrouter":  # OpenRouter has the same Claude model and accepts its signatures.
+        assert own_seals and all(seal in sent for seal in own_seals)
         return
-    assert own and not any(seal in told for seal in own)
-    lost = {loss.code for loss in reply.losses}
-    assert "seal.dropped" in lost
+    assert own_seals and not any(seal in sent for seal in own_seals)
+    loss_codes = {loss.code for loss in reply.losses}
+    assert "seal.dropped" in loss_codes
     places = [loss.path for loss in reply.losses if loss.code == "seal.dropped"]
     assert all(path.startswith("/turns/") for path in places)
 
 
 @pytest.mark.parametrize("dialect", names())
-def test_a_fault(upstream: ScriptedUpstream, tmp_path: Path, dialect: str) -> None:
+def test_a_run_can_be_repeated_after_a_fault(upstream: ScriptedUpstream, tmp_path: Path, dialect: str) -> None:
     agent = _agent(upstream, tmp_path, dialect, "-fault")
     reply = agent.ask("Is Paris warmer than Rome?")
     assert reply.reason == "fault"
@@ -127,7 +131,7 @@ def test_a_fault(upstream: ScriptedUpstream, tmp_path: Path, dialect: str) -> No
     assert agent.ask("Again, please.").text == "Paris is warmer."
 
 
-def test_nobody_listens(tmp_path: Path) -> None:
+def test_an_unreachable_upstream_is_a_fault(tmp_path: Path) -> None:
     upstreams = {"up": Upstream("openai-chat", "http://127.0.0.1:9", auth="none")}
     environment = {"HOME": str(tmp_path)}
     limits = Limits(retries=1, backoff=0.0)
@@ -136,7 +140,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
     assert reply.reason == "fault" and "127.0.0.1" in reply.detail
 
 
-def test_no_key(tmp_path: Path) -> None:
+def test_a_missing_key_is_a_fault_that_names_the_variable(tmp_path: Path) -> None:
     upstreams = {"up": Upstream("openai-chat", "http://127.0.0.1:9", "SOME_KEY")}
     agent = Agent("up/m", folder=tmp_path, tools=(), upstreams=upstreams, environment={"HOME": str(tmp_path)})
     reply = agent.ask("Anybody?")
@@ -147,8 +151,10 @@ def test_no_key(tmp_path: Path) -> None:
 def test_one_session_moves_through_all_dialects_and_back(
     upstream: ScriptedUpstream, tmp_path: Path, order: list[str]
 ) -> None:
-    """Each upstream gets the whole conversation in its own dialect, without a mistake. The first one gets its own seals
-    back at the end."""
+    """Each upstream gets the whole conversation in its own dialect, without a mistake.
+
+    At the end the first upstream gets its own seals back.
+    """
     session = None
     for number, dialect in enumerate([*order, order[0]]):
         requests = upstream.requests[dialect]
@@ -161,8 +167,8 @@ def test_one_session_moves_through_all_dialects_and_back(
             body = json.dumps(request)
             assert all(f"Question {earlier}:" in body for earlier in range(number + 1)), dialect
             assert body.count("Paris is warmer.") == number
-            wrong = [one for one in lint(body.encode(), dialect=dialect, kind="request") if one.severity == "error"]
-            assert wrong == [], f"{dialect} after {number} others: {wrong}"
+            errors = [one for one in lint(body.encode(), dialect=dialect, kind="request") if one.severity == "error"]
+            assert errors == [], f"{dialect} after {number} others: {errors}"
         session = Session.from_json(agent.session.to_json())
     assert session is not None
     parts = [part for turn in session.turns for part in turn.parts]
@@ -171,5 +177,5 @@ def test_one_session_moves_through_all_dialects_and_back(
     assert [turn.role for turn in session.turns].count("user") == len(order) + 1
     first = upstream.requests[order[0]][0]
     if order[0] in sealing.UPSTREAMS:
-        own = {seal for step in (0, 1) for _, _, seal in sealing.expected(story(order[0]), step) if seal}
-        assert own and all(seal in json.dumps(first) for seal in own)
+        own_seals = {seal for step in (0, 1) for _, _, seal in sealing.expected(story(order[0]), step) if seal}
+        assert own_seals and all(seal in json.dumps(first) for seal in own_seals)

@@ -1,4 +1,4 @@
-"""A run that ends anywhere can be taken up from JSON; one that is stopped leaves a history that any upstream takes."""
+"""A run can be resumed from JSON at any point. A stopped run leaves a history that every upstream accepts."""
 
 from __future__ import annotations
 
@@ -18,69 +18,69 @@ from dragoman.runtime.loop import Loop
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.seals_ids_and_names_for_upstream import exported
 from dragoman.runtime.toolbox import Approval
-from tests.unit.agent.helpers import Plain, Scripted, begun, call, loop, ran, says
+from tests.unit.agent.helpers import FakeTool, ScriptedModel, answer_of, call, loop, new_session, run_events
 
 SEAL = Seal("anthropic", "c2VhbA==", model="m")
 
 
-def _tools() -> list[Plain]:
-    return [Plain("look"), Plain("change", kind="edit")]
+def _tools() -> list[FakeTool]:
+    return [FakeTool("look"), FakeTool("change", kind="edit")]
 
 
-def _model() -> Scripted:
-    return Scripted(
-        says(Reasoning("Hm.", seal=SEAL), "I look.", call("a", "look"), call("b", "look", '{"n":2}')),
-        says(call("c", "change"), call("d", "look", '{"n":3}')),
-        says("Done."),
+def _model() -> ScriptedModel:
+    return ScriptedModel(
+        answer_of(Reasoning("Hm.", seal=SEAL), "I look.", call("a", "look"), call("b", "look", '{"n":2}')),
+        answer_of(call("c", "change"), call("d", "look", '{"n":3}')),
+        answer_of("Done."),
     )
 
 
 def _outcome() -> tuple[Session, int]:
-    session = begun()
-    happened = ran(loop(_model(), _tools()), session)
+    session = new_session()
+    events = run_events(loop(_model(), _tools()), session)
     session.seconds = 0.0
-    return session, len(happened)
+    return session, len(events)
 
 
 WHOLE, LENGTH = _outcome()
 
 
 @pytest.mark.parametrize("at", range(LENGTH))
-def test_left_and_taken_up_anywhere_it_comes_to_the_same(at: int) -> None:
-    session = begun()
+def test_a_run_resumed_at_any_event_has_the_same_outcome(at: int) -> None:
+    session = new_session()
     tools = _tools()
-    ran(loop(_model(), tools), session, at)
-    again = Session.from_json(session.to_json())
-    assert again == session
-    happened = ran(loop(_model(), tools), again)
-    assert isinstance(happened[-1], Finished)
-    assert again.turns == WHOLE.turns and again.step == "idle"
-    assert len(tools[1].runs) == 1, "what changes something is done once"
+    run_events(loop(_model(), tools), session, at)
+    restored = Session.from_json(session.to_json())
+    assert restored == session
+    events = run_events(loop(_model(), tools), restored)
+    assert isinstance(events[-1], Finished)
+    assert restored.turns == WHOLE.turns and restored.step == "idle"
+    assert len(tools[1].runs) == 1, "a tool that changes something runs once"
 
 
-def test_paused_after_every_step_it_comes_to_the_same() -> None:
+def test_a_run_paused_after_every_step_has_the_same_outcome() -> None:
     async def run(session: Session) -> Any:
         one: Loop = loop(_model(), tools)
         last: Any = None
-        async with aclosing(one.run(session)) as happenings:
-            async for happening in happenings:
-                last = happening
+        async with aclosing(one.run(session)) as stream:
+            async for event in stream:
+                last = event
                 one.pause()
         return last
 
-    session, tools = begun(), _tools()
+    session, tools = new_session(), _tools()
     reasons = []
     while session.step != "idle":
         last = asyncio.run(run(session))
         reasons.append(last.finish_reason)
         session = Session.from_json(session.to_json())
-    assert reasons == ["paused"] * 3 + ["stop"], "an answer of nothing but calls tells nothing by itself"
+    assert reasons == ["paused"] * 3 + ["stop"], "the run pauses after each step"
     assert session.turns == WHOLE.turns
     assert [len(tool.runs) for tool in tools] == [3, 1]
 
 
-def test_what_may_have_changed_something_is_not_done_twice() -> None:
-    async def left() -> None:
+def test_an_interrupted_call_that_changes_something_is_not_repeated() -> None:
+    async def leave_during_call() -> None:
         started = asyncio.Event()
 
         async def work(arguments: Any) -> str:
@@ -88,27 +88,27 @@ def test_what_may_have_changed_something_is_not_done_twice() -> None:
             await asyncio.Event().wait()
             return ""
 
-        task = asyncio.create_task(_all(loop(model, [Plain("work", work, "run")], save=saved.append), session))
+        task = asyncio.create_task(_all(loop(model, [FakeTool("work", work, "run")], save=saved.append), session))
         await started.wait()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
     saved: list[Session] = []
-    model = Scripted(says(call("a", "work")), says("Then not."))
-    session = begun()
-    asyncio.run(left())
+    model = ScriptedModel(answer_of(call("a", "work")), answer_of("Then not."))
+    session = new_session()
+    asyncio.run(leave_during_call())
     assert saved and session.started == ["a"]
-    again = Session.from_json(session.to_json())
-    tool = Plain("work", kind="run")
-    ran(loop(model, [tool]), again)
+    restored = Session.from_json(session.to_json())
+    tool = FakeTool("work", kind="run")
+    run_events(loop(model, [tool]), restored)
     assert tool.runs == []
-    (result,) = _results(again)
+    (result,) = _results(restored)
     assert result.is_error and result.parts[0].text == INTERRUPTED  # type: ignore[attr-defined]
 
 
 async def _all(one: Loop, session: Session) -> None:
-    async with aclosing(one.run(session)) as happenings:
-        async for _ in happenings:
+    async with aclosing(one.run(session)) as stream:
+        async for _ in stream:
             pass
 
 
@@ -117,9 +117,9 @@ def _results(session: Session) -> list[ToolResult]:
 
 
 @pytest.mark.parametrize("at", range(LENGTH))
-def test_stopped_anywhere_the_history_is_whole(at: int) -> None:
-    session = begun()
-    ran(loop(_model(), _tools()), session, at)
+def test_a_run_stopped_at_any_event_has_a_complete_history(at: int) -> None:
+    session = new_session()
+    run_events(loop(_model(), _tools()), session, at)
     session.interrupt()
     assert session.step == "idle"
     calls = [part.id for turn in session.turns for part in turn.parts if isinstance(part, ToolCall)]
@@ -128,17 +128,17 @@ def test_stopped_anywhere_the_history_is_whole(at: int) -> None:
     session.say("Go on.")
     for dialect in names():
         body, _ = exported(session.request(), dialect, "m")
-        grave = [one for one in lint(body, dialect=dialect, kind="request") if one.severity == "error"]
-        assert grave == [], dialect
+        errors = [one for one in lint(body, dialect=dialect, kind="request") if one.severity == "error"]
+        assert errors == [], dialect
 
 
-def test_a_run_that_is_left_closes_the_stream() -> None:
+def test_an_abandoned_run_closes_the_stream() -> None:
     model = _model()
-    ran(loop(model, _tools()), begun(), 2)
+    run_events(loop(model, _tools()), new_session(), 2)
     assert model.closed == 1
 
 
-def test_a_stranger_is_no_session() -> None:
+def test_invalid_json_is_no_session() -> None:
     from dragoman.errors import ConfigError
 
     with pytest.raises(ConfigError, match="cannot be read"):
@@ -147,8 +147,8 @@ def test_a_stranger_is_no_session() -> None:
         Session.from_json(b'{"id": "a", "version": 9}')
 
 
-def test_left_where_a_loss_is_told_the_answer_is_written_down_whole() -> None:
-    """A call breaks off beside one that does not: told so, the consumer leaves."""
+def test_a_run_left_at_a_loss_keeps_the_complete_calls() -> None:
+    """One of two calls is incomplete. The consumer leaves after the event with the loss."""
     events = [
         Start(),
         PartStart(0, call("a", "look", "")),
@@ -159,9 +159,9 @@ def test_left_where_a_loss_is_told_the_answer_is_written_down_whole() -> None:
         PartEnd(1, cut=True),
         Finish(Stop("length")),
     ]
-    session = begun()
-    happened = ran(loop(Scripted(events, says("Never.")), _tools()), session, 1)
-    assert [type(one) for one in happened] == [Lost]
+    session = new_session()
+    events = run_events(loop(ScriptedModel(events, answer_of("Never.")), _tools()), session, 1)
+    assert [type(one) for one in events] == [Lost]
     session.interrupt()
     calls = [part.id for turn in session.turns for part in turn.parts if isinstance(part, ToolCall)]
     assert calls == ["a"] == [result.call_id for result in _results(session)]

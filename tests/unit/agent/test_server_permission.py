@@ -1,4 +1,4 @@
-"""Requests of MCP servers to the model: who permits them."""
+"""Permission for requests of MCP servers to the model."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dragoman.runtime.agent import Agent
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, Outcome, ToolEnvironment
 from dragoman.runtime.toolbox import Approval
-from tests.unit.agent.helpers import InTurn, Plain, begun, call, loop, ran, says
+from tests.unit.agent.helpers import FakeTool, ModelByRequestNumber, answer_of, call, loop, new_session, run_events
 
-ASKED = Confirmation("a request", "other", server="library", tool="sampling")
+CONFIRMATION = Confirmation("a request", "other", server="library", tool="sampling")
 
 
 @pytest.mark.parametrize(
@@ -31,19 +31,19 @@ ASKED = Confirmation("a request", "other", server="library", tool="sampling")
         (Policy("all", deny=["library/sampling"]), Approval("once"), False, 0),
     ],
 )
-def test_only_the_person_or_an_entry_for_exactly_this_permits_a_request(
+def test_only_the_person_or_an_exact_entry_permits_a_request(
     tmp_path: Path, policy: Policy, answer: Approval | None, permitted: bool, questions: int
 ) -> None:
-    asked: list[Confirmation] = []
+    confirmations: list[Confirmation] = []
 
     async def approve(one: Confirmation) -> Approval:
-        asked.append(one)
+        confirmations.append(one)
         assert answer is not None
         return answer
 
     agent = Agent(folder=tmp_path, tools=(), policy=policy, approve=approve if answer else None, environment={})
-    assert asyncio.run(agent._permits("sampling", ASKED)) is permitted
-    assert asked == [ASKED] * questions
+    assert asyncio.run(agent._permits("sampling", CONFIRMATION)) is permitted
+    assert confirmations == [CONFIRMATION] * questions
 
 
 def test_always_remembers_the_entry(tmp_path: Path) -> None:
@@ -51,12 +51,12 @@ def test_always_remembers_the_entry(tmp_path: Path) -> None:
         return Approval("always")
 
     agent = Agent(folder=tmp_path, tools=(), approve=approve, environment={})
-    assert asyncio.run(agent._permits("sampling", ASKED))
+    assert asyncio.run(agent._permits("sampling", CONFIRMATION))
     assert agent.policy.allow == ["library/sampling"]
 
 
-class _Asking(Plain):
-    """A tool that sends a request to the session's model, as a server does by its tool."""
+class _ToolWithRequest(FakeTool):
+    """A tool that sends a request to the session's model, as a tool of an MCP server can do."""
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         assert around.answer is not None
@@ -67,11 +67,11 @@ class _Asking(Plain):
         return Outcome(part.text)
 
 
-def test_a_tool_asks_the_model_outside_the_conversation_and_its_tokens_count() -> None:
-    model = InTurn(says(call("a", "ask")), says("A summary."), says("Done."))
-    session = begun()
-    ran(loop(model, [_Asking("ask")]), session)
-    assert [turn.parts for turn in model.asked[1].turns] == [(Text("Sum up."),)]
+def test_a_request_of_a_tool_is_outside_the_conversation_and_its_tokens_count() -> None:
+    model = ModelByRequestNumber(answer_of(call("a", "ask")), answer_of("A summary."), answer_of("Done."))
+    session = new_session()
+    run_events(loop(model, [_ToolWithRequest("ask")]), session)
+    assert [turn.parts for turn in model.requests[1].turns] == [(Text("Sum up."),)]
     (result,) = [part for turn in session.turns for part in turn.parts if isinstance(part, ToolResult)]
     assert [part.text for part in result.parts if isinstance(part, Text)] == ["A summary."]
     assert (session.spent.input or 0) >= 100

@@ -1,4 +1,4 @@
-"""Telemetry: the fields that others know, as lines of JSON and as OpenTelemetry's events."""
+"""Telemetry with the field names of Gemini CLI, as lines of JSON and as OpenTelemetry's events."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from dragoman.runtime.open_telemetry import OpenTelemetry
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.telemetry import Lines
 from dragoman.runtime.tool_interface import DiffStat, FileDiff, Outcome, ToolError
-from tests.unit.agent.helpers import InTurn, Plain, begun, call, loop, ran, says
+from tests.unit.agent.helpers import FakeTool, ModelByRequestNumber, answer_of, call, loop, new_session, run_events
 
 AT = datetime(2026, 11, 15, tzinfo=UTC)
 
 
-def _noted(file: Path) -> list[dict[str, Any]]:
+def events_in(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def test_a_run_as_lines(tmp_path: Path) -> None:
+def test_a_run_is_written_as_lines_of_json(tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
     diff = FileDiff("a.txt", "/a.txt", "", "x", "y", DiffStat(1, 1))
     tools = [
-        Plain("change", lambda _: Outcome("ok", diff), "edit"),
-        Plain("fail", lambda _: ToolError("file_not_found", "no")),
+        FakeTool("change", lambda _: Outcome("ok", diff), "edit"),
+        FakeTool("fail", lambda _: ToolError("file_not_found", "no")),
     ]
-    answer = says(call("a", "change", '{"path":"/a.txt"}'), call("b", "fail"))
-    model = InTurn(Fault("overloaded", "busy", 529, retry_after=0.0), answer, says("Done."))
-    ran(loop(model, tools, telemetry=Lines(file, lambda: AT)), begun())
-    noted = _noted(file)
-    assert [one["event.name"] for one in noted] == [
+    answer = answer_of(call("a", "change", '{"path":"/a.txt"}'), call("b", "fail"))
+    model = ModelByRequestNumber(Fault("overloaded", "busy", 529, retry_after=0.0), answer, answer_of("Done."))
+    run_events(loop(model, tools, telemetry=Lines(file, lambda: AT)), new_session())
+    events = events_in(file)
+    assert [one["event.name"] for one in events] == [
         *("api_request", "api_error", "api_request", "api_response"),
         *("tool_call", "tool_call", "api_request", "api_response", "agent_run"),
     ]
-    assert {one["event.timestamp"] for one in noted} == {"2026-11-15T00:00:00+00:00"}
-    assert {one["prompt_id"] for one in noted} == {"s1#turn-1"}
-    error, response, change, fail = noted[1], noted[3], noted[4], noted[5]
+    assert {one["event.timestamp"] for one in events} == {"2026-11-15T00:00:00+00:00"}
+    assert {one["prompt_id"] for one in events} == {"s1#turn-1"}
+    error, response, change, fail = events[1], events[3], events[4], events[5]
     assert (error["error"], error["error_type"], error["status_code"]) == ("busy", "overloaded", 529)
     assert (response["input_token_count"], response["output_token_count"]) == (10, 5)
     assert "response_text" not in response
@@ -75,17 +75,19 @@ def test_a_run_as_lines(tmp_path: Path) -> None:
     }
 
 
-def test_a_call_and_an_answer_that_are_left_are_noted_too(tmp_path: Path) -> None:
+def test_a_cancelled_call_and_a_cancelled_answer_are_recorded(tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
 
-    async def stopped_in(happening: type, *script: Any) -> None:
+    async def cancel_at(event_type: type, *script: Any) -> None:
         async def long(arguments: Any) -> str:
             await asyncio.sleep(30)
             return "never"
 
-        run = loop(InTurn(*script), [Plain("change", long, "edit")], telemetry=Lines(file)).run(begun())
+        run = loop(ModelByRequestNumber(*script), [FakeTool("change", long, "edit")], telemetry=Lines(file)).run(
+            new_session()
+        )
         async for one in run:
-            if isinstance(one, happening):
+            if isinstance(one, event_type):
                 task = asyncio.ensure_future(anext(run))
                 await asyncio.sleep(0.01)
                 task.cancel()
@@ -93,37 +95,39 @@ def test_a_call_and_an_answer_that_are_left_are_noted_too(tmp_path: Path) -> Non
                 break
         await run.aclose()
 
-    asyncio.run(stopped_in(ToolCallRequest, says(call("a", "change"))))
-    last, run = _noted(file)[-2:]
+    asyncio.run(cancel_at(ToolCallRequest, answer_of(call("a", "change"))))
+    last, run = events_in(file)[-2:]
     assert (run["event.name"], run["finish_reason"]) == ("agent_run", "cancelled")
     assert (last["event.name"], last["success"], last["decision"]) == ("tool_call", False, "auto_accept")
     assert (last["error_type"], last["function_name"]) == ("interrupted", "change")
-    endless = says(*["Half of "] * 9)
-    asyncio.run(stopped_in(Content, endless))
-    last, run = _noted(file)[-2:]
+    endless = answer_of(*["Half of "] * 9)
+    asyncio.run(cancel_at(Content, endless))
+    last, run = events_in(file)[-2:]
     assert (run["event.name"], run["finish_reason"]) == ("agent_run", "cancelled")
     assert (last["event.name"], last["error_type"], last["status_code"]) == ("api_error", "cancelled", 499)
 
 
-def test_questions_beside_the_conversation_are_noted(tmp_path: Path) -> None:
+def test_requests_for_summaries_are_recorded(tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
     session = Session(id="s1", model="test/model")
     turns = [Turn(role, (Text("word " * 400),)) for _ in range(4) for role in ("user", "assistant")]  # type: ignore[arg-type]
     session.turns = tuple(turns)
     session.say("And now?")
-    model = InTurn(Fault("overloaded", "busy", 529), says("They talked."), says("Fine."), window=4000)
-    ran(loop(model, telemetry=Lines(file)), session)
-    kinds = [one["event.name"] for one in _noted(file)]
-    asked = ["api_request", "api_error", "api_request", "api_response"]
-    assert kinds == [*asked, "agent_run"], "of the summary, then of the question"
+    model = ModelByRequestNumber(
+        Fault("overloaded", "busy", 529), answer_of("They talked."), answer_of("Fine."), window=4000
+    )
+    run_events(loop(model, telemetry=Lines(file)), session)
+    kinds = [one["event.name"] for one in events_in(file)]
+    pair = ["api_request", "api_error", "api_request", "api_response"]
+    assert kinds == [*pair, "agent_run"], "first the summary, then the question"
 
 
-def test_a_file_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
+def test_an_unwritable_file_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"telemetry '.*': No such file or directory"):
         Lines(tmp_path / "missing" / "events.jsonl")
 
 
-def test_thinking_is_counted_apart() -> None:
+def test_thinking_tokens_are_counted_separately() -> None:
     response = Response((Text("Yes."),), Stop("stop"), usage=Usage(100, 30, cache_read=80, reasoning=20))
     event = telemetry.api_response(response, "up/m", 0.5, "p", words=True)
     assert (event.output_token_count, event.thoughts_token_count, event.total_token_count) == (10, 20, 130)
@@ -131,7 +135,7 @@ def test_thinking_is_counted_apart() -> None:
 
 
 class Span:
-    """A span that keeps what it gets."""
+    """A span that keeps its attributes."""
 
     def __init__(self, name: str, **given: Any) -> None:
         self.name, self.given = name, given
@@ -151,7 +155,7 @@ class Span:
 
 @pytest.fixture
 def spans(monkeypatch: pytest.MonkeyPatch) -> list[Span]:
-    """The spans that are started. The parent of a span is the span in its context."""
+    """The started spans. The parent of a span is the span in its context."""
     trace = pytest.importorskip("opentelemetry.trace")
     found: list[Span] = []
 
@@ -166,9 +170,11 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> list[Span]:
 
 
 def test_opentelemetry_gets_one_trace_of_a_run(spans: list[Span]) -> None:
-    tools = [Plain("look", lambda _: "seen"), Plain("fail", lambda _: ToolError("file_not_found", "no"))]
-    model = InTurn(says(call("a", "look"), call("b", "fail")), Fault("overloaded", "busy", 529), says("Done."))
-    ran(loop(model, tools, telemetry=OpenTelemetry()), begun())
+    tools = [FakeTool("look", lambda _: "seen"), FakeTool("fail", lambda _: ToolError("file_not_found", "no"))]
+    model = ModelByRequestNumber(
+        answer_of(call("a", "look"), call("b", "fail")), Fault("overloaded", "busy", 529), answer_of("Done.")
+    )
+    run_events(loop(model, tools, telemetry=OpenTelemetry()), new_session())
     run, *inside = spans
     assert run.name == "invoke_agent dragoman" and run.attributes["finish_reason"] == "stop"
     assert all(span.given["context"] is run and span.ended is not None for span in inside)

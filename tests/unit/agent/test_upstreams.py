@@ -1,4 +1,4 @@
-"""Models of upstreams: how they are found, asked and understood; what goes back to its origin, and to nobody else."""
+"""Models of upstreams: their names, requests and answers. Seals and thoughts return to their origin only."""
 
 from __future__ import annotations
 
@@ -39,30 +39,30 @@ from dragoman.transport.http_client_interface import Limits
 from dragoman.transport.upstream_config import Upstream
 
 Json = Any
-Said = tuple[int, Mapping[str, str], Json]
+ScriptedAnswer = tuple[int, Mapping[str, str], Json]
 SCHEMA = '{"type":"object","properties":{}}'
 
 
 class Host:
-    """An upstream on loopback that says what it is told to."""
+    """An upstream on loopback with scripted answers."""
 
-    def __init__(self, *said: Said) -> None:
-        self._said = list(said)
-        self.asked: list[Json] = []
+    def __init__(self, *answers: ScriptedAnswer) -> None:
+        self._answers = list(answers)
+        self.requests: list[Json] = []
         self.paths: list[str] = []
 
     async def handle(self, request: IncomingRequest, reply: Reply) -> None:
-        self.asked.append(json.loads(request.body or b"null"))
+        self.requests.append(json.loads(request.body or b"null"))
         self.paths.append(request.path)
-        status, headers, body = self._said[min(len(self.asked), len(self._said)) - 1]
+        status, headers, body = self._answers[min(len(self.requests), len(self._answers)) - 1]
         reply.send(status, [("content-type", "application/json"), *headers.items()], json.dumps(body).encode())
 
 
-def with_model(there: Host, use: Callable[[UpstreamModel], Any], model: str = "m", **upstream: Any) -> Any:
-    """What comes of using a model of that host."""
+def with_model(upstream_host: Host, use: Callable[[UpstreamModel], Any], model: str = "m", **upstream: Any) -> Any:
+    """Run `use` with a model of that host. Returns the result of `use`."""
 
     async def inner() -> Any:
-        server = Server(there.handle)
+        server = Server(upstream_host.handle)
         base = f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}"
         net = Net(Pool(Limits()), {}, time.time)
         fields = {"dialect": "openai-chat", "auth": "none", **upstream}
@@ -78,17 +78,17 @@ def with_model(there: Host, use: Callable[[UpstreamModel], Any], model: str = "m
 
 async def answer(model: UpstreamModel, request: Request, lost: list[Loss] | None = None) -> Response | Fault:
     events: list[Event] = []
-    async with aclosing(model.ask(request, (lost if lost is not None else []).extend)) as told:
-        async for event in told:
+    async with aclosing(model.ask(request, (lost if lost is not None else []).extend)) as stream:
+        async for event in stream:
             events.append(event)
     return fold(events)
 
 
-def asks(*turns: Turn, tools: tuple[Tool, ...] = ()) -> Request:
+def request_with(*turns: Turn, tools: tuple[Tool, ...] = ()) -> Request:
     return Request((Turn("user", (Text("Hello"),)), *turns), tools=tools, stream=True)
 
 
-def chat(**message: Json) -> Said:
+def chat(**message: Json) -> ScriptedAnswer:
     end = "tool_calls" if "tool_calls" in message else "stop"
     choice = {"index": 0, "message": {"role": "assistant", "content": None, **message}, "finish_reason": end}
     whole = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
@@ -100,94 +100,100 @@ def chat_call(name: str) -> Json:
 
 
 @pytest.mark.parametrize("stream", ["auto", "never"])
-def test_an_answer_in_one_piece(stream: str) -> None:
+def test_an_answer_without_a_stream_is_read(stream: str) -> None:
     host = Host(chat(content="Good morning."))
-    said = with_model(host, lambda model: answer(model, asks()), stream=stream)
-    assert isinstance(said, Response) and said.parts[0].text == "Good morning."  # type: ignore[attr-defined]
-    assert host.asked[0].get("stream", False) is (stream == "auto")
+    reply = with_model(host, lambda model: answer(model, request_with()), stream=stream)
+    assert isinstance(reply, Response) and reply.parts[0].text == "Good morning."  # type: ignore[attr-defined]
+    assert host.requests[0].get("stream", False) is (stream == "auto")
 
 
-def test_a_tool_whose_name_the_upstream_does_not_take_comes_back_under_its_own() -> None:
+def test_a_renamed_tool_comes_back_under_its_own_name() -> None:
     tool = Tool("files.read", "Reads.", SCHEMA)
     host = Host(chat(content="..."))
 
     async def use(model: UpstreamModel) -> Any:
-        await answer(model, asks(tools=(tool,)))
-        sent = host.asked[0]["tools"][0]["function"]["name"]
-        host._said = [chat(tool_calls=chat_call(sent))]
-        return sent, await answer(model, asks(tools=(tool,)))
+        await answer(model, request_with(tools=(tool,)))
+        sent = host.requests[0]["tools"][0]["function"]["name"]
+        host._answers = [chat(tool_calls=chat_call(sent))]
+        return sent, await answer(model, request_with(tools=(tool,)))
 
-    sent, said = with_model(host, use)
+    sent, reply = with_model(host, use)
     assert sent != "files.read"
-    assert isinstance(said, Response) and [part.name for part in said.parts] == ["files.read"]  # type: ignore[attr-defined]
+    assert isinstance(reply, Response) and [part.name for part in reply.parts] == ["files.read"]  # type: ignore[attr-defined]
 
 
-def test_calls_with_one_id_get_two() -> None:
+def test_two_calls_with_the_same_id_get_different_ids() -> None:
     calls = [*chat_call("look"), *chat_call("look")]
-    said = with_model(Host(chat(tool_calls=calls)), lambda model: answer(model, asks(tools=(Tool("look"),))))
-    assert isinstance(said, Response)
-    assert len({part.id for part in said.parts if isinstance(part, ToolCall)}) == 2
+    reply = with_model(Host(chat(tool_calls=calls)), lambda model: answer(model, request_with(tools=(Tool("look"),))))
+    assert isinstance(reply, Response)
+    assert len({part.id for part in reply.parts if isinstance(part, ToolCall)}) == 2
 
 
-def _after(said: Response) -> tuple[Turn, Turn]:
-    calls = [part for part in said.parts if isinstance(part, ToolCall)]
-    return Turn("assistant", said.parts), Turn("tool", tuple([ToolResult(c.id, (Text("x"),), c.name) for c in calls]))
+def _after(reply: Response) -> tuple[Turn, Turn]:
+    calls = [part for part in reply.parts if isinstance(part, ToolCall)]
+    return Turn("assistant", reply.parts), Turn("tool", tuple([ToolResult(c.id, (Text("x"),), c.name) for c in calls]))
 
 
 @pytest.mark.parametrize(("second", "comes_back"), [("deepseek", True), ("mistral", True), ("groq", False)])
-def test_thoughts_go_to_hosts_that_take_them_and_to_no_other(second: str, comes_back: bool) -> None:
+def test_thoughts_are_sent_only_to_hosts_that_accept_them(second: str, comes_back: bool) -> None:
     thinking = Host(chat(reasoning_content="Hm.", tool_calls=chat_call("look")))
-    request = asks(tools=(Tool("look", "", SCHEMA),))
-    said = with_model(thinking, lambda model: answer(model, request), "deepseek-reasoner", host="deepseek")
-    assert isinstance(said, Response)
-    assert said.parts[0].seal == Seal("openai-chat", "", "", "deepseek-reasoner", "deepseek")
+    request = request_with(tools=(Tool("look", "", SCHEMA),))
+    reply = with_model(thinking, lambda model: answer(model, request), "deepseek-reasoner", host="deepseek")
+    assert isinstance(reply, Response)
+    assert reply.parts[0].seal == Seal("openai-chat", "", "", "deepseek-reasoner", "deepseek")
     host = Host(chat(content="Good."))
     lost: list[Loss] = []
-    again = asks(*_after(said), tools=(Tool("look", "", SCHEMA),))
-    with_model(host, lambda model: answer(model, again, lost), "deepseek-reasoner", host=second)
-    told = json.dumps(host.asked[0])
-    assert ("Hm." in told) is comes_back
+    second_request = request_with(*_after(reply), tools=(Tool("look", "", SCHEMA),))
+    with_model(host, lambda model: answer(model, second_request, lost), "deepseek-reasoner", host=second)
+    sent = json.dumps(host.requests[0])
+    assert ("Hm." in sent) is comes_back
     assert any(loss.code == "reasoning.dropped" for loss in lost) is not comes_back
 
 
-def test_a_seal_of_another_model_stays_behind() -> None:
+def test_a_seal_of_another_model_is_dropped() -> None:
     thought = Reasoning("Hm.", seal=Seal("anthropic", "c2VhbA==", "", "claude-opus-4-1"))
     turns = (Turn("assistant", (thought, Text("So."))), Turn("user", (Text("And?"),)))
     whole = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": "end_turn"}
     for model, kept in (("claude-opus-4-1-20250805", True), ("claude-sonnet-4-5", False)):
         host = Host((200, {}, {**whole, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}))
         lost: list[Loss] = []
-        with_model(host, lambda found, lost=lost: answer(found, asks(*turns), lost), model, dialect="anthropic")  # type: ignore[misc]
-        assert ("c2VhbA==" in json.dumps(host.asked[0])) is kept
+        with_model(host, lambda found, lost=lost: answer(found, request_with(*turns), lost), model, dialect="anthropic")  # type: ignore[misc]
+        assert ("c2VhbA==" in json.dumps(host.requests[0])) is kept
         assert any(loss.code == "seal.dropped" for loss in lost) is not kept
 
 
-def test_thoughts_are_not_asked_for_where_they_come_unasked_and_asking_is_refused() -> None:
+def test_ollama_gets_no_think_option_for_shown_thoughts_alone() -> None:
     message = {"role": "assistant", "content": "Good morning."}
-    said = {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": True, "done_reason": "stop"}
+    reply = {
+        "model": "m",
+        "created_at": "2026-01-01T00:00:00Z",
+        "message": message,
+        "done": True,
+        "done_reason": "stop",
+    }
     for settings, think in [
         (Settings(thoughts=True), None),
         (Settings(thoughts=True, effort="high"), "high"),
         (Settings(effort="none"), False),
     ]:
-        host = Host((200, {}, said))
-        request = msgspec.structs.replace(asks(), settings=settings)
+        host = Host((200, {}, reply))
+        request = msgspec.structs.replace(request_with(), settings=settings)
         with_model(host, lambda model, request=request: answer(model, request), dialect="ollama", stream="never")
-        assert host.asked[-1].get("think") == think  # the first asks for the window
+        assert host.requests[-1].get("think") == think  # The first request reads the window.
 
 
-def test_faults() -> None:
+def test_errors_of_the_upstream_become_faults() -> None:
     host = Host((429, {"retry-after": "7"}, {"error": {"message": "slowly", "type": "rate_limit"}}))
-    said = with_model(host, lambda model: answer(model, asks()))
-    assert isinstance(said, Fault) and (said.kind, said.retry_after) == ("rate_limit", 7.0)
-    said = with_model(Host((307, {"location": "http://elsewhere/"}, {})), lambda model: answer(model, asks()))
-    assert isinstance(said, Fault) and "redirect to http://elsewhere/" in said.message
-    said = with_model(
-        Host((200, {}, {"error": {"message": "broken", "type": "server_error"}})), lambda m: answer(m, asks())
+    reply = with_model(host, lambda model: answer(model, request_with()))
+    assert isinstance(reply, Fault) and (reply.kind, reply.retry_after) == ("rate_limit", 7.0)
+    reply = with_model(Host((307, {"location": "http://elsewhere/"}, {})), lambda model: answer(model, request_with()))
+    assert isinstance(reply, Fault) and "redirect to http://elsewhere/" in reply.message
+    reply = with_model(
+        Host((200, {}, {"error": {"message": "broken", "type": "server_error"}})), lambda m: answer(m, request_with())
     )
-    assert isinstance(said, Fault) and said.message == "broken"
-    said = with_model(Host((200, {}, ["nonsense"])), lambda model: answer(model, asks()))
-    assert isinstance(said, Fault) and said.kind == "upstream_bad"
+    assert isinstance(reply, Fault) and reply.message == "broken"
+    reply = with_model(Host((200, {}, ["nonsense"])), lambda model: answer(model, request_with()))
+    assert isinstance(reply, Fault) and reply.kind == "upstream_bad"
 
 
 @pytest.mark.parametrize(
@@ -199,19 +205,19 @@ def test_faults() -> None:
         ("ollama", set(), None),
     ],
 )
-def test_a_tool_asks_with_what_the_upstream_runs_itself(dialect: str, families: set[str], tool: Json) -> None:
+def test_a_side_question_can_use_the_upstreams_own_tools(dialect: str, families: set[str], tool: Json) -> None:
     host = Host((500, {}, {}))
 
     async def use(model: UpstreamModel) -> frozenset[str]:
         if tool is not None:
             with pytest.raises(FaultError):
-                aside = SideQuestion(lambda asked: whole_answer(model, asked, []), list[Usage]().append)
+                aside = SideQuestion(lambda request: whole_answer(model, request, []), list[Usage]().append)
                 await aside("What is new?", hosted=("web_search",))
         return model.hosted
 
     assert with_model(host, use, dialect=dialect) == families
     if tool is not None:
-        (sent,) = host.asked[0]["tools"]
+        (sent,) = host.requests[0]["tools"]
         assert tool.items() <= sent.items()
 
 
@@ -240,7 +246,7 @@ def test_models_are_found_by_name() -> None:
         found("openai/")
 
 
-def test_the_usual_model() -> None:
+def test_the_default_model_follows_from_the_upstreams() -> None:
     anthropic = Upstream("anthropic", key_env="K")
     assert usual_model({"anthropic": anthropic}, {}).startswith("anthropic/claude-")
     assert usual_model({"anthropic": anthropic}, {"DRAGOMAN_MODEL": "a/b"}) == "a/b"
@@ -250,10 +256,16 @@ def test_the_usual_model() -> None:
         usual_model({"ollama": Upstream("ollama")}, {})
 
 
-def _ollama_says(shown: Json, status: int = 200) -> Host:
+def ollama_host(shown: Json, status: int = 200) -> Host:
     message = {"role": "assistant", "content": "Good morning."}
-    said = {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": True, "done_reason": "stop"}
-    return Host((status, {}, shown), (200, {}, said))
+    reply = {
+        "model": "m",
+        "created_at": "2026-01-01T00:00:00Z",
+        "message": message,
+        "done": True,
+        "done_reason": "stop",
+    }
+    return Host((status, {}, shown), (200, {}, reply))
 
 
 INFO = {"general.architecture": "qwen3", "qwen3.context_length": 131072}
@@ -269,45 +281,45 @@ INFO = {"general.architecture": "qwen3", "qwen3.context_length": 131072}
         ({}, None),
     ],
 )
-def test_ollama_is_asked_for_the_window_once_and_gets_it_with_each_request(shown: Json, window: int | None) -> None:
-    host = _ollama_says(shown)
+def test_ollamas_window_is_read_once_and_sent_with_each_request(shown: Json, window: int | None) -> None:
+    host = ollama_host(shown)
 
     async def use(model: UpstreamModel) -> WindowAndPrices:
-        await answer(model, asks())
-        await answer(model, asks())
+        await answer(model, request_with())
+        await answer(model, request_with())
         return await model.known()
 
     assert with_model(host, use, dialect="ollama", stream="never").context == window
     assert host.paths == ["/api/show", "/api/chat", "/api/chat"]
-    assert host.asked[0] == {"model": "m"}
-    assert [asked.get("options", {}).get("num_ctx") for asked in host.asked[1:]] == [window, window]
+    assert host.requests[0] == {"model": "m"}
+    assert [request.get("options", {}).get("num_ctx") for request in host.requests[1:]] == [window, window]
 
 
-def test_a_server_that_does_not_show_its_models_is_asked_without_a_window() -> None:
-    host = _ollama_says({"error": "not found"}, 404)
-    said = with_model(host, lambda model: answer(model, asks()), dialect="ollama", stream="never")
-    assert isinstance(said, Response) and "options" not in host.asked[1]
+def test_without_a_known_window_no_window_is_sent() -> None:
+    host = ollama_host({"error": "not found"}, 404)
+    reply = with_model(host, lambda model: answer(model, request_with()), dialect="ollama", stream="never")
+    assert isinstance(reply, Response) and "options" not in host.requests[1]
 
 
-def test_the_users_own_window_is_sent_and_nobody_is_asked() -> None:
-    host = _ollama_says({})
+def test_a_configured_window_is_sent_without_reading_the_servers() -> None:
+    host = ollama_host({})
 
     async def use(model: UpstreamModel) -> Response | Fault:
-        own = UpstreamModel(model.name, model._upstream, "m", model._net, WindowAndPrices(context=4096))
-        return await answer(own, asks())
+        with_window = UpstreamModel(model.name, model._upstream, "m", model._net, WindowAndPrices(context=4096))
+        return await answer(with_window, request_with())
 
     with_model(host, use, dialect="ollama", stream="never")
-    assert host.paths == ["/api/chat"] and host.asked[0]["options"]["num_ctx"] == 4096
+    assert host.paths == ["/api/chat"] and host.requests[0]["options"]["num_ctx"] == 4096
 
 
-def test_the_windows_of_the_user_reach_the_models() -> None:
+def test_configured_windows_apply_to_the_models() -> None:
     net = Net(Pool(Limits()), {}, time.time)
     found = Upstreams({"a": Upstream("anthropic", auth="none")}, net, {"a/*": WindowAndPrices(context=5)})
     assert asyncio.run(found("a/claude-opus-5").known()).context == 5
     assert asyncio.run(found("a/claude-opus-5").known()).input_price == 5.0
 
 
-def test_a_window_that_the_upstream_lists_is_known_after_the_check() -> None:
+def test_a_window_in_the_upstreams_list_is_known_after_the_check() -> None:
     host = Host((200, {}, {"data": [{"id": "other", "max_model_len": 1}, {"id": "m", "max_model_len": 40960}]}))
 
     async def use(model: UpstreamModel) -> list[int | None]:

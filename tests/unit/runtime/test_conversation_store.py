@@ -17,7 +17,7 @@ from dragoman.runtime.conversation_store import KIND, ConversationStore, find
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.store import Entry
 from dragoman.store.sqlite_entry_store import SqliteStore
-from tests.unit.agent.helpers import Plain, Scripted, begun, call, loop, ran, says
+from tests.unit.agent.helpers import FakeTool, ScriptedModel, answer_of, call, loop, new_session, run_events
 
 
 @pytest.fixture
@@ -109,11 +109,11 @@ def test_an_export_in_the_middle_of_a_step_has_the_results_so_far(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRAGOMAN_STORE", str(tmp_path / "store.sqlite3"))
-    model = Scripted(says(call("a", "look"), call("b", "look")))
-    session = begun()
+    model = ScriptedModel(answer_of(call("a", "look"), call("b", "look")))
+    session = new_session()
     with closing(SqliteStore(tmp_path / "store.sqlite3")) as store:
         conversation_store = ConversationStore(store, "/w", pytest.fail)
-        ran(loop(model, [Plain("look", kind="edit")], save=conversation_store), session, most=3)
+        run_events(loop(model, [FakeTool("look", kind="edit")], save=conversation_store), session, most=3)
     assert session.step == "calls" and list(session.results) == ["a"]
     conversation_log_run.export(session.id, "openai-chat", "", "text")
     written = capsysbinary.readouterr().out

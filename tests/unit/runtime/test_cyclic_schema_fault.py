@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.canon import Fault
 from dragoman.runtime.cyclic_schema_fault import explained, has_cycle
-from tests.unit.agent.helpers import Plain, Scripted, begun, loop, ran
+from tests.unit.agent.helpers import FakeTool, ScriptedModel, loop, new_session, run_events
 
 TREE = {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}}
 NODE = {"$defs": {"n": {"properties": {"next": {"$ref": "#/$defs/n"}}}}, "properties": {"n": {"$ref": "#/$defs/n"}}}
@@ -36,10 +36,10 @@ def test_an_endless_schema_without_a_cycle_is_found_too() -> None:
 
 def test_other_faults_and_other_tools_are_left_as_they_are() -> None:
     other = Fault("invalid_request", "no", 400)
-    assert explained(other, [Plain("tree", schema=TREE)]) is other
-    assert explained(DEEP, [Plain("flat")]) is DEEP
+    assert explained(other, [FakeTool("tree", schema=TREE)]) is other
+    assert explained(DEEP, [FakeTool("flat")]) is DEEP
 
 
 def test_the_fault_of_the_run_names_the_tools() -> None:
-    events = ran(loop(Scripted(DEEP), [Plain("tree", schema=TREE), Plain("flat")]), begun())
+    events = run_events(loop(ScriptedModel(DEEP), [FakeTool("tree", schema=TREE), FakeTool("flat")]), new_session())
     assert "refer to themselves: tree." in events[-1].detail  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ from dragoman.runtime.diff_viewer_interface import DiffUpdate, approval_of
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, FileDiff, Outcome
 from dragoman.runtime.toolbox import Approval
-from tests.unit.agent.helpers import Plain, Scripted, begun, call, loop, ran, says
+from tests.unit.agent.helpers import FakeTool, ScriptedModel, answer_of, call, loop, new_session, run_events
 
 DIFF = FileDiff("a.txt", "/w/a.txt", "", "old", "new")
 ASKED = Confirmation("Change it", "edit", DIFF)
@@ -75,7 +75,7 @@ def test_if_the_editor_fails_the_person_answers_at_the_terminal() -> None:
     assert _approval_of(Editor(OSError("gone")), _always) == Approval("always")
 
 
-class Edits(Plain):
+class Edits(FakeTool):
     async def confirm(self, arguments: Any, around: Any) -> Confirmation | None:
         return ASKED
 
@@ -86,12 +86,17 @@ class Edits(Plain):
 
 def test_a_run_shows_the_edit_and_uses_the_persons_text() -> None:
     tool, editor = Edits("edit", kind="edit"), Editor(DiffUpdate("accepted", "mine"))
-    model = Scripted(says(call("a", "edit")), says("Done."))
-    ran(loop(model, [tool], policy=Policy("ask"), diffs=editor), begun())
+    model = ScriptedModel(answer_of(call("a", "edit")), answer_of("Done."))
+    run_events(loop(model, [tool], policy=Policy("ask"), diffs=editor), new_session())
     assert (tool.runs, editor.shown) == ([{"wanted": "mine"}], [DIFF])
 
 
 def test_an_edit_that_needs_no_approval_is_not_shown() -> None:
     tool, editor = Edits("edit", kind="edit"), Editor(None)
-    ran(loop(Scripted(says(call("a", "edit")), says("Done.")), [tool], policy=Policy("all"), diffs=editor), begun())
+    run_events(
+        loop(
+            ScriptedModel(answer_of(call("a", "edit")), answer_of("Done.")), [tool], policy=Policy("all"), diffs=editor
+        ),
+        new_session(),
+    )
     assert len(tool.runs) == 1 and editor.shown == []

@@ -13,7 +13,7 @@ from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Policy, Session
 from dragoman.runtime.edit_journal import KIND, undo
 from dragoman.store.sqlite_entry_store import SqliteStore
-from tests.unit.agent.helpers import InTurn, call, says
+from tests.unit.agent.helpers import ModelByRequestNumber, answer_of, call
 
 OLD = b"\xef\xbb\xbfold\r\n"
 
@@ -26,7 +26,7 @@ class EditingAgent:
         self.session = Session(id="s1")
 
     def prompt(self, *calls: ToolCall) -> None:
-        model = InTurn(*[says(one) for one in calls], says("Done."))
+        model = ModelByRequestNumber(*[answer_of(one) for one in calls], answer_of("Done."))
         self._patch.setattr("dragoman.runtime.agent.Upstreams", lambda upstreams, net, *own: lambda name: model)
         session = self.session.id if self.session.turns else self.session
         agent = Agent("m/m", folder=self.folder, store=self.store, session=session, policy=Policy("all"))

@@ -20,7 +20,7 @@ from dragoman.runtime.builtin_tools.google_web_search import Endpoint, GoogleWeb
 from dragoman.runtime.events import WebSearchBegin, WebSearchEnd
 from dragoman.runtime.tool_interface import ToolEnvironment
 from dragoman.transport.search_service_config import SearchService
-from tests.unit.agent.helpers import Scripted, begun, loop, ran, says
+from tests.unit.agent.helpers import ScriptedModel, answer_of, loop, new_session, run_events
 
 ROWS = [{"url": "https://a.example", "title": "A", "content": "about a", "description": "about a"}]
 
@@ -118,12 +118,12 @@ def test_a_missing_setting_is_named(service: SearchService, environment: dict[st
         endpoint_of(service, environment)
 
 
-def _offered(model: Scripted, search: Endpoint | None = None, **more: Any) -> Request:
-    ran(loop(model, tools(search=search), **more), begun())
-    return model.asked[0]
+def _offered(model: ScriptedModel, search: Endpoint | None = None, **more: Any) -> Request:
+    run_events(loop(model, tools(search=search), **more), new_session())
+    return model.requests[0]
 
 
-class WithSearch(Scripted):
+class WithSearch(ScriptedModel):
     hosted = frozenset({"web_search"})
 
 
@@ -132,18 +132,20 @@ def _names(request: Request) -> set[str]:
 
 
 def test_the_tool_is_offered_only_if_a_search_is_possible() -> None:
-    assert "google_web_search" not in _names(_offered(Scripted(says("Hello."))))
-    assert "google_web_search" in _names(_offered(WithSearch(says("Hello."))))
-    assert "google_web_search" in _names(_offered(Scripted(says("Hello.")), Endpoint("https://a.example/{query}")))
+    assert "google_web_search" not in _names(_offered(ScriptedModel(answer_of("Hello."))))
+    assert "google_web_search" in _names(_offered(WithSearch(answer_of("Hello."))))
+    assert "google_web_search" in _names(
+        _offered(ScriptedModel(answer_of("Hello.")), Endpoint("https://a.example/{query}"))
+    )
 
 
 def test_a_search_by_the_upstream_is_declared_and_shown() -> None:
     use = HostedCall("anthropic", "x", Raw(b"{}"), "web_search", "s1", "web_search", '{"query":"ravens"}')
     result = HostedResult("anthropic", "y", Raw(b"{}"), "web_search", "s1")
     later = HostedCall("anthropic", "x", Raw(b"{}"), "web_search", "s2", "web_search", '{"queries":["a","b"]}')
-    model = WithSearch(says(use, result, "Black birds.", later))
-    events = ran(loop(model, tools(), hosted=("web_search",)), begun())
-    sent = model.asked[0]
+    model = WithSearch(answer_of(use, result, "Black birds.", later))
+    events = run_events(loop(model, tools(), hosted=("web_search",)), new_session())
+    sent = model.requests[0]
     assert [tool.kind for tool in sent.tools if isinstance(tool, HostedTool)] == ["googleSearch"]
     assert "google_web_search" not in _names(sent)
     assert [one for one in events if isinstance(one, WebSearchBegin | WebSearchEnd)] == [
