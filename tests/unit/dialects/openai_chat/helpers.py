@@ -1,4 +1,4 @@
-"""What the tests of this folder share: read and write with a crossing of one's own, and look at its losses."""
+"""Helpers for the tests of this folder: read and write documents with a new context, and return its losses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHAT = "openai-chat"
 
 
 def losses(context: Context) -> list[tuple[str, str]]:
-    """(code, path) of every loss, those of fields only the source knows included."""
+    """(code, path) of every loss, including the losses of fields that only the source dialect has."""
     context.settle(DIALECT.noise)
     return [(loss.code, loss.path) for loss in context.losses.all()]
 
@@ -74,7 +74,7 @@ def events_of(stream: bytes, step: int = 0) -> tuple[list[Event], list[tuple[str
 
 
 def unplaced(events: Iterable[Event]) -> list[Event]:
-    """The events without the places of their parts."""
+    """The events, with the paths of their parts removed."""
     return [
         PartStart(event.index, msgspec.structs.replace(event.part, at=()), event.answer)
         if isinstance(event, PartStart)

@@ -1,4 +1,4 @@
-"""The sound of Chat answers: its transcript is the text of the answer everywhere else."""
+"""Audio in Chat answers: in other dialects its transcript is the text of the answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_transcript_is_the_text(target: str) -> None:
     }
 
 
-def test_answers_of_gemini_hold_the_sound_too() -> None:
+def test_gemini_answers_contain_the_audio_too() -> None:
     parts = _to("gemini", audio=SOUND).json()["candidates"][0]["content"]["parts"]
     assert parts == [{"text": "Hello there."}, {"inlineData": {"mimeType": "audio/wav", "data": WAV}}]
 
@@ -45,29 +45,29 @@ def test_answers_of_gemini_hold_the_sound_too() -> None:
     ("data", "mime"),
     [(WAV, "audio/wav"), ("SUQzBAAA", "audio/mpeg"), ("T2dnUwAC", "audio/ogg"), ("AAAA", "audio/L16;rate=24000")],
 )
-def test_the_type_of_the_sound_is_read_from_its_beginning(data: str, mime: str) -> None:
+def test_the_audio_type_is_read_from_the_first_bytes(data: str, mime: str) -> None:
     parts = _to("gemini", audio={"id": "a", "data": data, "transcript": ""}).json()["candidates"][0]["content"]["parts"]
     assert parts == [{"inlineData": {"mimeType": mime, "data": data}}]
 
 
-def test_a_sound_without_words_is_not_an_empty_answer() -> None:
+def test_audio_without_a_transcript_is_no_empty_answer() -> None:
     done = _to("anthropic", audio={"id": "a", "data": WAV, "transcript": ""})
     assert done.json()["content"][0]["text"] == "[audio/wav attached here could not be sent]"
     assert "media.dropped" in {loss.code for loss in done.losses}
 
 
-def test_words_stand_before_calls() -> None:
+def test_the_transcript_is_written_before_calls() -> None:
     content = _to("anthropic", audio=SOUND, tool_calls=[CALL]).json()["content"]
     assert [block["type"] for block in content] == ["text", "tool_use"]
 
 
-def test_kin_keep_the_field() -> None:
+def test_openrouter_keeps_the_audio_field() -> None:
     done = _to("openrouter", audio=SOUND)
     assert done.json()["choices"][0]["message"]["audio"] == SOUND
     assert done.losses == ()
 
 
-def test_an_empty_field_says_nothing() -> None:
+def test_an_empty_audio_field_is_ignored() -> None:
     done = _to("anthropic", content="Hi.", audio={"id": "", "data": "", "expires_at": 0, "transcript": ""})
     assert [block["text"] for block in done.json()["content"]] == ["Hi."]
     assert not [loss for loss in done.losses if loss.path.startswith("/choices/0/message/audio")]
@@ -93,7 +93,7 @@ def _chunks(deltas: list[dict[str, Any]]) -> bytes:
 def _streamed(
     deltas: list[dict[str, Any]], target: str, source: str = "openai-chat"
 ) -> tuple[list[dict[str, Any]], dragoman.StreamTranslator]:
-    """The JSON of the frames that a stream of these deltas becomes."""
+    """The translated frames of a stream of these deltas, as JSON, and the translator."""
     stream = dragoman.StreamTranslator(source=source, target=target)
     lines = (stream.feed(_chunks(deltas)) + stream.close()).split(b"\n")
     found = [line.removeprefix(b"data: ") for line in lines if line.startswith((b"data: {", b"{"))]
@@ -109,7 +109,7 @@ def test_pieces_of_the_transcript_are_streamed_as_text(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["gemini", "code-assist"])
-def test_pieces_of_the_sound_are_streamed_where_streams_hold_sound(target: str) -> None:
+def test_pieces_of_audio_are_streamed_if_the_target_streams_audio(target: str) -> None:
     frames, stream = _streamed(DELTAS, target)
     candidates = [frame.get("response", frame)["candidates"][0] for frame in frames]
     parts = [part for candidate in candidates for part in candidate["content"]["parts"]]
@@ -124,7 +124,7 @@ def test_a_later_piece_of_a_file_has_the_type_of_the_first() -> None:
     assert [part["inlineData"]["mimeType"] for part in parts if "inlineData" in part] == ["audio/wav", "audio/wav"]
 
 
-def test_sound_between_the_pieces_of_a_call_waits_for_the_call() -> None:
+def test_audio_between_the_pieces_of_a_call_is_sent_after_the_call() -> None:
     def piece(text: str, **more: Any) -> dict[str, Any]:
         return {"tool_calls": [{"index": 0, "function": {"arguments": text, **more}, **({"id": "c1"} if more else {})}]}
 
@@ -137,7 +137,7 @@ def test_sound_between_the_pieces_of_a_call_waits_for_the_call() -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), [("openai-chat", "openrouter"), ("openrouter", "openai-chat")])
-def test_kin_keep_the_field_in_streams(source: str, target: str) -> None:
+def test_related_dialects_keep_the_audio_field_in_streams(source: str, target: str) -> None:
     frames, stream = _streamed(DELTAS, target, source)
     deltas = [choice["delta"] for frame in frames for choice in frame["choices"]]
     assert [delta["audio"] for delta in deltas if "audio" in delta] == [delta["audio"] for delta in DELTAS]
@@ -146,20 +146,20 @@ def test_kin_keep_the_field_in_streams(source: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("data", "mime"), [("//sQxAAA", "audio/mpeg"), ("//8AAAAA", "audio/L16;rate=24000")])
-def test_loud_samples_are_not_taken_for_a_file(data: str, mime: str) -> None:
+def test_loud_samples_are_not_mistaken_for_a_file(data: str, mime: str) -> None:
     parts = _to("gemini", audio={"id": "a", "data": data}).json()["candidates"][0]["content"]["parts"]
     assert parts == [{"inlineData": {"mimeType": mime, "data": data}}]
 
 
-def test_the_words_of_an_earlier_answer_stay_in_the_history() -> None:
-    spoken = {"role": "assistant", "content": None, "audio": SOUND}
-    messages = [{"role": "user", "content": "Hi"}, spoken, {"role": "user", "content": "Go on"}]
+def test_the_transcript_of_an_earlier_answer_stays_in_the_history() -> None:
+    audio_message = {"role": "assistant", "content": None, "audio": SOUND}
+    messages = [{"role": "user", "content": "Hi"}, audio_message, {"role": "user", "content": "Go on"}]
     done = dragoman.translate_request(
         {"model": "gpt-audio", "messages": messages}, source="openai-chat", target="gemini", model="gemini-2.5-pro"
     )
     assert done.json()["contents"][1] == {"role": "model", "parts": [{"text": "Hello there."}]}
     assert ("media.summarised", "/messages/1/audio/data") in {(loss.code, loss.path) for loss in done.losses}
-    named = [messages[0], {**spoken, "audio": {"id": "audio_1"}}, messages[2]]
+    named = [messages[0], {**audio_message, "audio": {"id": "audio_1"}}, messages[2]]
     only = dragoman.translate_request(
         {"model": "gpt-audio", "messages": named}, source="openai-chat", target="gemini", model="gemini-2.5-pro"
     )

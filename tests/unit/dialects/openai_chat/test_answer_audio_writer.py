@@ -1,4 +1,4 @@
-"""Sound in answers of Gemini, as clients of Chat and OpenRouter get it."""
+"""Audio in Gemini answers, written for clients of Chat and OpenRouter."""
 
 from __future__ import annotations
 
@@ -30,12 +30,16 @@ def _sound(data: str = RAW, mime: str = MIME) -> dict[str, Any]:
 
 
 def _translated(target: str, *parts: Any, wished: str = "") -> dragoman.Translation:
-    """The answer of Gemini for a client; `wished`: the format that the client's request named."""
-    asked = None
+    """The translated Gemini answer. `wished` is the audio format in the client's request."""
+    request_translation = None
     if wished:
         request = {**ASKED, "audio": {"voice": "alloy", "format": wished}}
-        asked = dragoman.translate_request(request, source=target, target="gemini", model="gemini-2.5-flash")
-    return dragoman.translate_response(_answer(*parts), source="gemini", target=target, created=7, answers=asked)
+        request_translation = dragoman.translate_request(
+            request, source=target, target="gemini", model="gemini-2.5-flash"
+        )
+    return dragoman.translate_response(
+        _answer(*parts), source="gemini", target=target, created=7, answers=request_translation
+    )
 
 
 def _message(done: dragoman.Translation) -> Any:
@@ -47,7 +51,7 @@ def _lost(done: dragoman.Translation) -> list[str]:
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
-def test_sound_stands_in_the_field_for_it(target: str) -> None:
+def test_sound_is_written_into_the_audio_field(target: str) -> None:
     done = _translated(target, {"text": "Hello"}, _sound())
     message = _message(done)
     assert message["content"] == "Hello"
@@ -57,7 +61,7 @@ def test_sound_stands_in_the_field_for_it(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
-def test_the_published_schema_takes_the_sound(target: str) -> None:
+def test_the_published_schema_accepts_the_sound(target: str) -> None:
     done = _translated(target, {"text": "Hello"}, _sound())
     assert not published_schemas.findings(target, "answer", done.json())
     assert not body_verdict.check_response(target, done.body)
@@ -70,14 +74,14 @@ def test_the_id_of_a_sound_is_the_same_each_time() -> None:
     assert one == two != other
 
 
-def test_raw_samples_are_the_format_that_was_asked_for() -> None:
+def test_raw_samples_are_written_in_the_requested_format() -> None:
     done = _translated("openai-chat", _sound(), wished="pcm16")
     assert _message(done)["audio"]["data"] == RAW
     assert _lost(done) == []
 
 
 @pytest.mark.parametrize(("wished", "lost"), [("wav", []), ("mp3", ["media.retyped"])])
-def test_raw_samples_become_a_file_for_a_client_that_asked_for_one(wished: str, lost: list[str]) -> None:
+def test_raw_samples_become_a_file_if_the_client_requested_a_file(wished: str, lost: list[str]) -> None:
     done = _translated("openai-chat", _sound(mime="audio/L16;rate=16000"), wished=wished)
     with wave.open(io.BytesIO(base64.b64decode(_message(done)["audio"]["data"]))) as file:
         assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 16000)
@@ -102,7 +106,7 @@ def test_a_message_has_one_file() -> None:
     assert _lost(done) == ["media.dropped"]
 
 
-def test_broken_base64_goes_on_as_it_came() -> None:
+def test_broken_base64_is_written_unchanged() -> None:
     done = _translated("openai-chat", _sound("AA!"), wished="wav")
     assert _message(done)["audio"]["data"] == "AA!"
 

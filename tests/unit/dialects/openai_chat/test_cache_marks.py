@@ -1,4 +1,4 @@
-"""Cache marks on whole messages and on calls: they are read as marks behind the last part."""
+"""Cache marks on whole messages and on calls are read as marks after the last part."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def crossed(source: str, target: str, messages: list[dict[str, Any]], model: str
     return dragoman.translate_request(document, source=source, target=target, model=model)
 
 
-def told(translation: dragoman.Translation) -> list[tuple[str, str]]:
+def cache_losses(translation: dragoman.Translation) -> list[tuple[str, str]]:
     found = [(loss.code, loss.path) for loss in translation.losses]
     return [one for one in found if "cache" in one[0] or "cache_control" in one[1]]
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "openrouter"])
-def test_messages_has_a_place_for_each(source: str) -> None:
+def test_anthropic_has_a_place_for_each_mark(source: str) -> None:
     translation = crossed(source, "anthropic", MESSAGES, "claude-opus-4-8")
     sent = translation.json()
     assert sent["system"] == [{"type": "text", "text": "Be brief.", "cache_control": MARK}]
@@ -38,10 +38,10 @@ def test_messages_has_a_place_for_each(source: str) -> None:
     assert [block.get("cache_control") for block in user] == [None, MARK]
     assert assistant[-1]["cache_control"] == MARK
     assert results[0]["cache_control"] == MARK
-    assert told(translation) == []
+    assert cache_losses(translation) == []
 
 
-def test_openrouter_has_marks_on_parts() -> None:
+def test_openrouter_has_marks_only_on_parts() -> None:
     translation = crossed(
         "openai-chat", "openrouter", [*MESSAGES[:2], *MESSAGES[2:3], MESSAGES[3]], "anthropic/claude-opus-4.8"
     )
@@ -50,23 +50,23 @@ def test_openrouter_has_marks_on_parts() -> None:
     assert [part.get("cache_control") for part in user["content"]] == [None, MARK]
     assert "cache_control" not in assistant["tool_calls"][0]
     assert result["content"][-1]["cache_control"] == MARK
-    assert told(translation) == [("cache.dropped", "/messages/2/tool_calls/0/cache_control")]
+    assert cache_losses(translation) == [("cache.dropped", "/messages/2/tool_calls/0/cache_control")]
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "openrouter"])
-def test_the_loss_names_the_mark_itself(source: str) -> None:
-    assert sorted(told(crossed(source, "gemini", MESSAGES[:2], "gemini-2.5-flash"))) == [
+def test_the_loss_has_the_path_of_the_mark(source: str) -> None:
+    assert sorted(cache_losses(crossed(source, "gemini", MESSAGES[:2], "gemini-2.5-flash"))) == [
         ("cache.dropped", "/messages/0/cache_control"),
         ("cache.dropped", "/messages/1/cache_control"),
     ]
 
 
-def test_a_mark_without_a_part_to_stand_on_is_reported() -> None:
+def test_a_mark_without_a_part_is_reported() -> None:
     messages = [MESSAGES[0], {"role": "user", "content": "", "cache_control": MARK}]
     translation = crossed("openai-chat", "anthropic", messages, "claude-opus-4-8")
-    assert ("cache.dropped", "/messages/1/cache_control") in told(translation)
+    assert ("cache.dropped", "/messages/1/cache_control") in cache_losses(translation)
 
 
-def test_within_the_dialect_the_mark_stays_where_it_is() -> None:
+def test_within_the_dialect_the_marks_are_unchanged() -> None:
     for dialect in ("openai-chat", "openrouter"):
         assert crossed(dialect, dialect, MESSAGES, "m").json()["messages"] == MESSAGES

@@ -1,4 +1,4 @@
-"""Reasons to believe that a document is Chat."""
+"""Evidence that a document is a Chat document."""
 
 from __future__ import annotations
 

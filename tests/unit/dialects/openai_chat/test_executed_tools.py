@@ -1,4 +1,4 @@
-"""Tools that a Chat host ran itself: Groq's `executed_tools`, and the pages of z.ai's `web_search`."""
+"""Tools that a Chat host executed: Groq's `executed_tools`, and the pages of z.ai's `web_search`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _parts(body: dict[str, Any]) -> list[Any]:
     return list(get("openai-chat").read_response(json.dumps(body).encode(), context).parts)
 
 
-def test_searches_programs_and_visits_are_hosted_calls_with_their_results() -> None:
+def test_searches_code_and_page_visits_are_hosted_calls_with_results() -> None:
     found = _parts(_answer(SEARCH, PROGRAM, VISIT))
     calls = [part for part in found if isinstance(part, HostedCall)]
     results = [part for part in found if isinstance(part, HostedResult)]
@@ -68,7 +68,7 @@ def test_searches_programs_and_visits_are_hosted_calls_with_their_results() -> N
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-responses", "gemini", "openrouter"])
-def test_a_search_reaches_every_dialect_that_has_one(target: str) -> None:
+def test_a_search_is_translated_to_every_dialect_with_searches(target: str) -> None:
     done = dragoman.translate_response(_answer(SEARCH), source="openai-chat", target=target)
     assert b"weather" in done.body and b"https://a.example" in done.body
     at = "/choices/0/message/executed_tools/0"
@@ -76,14 +76,14 @@ def test_a_search_reaches_every_dialect_that_has_one(target: str) -> None:
     assert (f"{at}/search_results/results/0/score", "info") in [(loss.path, loss.severity) for loss in done.losses]
 
 
-def test_a_tool_of_another_kind_is_reported_and_within_chat_everything_stays() -> None:
+def test_a_tool_of_another_kind_is_reported_but_kept_within_chat() -> None:
     done = dragoman.translate_response(_answer(OTHER), source="openai-chat", target="anthropic")
     assert ("field.dropped", "/choices/0/message/executed_tools/0") in [(loss.code, loss.path) for loss in done.losses]
-    home = dragoman.translate_response(_answer(OTHER, SEARCH), source="openai-chat", target="openai-chat")
-    assert home.json()["choices"][0]["message"]["executed_tools"] == [OTHER, SEARCH]
+    same = dragoman.translate_response(_answer(OTHER, SEARCH), source="openai-chat", target="openai-chat")
+    assert same.json()["choices"][0]["message"]["executed_tools"] == [OTHER, SEARCH]
 
 
-def test_in_a_stream_an_entry_waits_for_its_result() -> None:
+def test_in_a_stream_an_entry_is_sent_with_its_result() -> None:
     started = {name: SEARCH[name] for name in ("index", "type", "arguments")}
     open_one = {**started, "index": 1}
     deltas = [{"executed_tools": [started]}, {"executed_tools": [SEARCH]}, {"content": "It is"}, {"content": " sunny"}]

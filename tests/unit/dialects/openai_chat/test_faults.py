@@ -1,4 +1,4 @@
-"""Chat faults: kinds by code, status or type, and back."""
+"""Chat faults: kinds are read from code, status or type, and written back."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _error(message: str = "no", **fields: Any) -> dict[str, Any]:
         ({}, 504, "timeout"),
     ],
 )
-def test_a_fault_is_known_by_its_code_or_its_status(fields: dict[str, Any], status: int, kind: FaultKind) -> None:
+def test_the_kind_is_read_from_the_code_or_the_status(fields: dict[str, Any], status: int, kind: FaultKind) -> None:
     fault = _read(_error(**fields), status)
     assert (fault.kind, fault.status, fault.message) == (kind, status, "no")
 
@@ -101,18 +101,18 @@ def test_everything_in_a_fault_is_read() -> None:
         (b"[" * 99_999, "[" * 2000),
     ],
 )
-def test_an_upstream_in_trouble_may_answer_with_anything(body: bytes, message: str) -> None:
+def test_any_body_of_a_failed_upstream_is_a_fault(body: bytes, message: str) -> None:
     fault = _read(body, 502)
     assert (fault.kind, fault.message, fault.status) == ("upstream_bad", message, 502)
 
 
 @pytest.mark.parametrize("kind", get_args(FaultKind))
-def test_every_kind_is_written_and_known_again(kind: FaultKind) -> None:
+def test_every_kind_is_written_and_read_back(kind: FaultKind) -> None:
     body, status, headers = DIALECT.write_fault(Fault(kind, "no", 599, param="p", retry_after=1.5, request_id="req_1"))
     assert headers == {"retry-after": "2", "x-request-id": "req_1"}
-    again = _read(body, status, headers)
-    assert (again.kind, again.message, again.param, again.request_id) == (kind, "no", "p", "req_1")
-    assert again.extra is None
+    read_back = _read(body, status, headers)
+    assert (read_back.kind, read_back.message, read_back.param, read_back.request_id) == (kind, "no", "p", "req_1")
+    assert read_back.extra is None
 
 
 def test_a_fault_is_written() -> None:
@@ -123,12 +123,12 @@ def test_a_fault_is_written() -> None:
     )
 
 
-def test_its_own_code_and_type_come_back() -> None:
+def test_an_unknown_code_and_type_survive_a_round_trip() -> None:
     body = _error("no", type="odd", param=None, code="own_code", x=1)
     written, status, _ = DIALECT.write_fault(_read(body, 400))
     assert (msgspec.json.decode(written), status) == (body, 400)
 
 
-def test_quota_is_the_status_openai_has_for_it() -> None:
+def test_a_billing_fault_has_the_status_that_openai_uses() -> None:
     _, status, _ = DIALECT.write_fault(Fault("billing", "pay", 402))
     assert (status, kind_of_status(status)) == (429, "rate_limit")

@@ -1,4 +1,4 @@
-"""A choice without a message: Azure's answer where its filter held back all of the text."""
+"""A choice without a message: Azure sends this answer if its filter removed the whole text."""
 
 from __future__ import annotations
 

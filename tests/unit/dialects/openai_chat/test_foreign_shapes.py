@@ -1,4 +1,4 @@
-"""Chat requests in which tools, calls and results stand in the words of Messages."""
+"""Chat requests with tools, calls and results in the form of Messages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def read(messages: list[Any], **more: Any) -> tuple[Any, set[tuple[str, str]]]:
     return done.request, {(loss.code, loss.path) for loss in done.losses}
 
 
-def test_calls_and_results_are_read_as_such() -> None:
+def test_calls_and_results_in_anthropic_form_are_read() -> None:
     used = {"type": "tool_use", "id": "t1", "name": "f", "input": {"n": 1.0}}
-    told = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "x"}, IMAGE]}
+    result_block = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "x"}, IMAGE]}
     request, lost = read(
         [
             {"role": "assistant", "content": [{"type": "text", "text": "Hm."}, used]},
-            {"role": "user", "content": [told, {"type": "text", "text": "And?"}]},
+            {"role": "user", "content": [result_block, {"type": "text", "text": "And?"}]},
         ]
     )
     assert [turn.role for turn in request.turns] == ["assistant", "tool", "user"]
@@ -37,11 +37,11 @@ def test_calls_and_results_are_read_as_such() -> None:
     assert not [code for code, _ in lost if code in ("hosted.dropped", "part.dropped", "field.dropped")]
 
 
-def test_what_has_no_place_is_a_loss() -> None:
+def test_fields_without_a_place_are_losses() -> None:
     used = {"type": "tool_use", "id": "t1", "name": "f", "cache_control": {"type": "ephemeral"}}
     text = {"type": "text", "text": "x", "citations": []}
-    told = {"type": "tool_result", "tool_use_id": "t1", "content": [text, {"type": "odd"}], "later": 1}
-    request, lost = read([{"role": "assistant", "content": [used]}, {"role": "user", "content": [told]}])
+    result_block = {"type": "tool_result", "tool_use_id": "t1", "content": [text, {"type": "odd"}], "later": 1}
+    request, lost = read([{"role": "assistant", "content": [used]}, {"role": "user", "content": [result_block]}])
     assert request.turns[0].parts[0].arguments == "{}"
     assert type(request.turns[1].parts[0].parts[1]) is Opaque
     assert {path for code, path in lost if code == "field.dropped"} == {
@@ -59,7 +59,7 @@ def test_what_has_no_place_is_a_loss() -> None:
         ({"type": "none"}, {"type": "none"}),
     ],
 )
-def test_tools_and_their_choice(choice: Any, sent: Any) -> None:
+def test_tools_and_their_choice_in_anthropic_form_are_read(choice: Any, sent: Any) -> None:
     tool: dict[str, Any] = {"name": "f", "description": "d", "input_schema": {"type": "object"}, "later": 1}
     tool["cache_control"] = {"type": "ephemeral"}
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "tools": [tool], "tool_choice": choice}
@@ -72,7 +72,7 @@ def test_tools_and_their_choice(choice: Any, sent: Any) -> None:
     assert {loss.path for loss in done.losses if loss.code == "field.dropped"} == {"/tools/0/later"}
 
 
-def test_for_the_dialect_itself_they_stay_as_they_came() -> None:
+def test_within_the_dialect_these_parts_are_unchanged() -> None:
     used = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
     body = {"model": "m", "messages": [{"role": "assistant", "content": [used]}, {"role": "user", "content": "hi"}]}
     assert dragoman.translate_request(body, source=CHAT, target=CHAT, host="groq").json() == body

@@ -1,4 +1,4 @@
-"""Fields Chat has, in an object of the wrong kind: kept for Chat, a loss for everybody else."""
+"""Chat fields in an object of the wrong kind: kept for Chat, and a loss for other dialects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ F = {"type": "function", "function": {"name": "f"}}
         ({"messages": [USER], "tools": [{**F, "custom": {"name": "MARK"}}]}, "/tools/0/custom"),
     ],
 )
-def test_a_misplaced_field_comes_back_or_is_reported(fields: dict[str, Any], path: str) -> None:
+def test_a_misplaced_field_is_kept_for_chat_and_reported_for_others(fields: dict[str, Any], path: str) -> None:
     body = msgspec.json.encode({"model": "m", **fields})
     out = dragoman.translate_request(body, source=CHAT, target="anthropic")
     assert b"MARK" not in out.body
@@ -48,7 +48,7 @@ def test_a_misplaced_field_comes_back_or_is_reported(fields: dict[str, Any], pat
     assert b"MARK" in DIALECT.write_request(DIALECT.read_request(body, same), same)
 
 
-def test_fields_of_a_question_in_an_answer_are_reported() -> None:
+def test_request_fields_in_an_answer_are_reported() -> None:
     message = {"role": "assistant", "content": "a", "name": "bob", "tool_call_id": "z"}
     body = {"id": "x", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
     lost = dragoman.translate_response(body, source="openai-chat", target="anthropic").losses
@@ -56,7 +56,7 @@ def test_fields_of_a_question_in_an_answer_are_reported() -> None:
     assert paths == {"/choices/0/message/name", "/choices/0/message/tool_call_id"}
 
 
-def test_a_call_of_a_kind_nobody_knows_is_read_by_what_it_holds_and_reported() -> None:
+def test_a_call_of_an_unknown_kind_is_read_by_its_fields_and_reported() -> None:
     call = {"id": "c", "type": "odd", "function": {"name": "f", "arguments": "{}"}}
     messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": None, "tool_calls": [call]}]
     done = dragoman.translate_request({"model": "m", "messages": messages}, source="openai-chat", target="anthropic")

@@ -1,4 +1,4 @@
-"""Chat requests, read: every message, part and setting."""
+"""Chat requests are read: every message, part and setting."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_system_messages_keep_their_place() -> None:
     assert [turn.role for turn in request.turns] == ["system", "user", "developer"]
 
 
-def test_an_assistants_message_is_thinking_text_refusal_calls() -> None:
+def test_an_assistant_message_has_thinking_text_refusal_and_calls() -> None:
     request, lost = read_messages(
         {
             "role": "assistant",
@@ -76,14 +76,14 @@ def test_an_assistants_message_is_thinking_text_refusal_calls() -> None:
 
 
 @pytest.mark.parametrize("content", [{"content": None}, {}, {"content": ""}, {"content": []}])
-def test_calls_may_stand_without_content(content: dict[str, Any]) -> None:
+def test_calls_need_no_content(content: dict[str, Any]) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     request, lost = read_messages({"role": "assistant", **content, "tool_calls": [call]})
     assert request.turns[0].parts == (ToolCall("c", "f", "{}", at=("messages", 0, "tool_calls", 0)),)
     assert lost == []
 
 
-def test_an_assistants_content_may_be_parts() -> None:
+def test_the_content_of_the_assistant_may_be_parts() -> None:
     content = [{"type": "text", "text": "a"}, {"type": "refusal", "refusal": "b"}]
     request, _ = read_messages({"role": "assistant", "content": content})
     assert request.turns[0].parts == (
@@ -114,7 +114,7 @@ def test_results_of_one_step_are_one_turn() -> None:
     assert lost == []
 
 
-def test_a_result_may_say_the_tools_name() -> None:
+def test_a_result_may_have_the_name_of_the_tool() -> None:
     request, lost = read_messages({"role": "tool", "tool_call_id": "c1", "name": "f", "content": "one", "x": 1})
     extra = {CHAT: {"x": Raw(b"1"), "name": Raw(b'"f"')}}
     assert request.turns[0].parts == (
@@ -222,7 +222,7 @@ def test_a_call_of_an_unknown_kind_is_kept_whole() -> None:
         ({"reasoning_content": None, "reasoning": "a"}, "a", "reasoning"),
     ],
 )
-def test_hosts_think_in_different_fields(fields: dict[str, Any], text: str, field: str) -> None:
+def test_thinking_is_read_from_the_field_of_each_host(fields: dict[str, Any], text: str, field: str) -> None:
     request, lost = read_messages({"role": "assistant", "content": "ok", **fields})
     thought = request.turns[0].parts[0]
     assert isinstance(thought, Reasoning)
@@ -240,7 +240,7 @@ def test_both_fields_at_once_are_one_thought(second: str, lost: list[tuple[str, 
 
 
 @pytest.mark.parametrize("thinking", ["ab", [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]])
-def test_mistral_thinks_inside_the_content(thinking: Any) -> None:
+def test_thinking_of_mistral_is_read_from_the_content(thinking: Any) -> None:
     content = [{"type": "thinking", "thinking": thinking}, {"type": "text", "text": "ok"}]
     message = {"role": "assistant", "content": content}
     request, lost = read_messages(message)
@@ -250,7 +250,7 @@ def test_mistral_thinks_inside_the_content(thinking: Any) -> None:
     assert write(request, source=CHAT)[0]["messages"] == [message]
 
 
-def test_what_is_no_text_among_mistrals_thoughts_is_a_loss_elsewhere() -> None:
+def test_other_parts_in_thinking_of_mistral_are_losses_for_other_dialects() -> None:
     pieces = [{"type": "text", "text": "a", "x": 1}, {"type": "reference", "reference_ids": [1]}, 7]
     message = {"role": "assistant", "content": [{"type": "thinking", "thinking": pieces}]}
     request, lost = read_messages(message)
@@ -259,7 +259,7 @@ def test_what_is_no_text_among_mistrals_thoughts_is_a_loss_elsewhere() -> None:
     assert write(request, source=CHAT)[0]["messages"] == [message]
 
 
-def test_googles_seal_on_a_call_is_known_again() -> None:
+def test_a_seal_of_google_on_a_call_is_recognised() -> None:
     call = {
         "id": "c",
         "type": "function",
@@ -276,7 +276,7 @@ def test_googles_seal_on_a_call_is_known_again() -> None:
 @pytest.mark.parametrize(
     "content", [{"google": {}}, {"google": 1}, {"other": 1}, [1], {"google": {"thought_signature": 1}}]
 )
-def test_other_extra_content_is_an_extra(content: Any) -> None:
+def test_other_extra_content_is_kept_as_an_extra(content: Any) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}, "extra_content": content}
     request, lost = read_messages({"role": "assistant", "tool_calls": [call]})
     (part,) = request.turns[0].parts
@@ -481,7 +481,7 @@ def test_a_setting_is_read(fields: dict[str, Any], name: str, value: object) -> 
     assert getattr(settings, name) == value
     assert lost == []
     others = {other: getattr(settings, other) for other in settings.__struct_fields__ if other not in (name, "at")}
-    assert {other: said for other, said in others.items() if said not in (None, ())} == {}
+    assert {other: value for other, value in others.items() if value not in (None, ())} == {}
 
 
 @pytest.mark.parametrize(
@@ -495,7 +495,7 @@ def test_a_setting_is_read(fields: dict[str, Any], name: str, value: object) -> 
         ({"stream_options": {"include_usage": True}}, "stream_usage", ("stream_options", "include_usage")),
     ],
 )
-def test_a_setting_knows_its_place(fields: dict[str, Any], setting: str, path: tuple[str, ...]) -> None:
+def test_a_setting_has_its_path(fields: dict[str, Any], setting: str, path: tuple[str, ...]) -> None:
     assert _settings(**fields)[0].at[setting] == path
 
 
@@ -506,7 +506,7 @@ def test_two_fields_for_one_setting_leave_the_older_one_as_an_extra() -> None:
     assert lost == [("field.dropped", "/user"), ("field.dropped", "/max_tokens")]
 
 
-def test_fields_only_this_dialect_knows_are_kept() -> None:
+def test_fields_that_only_chat_has_are_kept() -> None:
     fields: dict[str, Any] = {
         "prompt_cache_options": {"mode": "explicit"},
         "prompt_cache_retention": "24h",
@@ -527,7 +527,7 @@ def test_fields_only_this_dialect_knows_are_kept() -> None:
     assert write(request, source=CHAT)[0] == {"model": "m", "messages": [], **fields}
 
 
-def test_search_is_a_tool_that_the_upstream_runs_to_other_dialects_and_a_field_to_this_one() -> None:
+def test_search_options_are_a_hosted_tool_for_others_and_a_field_for_chat() -> None:
     options = {"search_context_size": "high"}
     request, lost = read({"model": "m", "messages": [], "web_search_options": options})
     assert [(tool.kind, tool.at) for tool in request.tools if isinstance(tool, HostedTool)] == [
@@ -557,7 +557,7 @@ def test_model_and_stream_are_read() -> None:
         ({"messages": [], "tools": [{"type": "function", "function": {}}]}, "/tools/0/function"),
     ],
 )
-def test_a_request_of_another_shape_is_refused_with_its_place(body: dict[str, Any], path: str) -> None:
+def test_a_request_of_another_shape_is_refused_with_its_path(body: dict[str, Any], path: str) -> None:
     with pytest.raises(WireError) as caught:
         read(body)
     assert (caught.value.dialect, caught.value.path) == (CHAT, path)

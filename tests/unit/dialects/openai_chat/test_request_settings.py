@@ -1,4 +1,4 @@
-"""Chat requests, written: settings, the model, the stream."""
+"""Chat requests are written: settings, the model and the stream field."""
 
 from __future__ import annotations
 
@@ -66,22 +66,22 @@ def test_a_setting_is_written(settings: Settings, fields: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("source", "said", "first"),
+    ("source", "prompt", "first"),
     [
         ("gemini", "List three cities.", "Answer with one valid JSON object and nothing else."),
         ("gemini", "List three cities as json.", "List three cities as json."),
         ("openai-responses", "List three cities.", "List three cities."),
     ],
 )
-def test_json_mode_has_the_word_that_it_demands(source: str, said: str, first: str) -> None:
-    turns = (Turn("user", (Text(said),)), Turn("user", (Text("JSON, please."),)))
+def test_json_mode_has_the_word_json_in_its_messages(source: str, prompt: str, first: str) -> None:
+    turns = (Turn("user", (Text(prompt),)), Turn("user", (Text("JSON, please."),)))
     written, lost = write(Request(turns, settings=Settings(format=Format("json"))), source)
     assert written["response_format"] == {"type": "json_object"}
     assert written["messages"][0]["content"] == first
-    assert ("turn.invented" in dict(lost)) is (first != said)
+    assert ("turn.invented" in dict(lost)) is (first != prompt)
 
 
-def test_parallel_calls_are_spoken_of_where_there_are_tools() -> None:
+def test_parallel_calls_are_written_only_with_tools() -> None:
     assert _written(Settings(parallel=False), tools=(Tool("f"),)) == ({"parallel_tool_calls": False}, [])
     assert _written(Settings(parallel=True)) == ({}, [])
     assert _written(Settings(parallel=False)) == ({}, [("parallel.unenforced", "")])
@@ -137,7 +137,7 @@ SAMPLING = Settings(
 )
 
 
-def test_a_reasoning_model_takes_no_sampling() -> None:
+def test_a_reasoning_model_gets_no_sampling() -> None:
     names = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
     probabilities = ("logprobs", "top_logprobs")
     assert _written(SAMPLING, profile=Profile(reasoning=True)) == (
@@ -163,23 +163,23 @@ def test_tools_on_newer_models_need_effort_none(settings: Settings, effort: str,
     assert _written(settings, profile=profile, tools=(Tool("f"),)) == ({"reasoning_effort": effort}, lost)
 
 
-def test_without_tools_the_effort_is_free() -> None:
+def test_without_tools_any_effort_is_sent() -> None:
     assert _written(Settings(effort="high"), profile=Profile(chat_tools="effort_none")) == (
         {"reasoning_effort": "high"},
         [],
     )
 
 
-def test_a_model_that_takes_no_tools_here_is_told_of() -> None:
+def test_a_model_that_refuses_tools_in_chat_is_reported() -> None:
     found = _written(Settings(effort="high"), profile=Profile(chat_tools="refused"), tools=(Tool("f"),))
     assert found == ({"reasoning_effort": "high"}, [("tool.refused", "")])
 
 
-def test_the_model_is_the_one_asked_for() -> None:
+def test_the_requested_model_is_written() -> None:
     assert write(Request(ASKED, "old"), model="new")[0]["model"] == "new"
     assert write(Request(ASKED, "old"), model="")[0]["model"] == "old"
-    said = [{"role": "user", "content": "hi"}]
-    assert write(Request(ASKED), model="") == ({"model": "unspecified", "messages": said}, [("model.invented", "")])
+    messages = [{"role": "user", "content": "hi"}]
+    assert write(Request(ASKED), model="") == ({"model": "unspecified", "messages": messages}, [("model.invented", "")])
     assert write(Request(()), model="", source=CHAT) == ({"messages": []}, [])
 
 
@@ -192,16 +192,18 @@ def test_the_model_is_the_one_asked_for() -> None:
         (None, None, {}),
     ],
 )
-def test_other_dialects_report_usage_unasked(stream: bool | None, usage: bool | None, fields: dict[str, Any]) -> None:
+def test_usage_is_requested_for_clients_of_other_dialects(
+    stream: bool | None, usage: bool | None, fields: dict[str, Any]
+) -> None:
     written, _ = write(Request(ASKED, stream=stream, settings=Settings(stream_usage=usage)))
     assert {name: value for name, value in written.items() if name not in ("model", "messages")} == fields
 
 
-def test_within_this_dialect_usage_is_not_asked_for() -> None:
+def test_within_the_dialect_usage_is_not_requested() -> None:
     assert "stream_options" not in write(Request(ASKED, stream=True), source=CHAT)[0]
 
 
-def test_a_conversation_in_which_nothing_was_said_gets_a_turn() -> None:
+def test_an_empty_conversation_gets_a_turn() -> None:
     written, lost = write(Request(()))
     assert written["messages"] == [{"role": "user", "content": "(nothing was said)"}]
     assert lost == [("turn.invented", "")]

@@ -1,4 +1,4 @@
-"""Chat requests, written: turns, parts, results."""
+"""Chat requests are written: turns, parts and results."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def _messages(*turns: Turn, **options: Any) -> tuple[list[Any], list[tuple[str, 
 
 @pytest.mark.parametrize("role", ["system", "developer"])
 @pytest.mark.parametrize(("reasoning", "sent"), [(False, "system"), (True, "developer")])
-def test_the_system_role_is_that_of_the_model(role: Any, reasoning: bool, sent: str) -> None:
+def test_the_system_role_depends_on_the_model(role: Any, reasoning: bool, sent: str) -> None:
     turn = Turn(role, (Text("s"),))
     assert _messages(turn, profile=Profile(reasoning=reasoning)) == ([{"role": sent, "content": "s"}], [])
     assert _messages(turn, source=CHAT, profile=Profile(reasoning=reasoning)) == ([{"role": role, "content": "s"}], [])
 
 
-def test_a_system_turn_holds_words_only() -> None:
+def test_a_system_turn_has_only_text() -> None:
     turn = Turn("system", (Text("s"), Media("image", "image/png", "aGk=", at=("m", 1))))
     assert _messages(turn) == ([{"role": "system", "content": "s"}], [("system.media.dropped", "/m/1")])
 
 
-def test_the_authors_name_is_written() -> None:
+def test_the_name_of_the_author_is_written() -> None:
     assert _messages(Turn("user", (Text("a"),), "ann")) == ([{"role": "user", "content": "a", "name": "ann"}], [])
 
 
@@ -162,13 +162,13 @@ def test_media_without_a_place_are_a_loss_and_a_note(part: Media) -> None:
         {"type": "image_url", "image_url": {"url": "https://a", "detail": "ultra"}},
     ],
 )
-def test_what_this_dialects_hosts_take_is_written_back(wire: dict[str, Any]) -> None:
+def test_parts_that_chat_hosts_accept_are_written_back(wire: dict[str, Any]) -> None:
     message = {"role": "user", "content": [wire]}
     request, _ = read_messages(message)
     assert write(request, source=CHAT) == ({"model": "m", "messages": [message]}, [])
 
 
-def test_a_file_of_openais_other_dialect_can_be_opened() -> None:
+def test_a_file_id_of_responses_is_kept() -> None:
     assert _messages(_user(Media("document", file="file-1")), source="openai-responses")[1] == []
 
 
@@ -184,13 +184,13 @@ def test_parts_of_other_dialects_are_left_out_with_a_loss() -> None:
     )
 
 
-def test_an_empty_text_stays_and_an_empty_turn_too() -> None:
+def test_empty_texts_and_empty_turns_are_kept() -> None:
     assert _messages(_user(Text(""))) == ([{"role": "user", "content": ""}], [])
     assert _messages(_user(Text(""), Text("a"))) == ([{"role": "user", "content": [{"type": "text", "text": "a"}]}], [])
     assert _messages(_user()) == ([{"role": "user", "content": ""}], [])
 
 
-def test_an_assistants_turn_is_one_message() -> None:
+def test_an_assistant_turn_is_one_message() -> None:
     turn = Turn(
         "assistant",
         (
@@ -216,14 +216,14 @@ def test_an_assistants_turn_is_one_message() -> None:
     assert lost == []
 
 
-def test_text_behind_a_call_changes_places() -> None:
+def test_text_after_a_call_moves_before_the_call() -> None:
     call, text = ToolCall("c", "f", "{}"), Text("b", at=("p",))
     messages, lost = _messages(Turn("assistant", (call, text)), Turn("tool", (ToolResult("c"),)))
     assert messages[0]["content"] == "b"
     assert lost == [("order.approximated", "/p")]
 
 
-def test_thinking_and_seals_of_others_are_not_sent() -> None:
+def test_foreign_thinking_and_seals_are_not_sent() -> None:
     thought = Reasoning("hm", seal=Seal("anthropic", "s"), at=("p", 0))
     call = ToolCall("c", "f", "{}", seal=Seal("gemini", "s"), cache="5m", at=("p", 1))
     hosted = Opaque("anthropic", "server_tool_use", Raw(b"{}"), at=("p", 2))
@@ -242,7 +242,7 @@ def test_thinking_and_seals_of_others_are_not_sent() -> None:
     ]
 
 
-def test_a_turn_of_nothing_but_thoughts_is_dropped() -> None:
+def test_a_turn_with_only_thoughts_is_dropped() -> None:
     turn = Turn("assistant", (Reasoning("hm", at=("p",)),), at=("m", 3))
     assert _messages(turn, _user(Text("a"))) == (
         [{"role": "user", "content": "a"}],
@@ -250,7 +250,7 @@ def test_a_turn_of_nothing_but_thoughts_is_dropped() -> None:
     )
 
 
-def test_ids_and_names_that_are_illegal_here_are_replaced_everywhere() -> None:
+def test_illegal_ids_and_names_are_replaced_in_calls_and_results() -> None:
     long = "toolu_" + "x" * 60
     turns = (
         Turn("assistant", (ToolCall(long, "a.b", "{}", at=("p", 0)),)),
@@ -309,7 +309,7 @@ def test_a_result_is_a_string_or_texts(parts: tuple[Part, ...], content: Any) ->
         ),
     ],
 )
-def test_an_error_is_said_in_words(parts: tuple[Part, ...], content: Any) -> None:
+def test_an_error_is_written_in_the_text(parts: tuple[Part, ...], content: Any) -> None:
     assert _result(*parts, is_error=True) == ([_tool(content)], [("result.error.as_text", "/r")])
 
 
@@ -318,14 +318,14 @@ def test_a_structured_result_is_its_json_text() -> None:
 
 
 @pytest.mark.parametrize("parts", [(Text("a"),), (Text("z"), Text("a"))])
-def test_a_cache_mark_on_a_result_goes_on_its_last_part(parts: tuple[Part, ...]) -> None:
+def test_a_cache_mark_on_a_result_is_written_on_its_last_part(parts: tuple[Part, ...]) -> None:
     (message,), lost = _result(*parts, cache="", profile=Profile(cache_marks=True))
     assert message["content"][-1] == {"type": "text", "text": "a", "prompt_cache_breakpoint": {"mode": "explicit"}}
     assert len(message["content"]) == len(parts)
     assert lost == []
 
 
-def test_media_move_behind_the_last_result_of_the_step() -> None:
+def test_media_move_after_the_last_result_of_the_step() -> None:
     step = Turn("assistant", (ToolCall("c1", "f", "{}"), ToolCall("c2", "g", "{}")))
     image = Media("image", "image/png", "aGk=", at=("i",))
     results = Turn("tool", (ToolResult("c1", (Text("see"), image)), ToolResult("c2", (Text("b"),))))
@@ -356,13 +356,13 @@ def test_media_can_be_summarised() -> None:
     assert found == ([_tool("Binary content of type image/png was processed.")], [("media.summarised", "/i")])
 
 
-def test_media_that_a_client_of_this_dialect_sent_stay() -> None:
+def test_within_the_dialect_media_stay_in_results() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://a/b.png"}}
     message = {"role": "tool", "tool_call_id": "c", "content": [image]}
     assert write(read_messages(message)[0], source=CHAT) == ({"model": "m", "messages": [message]}, [])
 
 
-def test_only_results_stand_in_a_results_turn() -> None:
+def test_a_results_turn_has_only_results() -> None:
     messages, lost = _messages(CALL, Turn("tool", (ToolResult("c", (Text("a"),)), Text("b", at=("p",)))))
     assert messages[1:] == [_tool("a")]
     assert lost == [("part.dropped", "/p")]
@@ -376,7 +376,7 @@ def test_a_call_without_a_result_gets_one(after: tuple[Turn, ...]) -> None:
     assert lost == [("result.invented", "/call")]
 
 
-def test_a_step_with_some_results_gets_the_others() -> None:
+def test_a_step_with_some_results_gets_the_missing_results() -> None:
     step = Turn("assistant", (ToolCall("c1", "f", "{}", at=("p", 0)), ToolCall("c2", "g", "{}", at=("p", 1))))
     messages, lost = _messages(step, Turn("tool", (ToolResult("c2", (Text("b"),)),)))
     assert messages[1:] == [_tool("b", "c2"), _tool("Error: no result was recorded for this call.", "c1")]
@@ -398,7 +398,7 @@ def test_a_second_result_for_a_call_is_left_out() -> None:
         (ToolResult("", (Text("b"),), "f", True, at=("r",)), "[result of f, failed]"),
     ],
 )
-def test_a_result_without_its_call_becomes_a_users_text(result: ToolResult, head: str) -> None:
+def test_a_result_without_its_call_becomes_a_text_of_the_user(result: ToolResult, head: str) -> None:
     texts = [{"type": "text", "text": head}, {"type": "text", "text": "b"}]
     assert _messages(Turn("tool", (result,))) == ([{"role": "user", "content": texts}], [("result.orphaned", "/r")])
 
@@ -411,7 +411,7 @@ def test_results_are_moved_next_to_their_calls() -> None:
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
-def test_a_thought_outside_of_the_assistants_turns_is_reported_not_emptied(target: str) -> None:
+def test_a_thought_outside_assistant_turns_is_dropped_and_reported(target: str) -> None:
     thought = {"parts": [{"text": "Be kind.", "thought": True}]}
     body = {"systemInstruction": thought, "contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
     sent = dragoman.translate_request(body, source="gemini", target=target, model="m")

@@ -1,4 +1,4 @@
-"""Chat answers: choices, stop reasons, usage; and the continuation of a tool turn."""
+"""Chat answers: choices, stop reasons and usage. Also: the messages that continue a tool turn."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_legacy_call_is_read() -> None:
 
 
 @pytest.mark.parametrize("legacy", [{}, {"name": "", "arguments": ""}, {"name": None}])
-def test_a_legacy_call_of_empty_fields_is_none(legacy: dict[str, Any]) -> None:
+def test_a_legacy_call_with_empty_fields_is_ignored(legacy: dict[str, Any]) -> None:
     response, lost = read_answer(_answer(_choice({"content": "ok", "function_call": legacy})))
     assert (response.parts, lost) == ((Text("ok", at=(*AT, "content")),), [])
 
@@ -98,7 +98,7 @@ def test_calls_without_ids_get_one_for_each_answer() -> None:
         ("eos", {"content": "a"}, "stop"),
     ],
 )
-def test_why_it_ended(word: str | None, message: dict[str, Any], reason: StopReason) -> None:
+def test_the_stop_reason_is_read(word: str | None, message: dict[str, Any], reason: StopReason) -> None:
     response, lost = read_answer(_answer(_choice(message, word)))
     assert response.stop.reason == reason
     assert lost == ([("field.dropped", "/choices/0/finish_reason")] if word == "eos" else [])
@@ -207,7 +207,7 @@ def test_annotations_are_citations() -> None:
     assert response.parts == (Text("ok", citations=(Citation("https://a", "A", "", 1, 2),), at=(*AT, "content")),)
 
 
-def test_everything_only_this_dialect_knows_comes_back() -> None:
+def test_fields_that_only_chat_has_survive_a_round_trip() -> None:
     message = {
         "content": "ok",
         "refusal": None,
@@ -246,7 +246,7 @@ def test_a_wrong_type_in_an_answer_is_an_extra() -> None:
     assert sorted(lost) == [("field.dropped", "/choices/0/message/refusal"), ("field.dropped", "/created")]
 
 
-# an assistant's message by itself
+# a message of the assistant without an answer around it
 
 
 def test_a_message_by_itself_is_an_answer() -> None:
@@ -273,12 +273,12 @@ def test_calls_alone_make_a_message() -> None:
 @pytest.mark.parametrize(
     "body", [{}, {"error": {"message": "no"}}, {"role": "user", "content": "hi"}, {"choices": [{}]}]
 )
-def test_what_is_no_answer_is_refused(body: dict[str, Any]) -> None:
+def test_a_document_that_is_no_answer_is_refused(body: dict[str, Any]) -> None:
     with pytest.raises(WireError):
         read_answer(body)
 
 
-def test_the_place_of_what_is_missing_is_named() -> None:
+def test_the_error_names_the_path_of_a_missing_field() -> None:
     with pytest.raises(WireError) as caught:
         read_answer({"choices": [{"index": 0}]})
     assert caught.value.path == "/choices/0"
@@ -305,7 +305,7 @@ def test_an_answer_is_written() -> None:
     )
 
 
-def test_what_is_not_known_is_passed_in_or_made() -> None:
+def test_unknown_values_are_given_by_the_caller_or_invented() -> None:
     written, lost = write_answer(Response((Text("ok"),), Stop("stop")), created=5, model="asked")
     assert (written["created"], written["model"]) == (5, "asked")
     assert written["id"] == write_answer(Response((Text("ok"),), Stop("stop")))[0]["id"]
@@ -397,7 +397,7 @@ def test_a_seal_on_a_call(seal: Seal, extra: dict[str, Any], lost: list[tuple[st
     assert found == lost
 
 
-def test_thinking_inside_the_content_goes_back_there_in_its_own_dialect() -> None:
+def test_within_the_dialect_thinking_inside_the_content_stays_there() -> None:
     content = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "ok"}]
     body = _answer(_choice({"content": content, "refusal": None}))
     assert write_answer(read_answer(body)[0], CHAT)[0] == body
@@ -426,7 +426,7 @@ def test_a_stop_is_written(stop: Stop, word: str, lost: bool) -> None:
     assert found == ([("stop.approximated", "")] if lost else [])
 
 
-def test_a_refusal_in_words_needs_no_other_reason() -> None:
+def test_a_refusal_with_a_text_ends_with_the_reason_stop() -> None:
     written, lost = write_answer(Response((Text("no", True),), Stop("refusal"), "r"))
     assert (written["choices"][0]["finish_reason"], lost) == ("stop", [])
 
@@ -490,6 +490,6 @@ def test_the_continuation_is_the_message_and_the_results() -> None:
     assert losses(context) == []
 
 
-def test_an_answer_of_nothing_has_no_continuation() -> None:
+def test_an_empty_answer_has_no_continuation() -> None:
     context = Context(CHAT, CHAT)
     assert DIALECT.write_results(Response((), Stop("stop")), Request(()), context) == b"[]"

@@ -1,4 +1,4 @@
-"""Chat streams to events: every order of pieces that hosts send, however the bytes are cut."""
+"""Chat streams are read as events: every order of pieces that hosts send, and any cut of the bytes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ START = Start("c1", "m", 7)
 
 
 def _events(*chunks: Any, done: bool = True) -> list[Event]:
-    """The events; the same whole and byte by byte."""
+    """The events of a stream. Feeding the stream byte by byte must give the same events."""
     stream = sse(*chunks, done=done)
     found, _ = events_of(stream)
     assert events_of(stream, 1)[0] == found
@@ -46,7 +46,7 @@ def _events(*chunks: Any, done: bool = True) -> list[Event]:
 
 
 def _parts(*chunks: Any) -> list[Any]:
-    """Text, refusal and reasoning as (kind, text), calls as (id, name, arguments), in the order they begin."""
+    """Texts, refusals and reasoning as (kind, text), and calls as (id, name, arguments), in order of their start."""
     answer = fold(_events(*chunks))
     assert isinstance(answer, Response)
     out: list[Any] = []
@@ -63,7 +63,7 @@ def _parts(*chunks: Any) -> list[Any]:
 # text
 
 
-def test_a_text_is_told_as_it_comes() -> None:
+def test_a_text_is_read_in_increments() -> None:
     found = _events(
         chunk({"role": "assistant", "content": ""}),
         chunk({"content": "He"}),
@@ -82,11 +82,11 @@ def test_a_text_is_told_as_it_comes() -> None:
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-def test_thinking_comes_in_two_fields(field: str) -> None:
+def test_thinking_is_read_from_two_fields(field: str) -> None:
     found = _events(chunk({field: "h", "content": None}), chunk({field: "m"}), chunk({"content": "ok"}, "stop"))
     assert found == [
         START,
-        # Its host takes the thought back in that field; the usual one is not named.
+        # The seal has the name of the field, in which the host expects the thought later. The usual name is left out.
         PartStart(0, Reasoning(seal=None if field == "reasoning_content" else Seal("openai-chat", "", field))),
         PartDelta(0, "h"),
         PartDelta(0, "m"),
@@ -98,7 +98,7 @@ def test_thinking_comes_in_two_fields(field: str) -> None:
     ]
 
 
-def test_a_refusal_is_a_text_that_says_no() -> None:
+def test_a_refusal_is_a_text_with_a_mark() -> None:
     found = _events(chunk({"refusal": "I ca"}), chunk({"refusal": "n't"}), chunk({}, "stop"))
     assert found == [
         START,
@@ -110,7 +110,7 @@ def test_a_refusal_is_a_text_that_says_no() -> None:
     ]
 
 
-def test_mistrals_content_is_a_list() -> None:
+def test_content_of_mistral_is_a_list() -> None:
     pieces = [
         chunk(
             {
@@ -158,7 +158,7 @@ def test_annotations_without_a_text_are_a_loss() -> None:
 # calls
 
 
-def test_a_call_is_told_as_it_comes() -> None:
+def test_a_call_is_read_in_increments() -> None:
     found = _events(
         chunk({"role": "assistant", "content": None, **call(0, "a", "f", "")}),
         chunk(call(0, text='{"x":')),
@@ -175,7 +175,7 @@ def test_a_call_is_told_as_it_comes() -> None:
     ]
 
 
-def test_calls_one_after_the_other() -> None:
+def test_consecutive_calls() -> None:
     found = _events(
         chunk(call(0, "a", "f", "{}")), chunk(call(1, "b", "g", "")), chunk(call(1, text="{}")), chunk({}, "tool_calls")
     )
@@ -191,7 +191,7 @@ def test_calls_one_after_the_other() -> None:
     ]
 
 
-def test_interleaved_calls_are_held_back() -> None:
+def test_interleaved_calls_are_delayed() -> None:
     found = _events(
         chunk({"tool_calls": call(0, "a", "f", '{"x"')["tool_calls"] + call(1, "b", "g", '{"y"')["tool_calls"]}),
         chunk(call(1, text=":2")),
@@ -218,7 +218,7 @@ def test_interleaved_calls_are_held_back() -> None:
     ]
 
 
-def test_text_behind_a_whole_call_begins_at_once() -> None:
+def test_text_after_a_complete_call_begins_at_once() -> None:
     found = _events(
         chunk(call(0, "a", "f", "{}")), chunk({"content": "and"}), chunk({"content": " so"}), chunk({}, "tool_calls")
     )
@@ -235,7 +235,7 @@ def test_text_behind_a_whole_call_begins_at_once() -> None:
     ]
 
 
-def test_words_in_the_middle_of_a_call_are_held_back() -> None:
+def test_text_within_a_call_is_delayed() -> None:
     pieces = [
         chunk(call(0, "a", "f", "{")),
         chunk({"content": "x"}),
@@ -248,7 +248,7 @@ def test_words_in_the_middle_of_a_call_are_held_back() -> None:
     assert _parts(*pieces) == [("a", "f", "{}"), ("text", "xy"), ("reasoning", "z"), ("refusal", "no")]
 
 
-def test_what_was_held_back_comes_at_the_end_at_the_latest() -> None:
+def test_delayed_parts_are_read_at_the_end_at_the_latest() -> None:
     pieces = [
         chunk(call(0, "a", "f", "{")),
         chunk({"content": "x"}),
@@ -258,12 +258,12 @@ def test_what_was_held_back_comes_at_the_end_at_the_latest() -> None:
     assert _parts(*pieces) == [("a", "f", "{"), ("text", "x"), ("b", "g", "{}")]
 
 
-def test_words_beside_calls_in_one_delta_come_first() -> None:
+def test_text_in_a_delta_with_calls_comes_first() -> None:
     delta = {"content": "hi", "reasoning_content": "hm", **call(0, "a", "f", "{}")}
     assert _parts(chunk(delta), chunk({}, "tool_calls")) == [("reasoning", "hm"), ("text", "hi"), ("a", "f", "{}")]
 
 
-def test_parallel_calls_under_one_index_are_told_apart_by_id() -> None:
+def test_parallel_calls_under_one_index_are_distinguished_by_id() -> None:
     pieces = [
         chunk(call(0, "a", "f", '{"x":1}')),
         chunk(call(0, "b", "f", '{"y"')),
@@ -273,7 +273,7 @@ def test_parallel_calls_under_one_index_are_told_apart_by_id() -> None:
     assert _parts(*pieces) == [("a", "f", '{"x":1}'), ("b", "f", '{"y":2}')]
 
 
-def test_parallel_calls_without_an_index_are_told_apart_by_id() -> None:
+def test_parallel_calls_without_an_index_are_distinguished_by_id() -> None:
     pieces = [
         chunk(call(None, "a", "f", "")),
         chunk(call(None, text='{"x":1}')),
@@ -332,7 +332,7 @@ def test_calls_under_different_indexes_need_no_ids() -> None:
     assert found[0][0] != found[1][0]
 
 
-def test_empty_argument_deltas_say_nothing() -> None:
+def test_empty_argument_deltas_give_no_events() -> None:
     found = _events(
         chunk(call(0, "a", "f")),
         chunk(call(0, text="")),
@@ -394,7 +394,7 @@ def test_legacy_function_calls_stream_too() -> None:
     assert events_of(sse(*pieces))[1] == [("call.id.invented", "/choices/0/delta/tool_calls/0")]
 
 
-def test_googles_seal_comes_with_the_call() -> None:
+def test_a_seal_of_google_is_read_with_its_call() -> None:
     piece = {
         "index": 0,
         "id": "a",
@@ -408,7 +408,7 @@ def test_googles_seal_comes_with_the_call() -> None:
 # several answers
 
 
-def test_several_answers_are_told_apart() -> None:
+def test_several_answers_are_kept_separate() -> None:
     found = _events(
         chunk({"role": "assistant", "content": "a"}),
         chunk({"role": "assistant", "content": "x"}, index=1),
@@ -440,7 +440,7 @@ def test_several_answers_are_told_apart() -> None:
     ("word", "stop"),
     [("stop", "stop"), ("length", "length"), ("content_filter", "content_filter"), ("tool_calls", "tool_calls")],
 )
-def test_why_it_ended(word: str, stop: Any) -> None:
+def test_the_stop_reason_is_read(word: str, stop: Any) -> None:
     assert _events(chunk({"content": "a"}), chunk({}, word))[-1] == Finish(Stop(stop))
 
 
@@ -466,24 +466,24 @@ def test_a_finish_may_come_without_a_delta() -> None:
     assert _events(chunk({"content": "a"}), last)[-1] == Finish(Stop("stop"))
 
 
-def test_a_terminator_may_have_a_space_behind_it() -> None:
+def test_a_terminator_may_end_with_a_space() -> None:
     stream = sse(chunk({"content": "a"}), chunk({}, "stop"), done=False) + b"data: [DONE] \n\n"
     assert events_of(stream)[0][-1] == Finish(Stop("stop"))
 
 
-def test_a_terminator_without_a_finish_ends_for_unknown_reasons() -> None:
+def test_a_terminator_without_a_finish_has_an_unknown_stop_reason() -> None:
     assert _events(chunk({"content": "a"}))[-1] == Finish(Stop("unknown"))
     assert _events(chunk(call(0, "a", "f", "{}")))[-1] == Finish(Stop("tool_calls"))
 
 
-def test_usage_may_come_with_the_finish_or_with_every_chunk() -> None:
+def test_usage_is_read_from_the_finish_or_from_every_chunk() -> None:
     usage = [{"prompt_tokens": 3, "completion_tokens": n} for n in (1, 2)]
     assert _events(chunk({"content": "a"}, usage=usage[0]), chunk({}, "stop", usage=usage[1]))[-1] == Finish(
         Stop("stop"), Usage(3, 2)
     )
 
 
-def test_nothing_is_heard_after_the_end() -> None:
+def test_nothing_is_read_after_the_end() -> None:
     stream = sse(chunk({"content": "a"}), chunk({}, "stop")) + sse(chunk({"content": "b"}))
     assert events_of(stream)[0][-1] == Finish(Stop("stop"))
 
@@ -498,13 +498,13 @@ def test_a_cut_stream_is_a_fault() -> None:
     assert _events(chunk({"content": "a"}, "stop"), chunk({"content": "b"}, index=1), done=False)[-1] == CUT
 
 
-def test_a_cut_stream_never_gives_half_a_call_that_was_held_back() -> None:
+def test_a_cut_stream_never_gives_half_of_a_delayed_call() -> None:
     found = _events(chunk(call(0, "a", "f", "{")), chunk(call(1, "b", "g", '{"x')), done=False)
     assert found == [START, PartStart(0, ToolCall("a", "f")), PartDelta(0, "{"), CUT]
 
 
 @pytest.mark.parametrize("chunks", [(), (USAGE,), ({**USAGE, "choices": None},)])
-def test_a_stream_of_nothing_is_a_fault(chunks: tuple[Any, ...]) -> None:
+def test_a_stream_without_an_answer_is_a_fault(chunks: tuple[Any, ...]) -> None:
     assert _events(*chunks)[-1] == EMPTY
 
 
@@ -529,7 +529,7 @@ def test_errors_of_other_shapes_are_faults(error: Any, fault: Fault) -> None:
 
 
 @pytest.mark.parametrize("error", [None, {}, ""])
-def test_an_empty_error_is_none(error: Any) -> None:
+def test_an_empty_error_is_ignored(error: Any) -> None:
     assert _events(chunk({"content": "a"}, "stop", error=error))[-1] == Finish(Stop("stop"))
 
 
@@ -561,10 +561,10 @@ def test_line_ends_comments_and_padding_do_not_matter(step: int) -> None:
     assert (unplaced(found), lost) == (_events(*plain), [])
 
 
-# what only this dialect knows
+# fields that only Chat has
 
 
-def test_fields_only_this_dialect_knows_are_losses_said_once() -> None:
+def test_fields_that_only_chat_has_are_reported_once() -> None:
     more = {
         "service_tier": "default",
         "system_fingerprint": "fp",
@@ -602,11 +602,11 @@ def test_fields_only_this_dialect_knows_are_losses_said_once() -> None:
     ]
 
 
-def test_logprobs_that_come_late_are_still_a_loss() -> None:
-    silent, said = chunk({"content": "a"}), chunk({"content": "b"}, "stop")
-    silent["choices"][0]["logprobs"] = None
-    said["choices"][0]["logprobs"] = {"content": [{"token": "b", "logprob": -0.5}]}
-    assert events_of(sse(silent, said))[1] == [("field.dropped", "/choices/0/logprobs")]
+def test_late_logprobs_are_a_loss() -> None:
+    without_scores, with_scores = chunk({"content": "a"}), chunk({"content": "b"}, "stop")
+    without_scores["choices"][0]["logprobs"] = None
+    with_scores["choices"][0]["logprobs"] = {"content": [{"token": "b", "logprob": -0.5}]}
+    assert events_of(sse(without_scores, with_scores))[1] == [("field.dropped", "/choices/0/logprobs")]
 
 
 def test_details_beside_a_call_are_a_sealed_thought() -> None:
@@ -634,8 +634,8 @@ def test_the_pieces_of_a_detail_are_one_thought() -> None:
     assert json.loads(seal.data) == {**entry, "text": "I see", "signature": "c2ln"}
 
 
-def test_the_id_and_the_model_of_a_late_chunk_are_those_of_the_answer() -> None:
-    """Azure's first chunk has the verdict of its filter on the prompt, and neither an id nor a model."""
+def test_the_id_and_the_model_are_read_from_the_first_chunk_that_has_them() -> None:
+    """Azure's first chunk has the filter result of the prompt, but no id and no model."""
     verdict = {"prompt_index": 0, "content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}}
     first = {"id": "", "object": "", "created": 0, "model": "", "choices": [], "prompt_filter_results": [verdict]}
     found = _events(first, chunk({"content": "Hi"}), chunk(finish="stop"))
@@ -644,14 +644,14 @@ def test_the_id_and_the_model_of_a_late_chunk_are_those_of_the_answer() -> None:
     assert losses == [("field.dropped", "/prompt_filter_results")]
 
 
-def test_a_field_that_is_empty_at_first_is_noted_when_it_is_there() -> None:
+def test_a_field_that_is_empty_at_first_is_reported_when_it_has_a_value() -> None:
     empty, full = chunk({"content": "Hi", "token_id": None}), chunk({"content": "!", "token_id": 7}, "stop")
     _, losses = events_of(sse(empty, full))
     assert losses == [("field.dropped", "/choices/0/delta/token_id")]
 
 
-def test_fields_of_the_last_chunk_are_noted() -> None:
-    """Groq names the tier beside the usage."""
+def test_fields_of_the_last_chunk_are_reported() -> None:
+    """Groq sends the tier in the chunk with the usage."""
     last = {
         **USAGE,
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},

@@ -1,4 +1,4 @@
-"""Events to Chat streams: one role chunk an answer, one finish, usage where it was asked for, the terminator."""
+"""Chat streams are written: for each answer one role chunk and one finish; requested usage; the terminator."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def test_a_stream_is_written() -> None:
     )
 
 
-@pytest.mark.parametrize(("asked", "told"), [(True, True), (False, False), (None, False)])
-def test_usage_is_told_when_it_was_asked_for(asked: bool | None, told: bool) -> None:
-    request = Request((), settings=Settings(stream_usage=asked))
+@pytest.mark.parametrize(("requested", "sent"), [(True, True), (False, False), (None, False)])
+def test_usage_is_sent_if_it_was_requested(requested: bool | None, sent: bool) -> None:
+    request = Request((), settings=Settings(stream_usage=requested))
     chunks, _ = _chunks([START, Finish(Stop("stop"), Usage(3, 4))], answers=request)
-    assert [chunk["choices"] for chunk in chunks[:-1]].count([]) == told
-    assert all(("usage" in chunk) == told for chunk in chunks[:-1])
-    assert [chunk["usage"] for chunk in chunks[:2] if "usage" in chunk] == [None] * (2 if told else 0)
+    assert [chunk["choices"] for chunk in chunks[:-1]].count([]) == sent
+    assert all(("usage" in chunk) == sent for chunk in chunks[:-1])
+    assert [chunk["usage"] for chunk in chunks[:2] if "usage" in chunk] == [None] * (2 if sent else 0)
 
 
 def test_thinking_and_refusals_have_their_own_fields() -> None:
@@ -223,13 +223,15 @@ def test_every_answer_has_its_role_and_its_finish() -> None:
         ((Text("a"),), Stop("pause"), "stop", [("stop.approximated", "")]),
     ],
 )
-def test_why_it_ended(parts: tuple[Part, ...], stop: Stop, word: str, lost: list[tuple[str, str]]) -> None:
+def test_the_stop_reason_is_written(
+    parts: tuple[Part, ...], stop: Stop, word: str, lost: list[tuple[str, str]]
+) -> None:
     chunks, found = _chunks(unfold(Response(parts, stop, "c1", "m", 7)))
     assert chunks[-2]["choices"][0]["finish_reason"] == word
     assert found == lost
 
 
-def test_what_is_not_known_is_passed_in_or_made() -> None:
+def test_unknown_values_are_given_by_the_caller_or_invented() -> None:
     chunks, lost = _chunks([Start(), Finish(Stop("stop"))], created=5, model="asked")
     assert {(chunk["id"], chunk["created"], chunk["model"]) for chunk in chunks[:-1]} == {
         (hashed(":5", "chatcmpl-"), 5, "asked")
@@ -262,7 +264,7 @@ RESPONSE = Response(
 )
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_a_written_stream_is_read_back() -> None:
     written, lost = stream_of(unfold(RESPONSE))
     assert lost == []
     assert fold(unplaced(events_of(written)[0])) == RESPONSE

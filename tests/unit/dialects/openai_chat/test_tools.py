@@ -1,4 +1,4 @@
-"""Chat declarations and choices: function and custom tools, legacy functions, names, schemas, every tool choice."""
+"""Chat tools and choices: function and custom tools, legacy functions, names, schemas, and every tool choice."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_an_unknown_tool_is_kept_whole() -> None:
     assert lost == []
 
 
-def test_a_tool_that_is_no_tool_is_kept_whole() -> None:
+def test_a_declaration_that_is_no_tool_is_kept_whole() -> None:
     body = [{"functionDeclarations": [{"name": "f"}]}, {"type": "function", "x": 1}]
     tools, lost = _read(body)
     assert [tool.dialect for tool in tools if isinstance(tool, HostedTool)] == [CHAT, CHAT]
@@ -150,7 +150,7 @@ def test_custom_tools_are_written() -> None:
     )
 
 
-def test_what_has_no_place_on_a_tool_is_a_loss() -> None:
+def test_fields_without_a_place_on_a_tool_are_losses() -> None:
     tool = Tool("f", deferred=True, output_schema="{}", cache="1h", at=("tools", 3))
     written, lost, _ = _write(tool)
     assert written == [{"type": "function", "function": {"name": "f"}}]
@@ -161,19 +161,19 @@ def test_what_has_no_place_on_a_tool_is_a_loss() -> None:
     ]
 
 
-def test_hosted_tools_go_back_to_their_own_dialect_only() -> None:
+def test_hosted_tools_are_written_only_in_their_own_dialect() -> None:
     own = HostedTool(CHAT, "mcp", Raw(b'{"type":"mcp"}'), ("tools", 0))
     other = HostedTool("anthropic", "web_search_20250305", Raw(b"{}"), ("tools", 1))
     assert _write(own, other)[:2] == ([{"type": "mcp"}], [("tool.hosted.dropped", "/tools/1")])
 
 
-def test_no_tools_are_left_when_all_were_hosted() -> None:
+def test_without_functions_no_tools_are_written() -> None:
     hosted = HostedTool("anthropic", "web_search_20250305", Raw(b"{}"), ("tools", 0))
     written, lost = write(Request(ASKED, tools=(hosted,)))
     assert (sorted(written), lost) == (["messages", "model"], [("tool.hosted.dropped", "/tools/0")])
 
 
-def test_names_that_are_illegal_here_are_replaced() -> None:
+def test_illegal_names_are_replaced() -> None:
     written, lost, context = _write(
         Tool("get", namespace="crm"), Tool("a.b", at=("tools", 1)), Tool("p.q", custom=True)
     )
@@ -196,7 +196,7 @@ def test_a_loose_schema_must_have_an_object_at_its_root() -> None:
     assert lost == [("schema.invalid", "/tools/0/input_schema")]
 
 
-def test_a_loose_schema_is_left_alone_below_its_root() -> None:
+def test_a_loose_schema_is_unchanged_below_its_root() -> None:
     schema = '{"type":"object","properties":{"a":{"oneOf":[{"const":1}],"x-new":true}}}'
     written, lost, _ = _write(Tool("f", schema=schema, strict=False))
     assert written[0]["function"]["parameters"] == msgspec.json.decode(schema)
@@ -272,7 +272,7 @@ def test_a_choice_is_written(wire: Any, choice: Choice) -> None:
     assert ("choice.dropped", "") not in lost
 
 
-def test_mistrals_any_is_required() -> None:
+def test_the_choice_any_of_mistral_is_required() -> None:
     assert _choice("any") == (Choice("required", at=("tool_choice",)), [])
 
 
@@ -286,9 +286,9 @@ def test_an_unknown_choice_is_kept(wire: Any) -> None:
 
 
 def test_a_choice_in_the_legacy_field_is_read() -> None:
-    for said in ("auto", "none"):
-        request, _ = read({"model": "m", "messages": [], "function_call": said})
-        assert request.choice == Choice(said, at=("function_call",))  # type: ignore[arg-type]
+    for mode_word in ("auto", "none"):
+        request, _ = read({"model": "m", "messages": [], "function_call": mode_word})
+        assert request.choice == Choice(mode_word, at=("function_call",))  # type: ignore[arg-type]
 
 
 def test_a_tool_in_a_namespace_is_chosen_by_the_name_that_is_sent() -> None:
@@ -297,13 +297,13 @@ def test_a_tool_in_a_namespace_is_chosen_by_the_name_that_is_sent() -> None:
 
 
 @pytest.mark.parametrize("mode", ["one", "required"])
-def test_a_choice_of_a_tool_that_is_not_there_is_a_loss(mode: Any) -> None:
+def test_a_choice_of_an_undeclared_tool_is_a_loss(mode: Any) -> None:
     written, lost = write(Request(ASKED, tools=TOOLS, choice=Choice(mode, ("web_search",), at=("tool_choice",))))
     assert "tool_choice" not in written
     assert ("choice.dropped", "/tool_choice") in lost
 
 
-def test_a_subset_loses_only_the_tools_that_are_not_there() -> None:
+def test_a_subset_loses_only_undeclared_tools() -> None:
     written, lost = write(Request(ASKED, tools=TOOLS, choice=Choice("auto", ("f", "gone"), at=("c",))))
     assert written["tool_choice"] == {
         "type": "allowed_tools",
@@ -326,7 +326,7 @@ def test_a_choice_without_tools_is_not_written(mode: Any, lost: list[tuple[str, 
     assert found == lost
 
 
-def test_within_this_dialect_a_choice_stays_as_it_is() -> None:
+def test_within_the_dialect_a_choice_is_unchanged() -> None:
     for wire in ("none", {"type": "function", "function": {"name": "gone"}}):
         request, _ = read({"model": "m", "messages": [], "tool_choice": wire})
         assert write(request, source=CHAT)[0]["tool_choice"] == wire

@@ -1,4 +1,4 @@
-"""Requests with a few unknown fields are decoded alike on the short way and on the way that takes the body apart."""
+"""Two ways of decoding give the same result for unknown fields: the short way, and the way that splits the body."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WHOLE = Admitter[wire.HostRequest](wire.NAME, wire.HostRequest)
         b'{"messages":[{"role":"assistant","content":"a","prefix":true}],"grammar":"","messages":[]}',
     ],
 )
-def test_both_ways_agree(body: bytes) -> None:
+def test_both_ways_of_decoding_give_the_same_result(body: bytes) -> None:
     one, other = wire.REQUEST.admit(body), WHOLE.admit(body)
     assert one == other
     assert [*one[1]] == [*other[1]]
@@ -40,7 +40,7 @@ def test_an_unknown_part_beside_an_unknown_field_is_kept_whole() -> None:
 
 
 @pytest.mark.parametrize("beside", [b"", b'"odd":1,'])
-def test_of_two_switches_that_contradict_each_other_the_first_counts(beside: bytes) -> None:
+def test_the_first_of_two_contradicting_switches_counts(beside: bytes) -> None:
     on, off = b'"enable_thinking":true', b'"thinking":{"type":"disabled"}'
     efforts = {}
     for first, second in ((on, off), (off, on)):

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: documents in and out, streams, and the losses on the way."""
+"""Helpers for the tests of this folder: documents and streams are read and written; the losses are returned."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ SUMMARY = {"type": "reasoning.summary", "summary": "Thought", "format": "openai-
 
 
 def losses(context: Context, source: str = NAME) -> Losses:
-    """(code, path) of every loss, as a translation would report them."""
+    """(code, path) of every loss, as a translation reports it."""
     if source not in get(context.target).kin:
         context.settle(get(source).noise)
     return [(loss.code, loss.path) for loss in context.losses.all()]
 
 
-def asked(*messages: Any, **fields: Any) -> dict[str, Any]:
+def chat_request(*messages: Any, **fields: Any) -> dict[str, Any]:
     return {"model": "m", "messages": list(messages), **fields}
 
 
@@ -60,13 +60,13 @@ def write(
     return msgspec.json.decode(body), losses(context, source)
 
 
-def again(body: Any) -> Any:
-    """The request read and written in its own dialect."""
+def round_trip(body: Any) -> Any:
+    """The request, read and written in the same dialect."""
     context = Context(NAME, NAME)
     return msgspec.json.decode(DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), context), context))
 
 
-def answered(message: Any, **choice: Any) -> dict[str, Any]:
+def chat_answer(message: Any, **choice: Any) -> dict[str, Any]:
     whole = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop", **choice}
     return {"id": "gen-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [whole]}
 
@@ -102,7 +102,7 @@ def stream(*frames: bytes, target: str = "anthropic") -> tuple[list[Event], Loss
 
 
 def send(events: Iterable[Event], source: str = "anthropic") -> tuple[list[Any], Losses]:
-    """The frames written for events, decoded; what is no JSON as its text."""
+    """The decoded frames that are written for the events. A frame that is no JSON is a text."""
     context = Context(source, NAME)
     writer = DIALECT.writer(context)
     raw = b"".join([writer.send(event) for event in events]) + writer.close()

@@ -1,4 +1,4 @@
-"""What tells a document of OpenRouter from one of Chat."""
+"""Evidence that a document is an OpenRouter document, and not a Chat document."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ USER = {"role": "user", "content": "Hi"}
         {"error": {"code": 429, "message": "m"}},
     ],
 )
-def test_own_marks(document: dict[str, object]) -> None:
+def test_fields_of_openrouter_are_evidence(document: dict[str, object]) -> None:
     found, reasons = dragoman.detect(document)
     assert found == "openrouter"
     assert reasons
@@ -39,5 +39,5 @@ def test_own_marks(document: dict[str, object]) -> None:
         {"input": [USER], "reasoning": {"effort": "low"}},
     ],
 )
-def test_chats_own_documents_give_no_evidence(document: dict[str, object]) -> None:
+def test_documents_of_chat_give_no_evidence(document: dict[str, object]) -> None:
     assert DIALECT.evidence(document) == []

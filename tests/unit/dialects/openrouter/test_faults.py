@@ -1,4 +1,4 @@
-"""Faults of OpenRouter: the type decides, then the code; statuses of its own."""
+"""OpenRouter faults: the type decides the kind, then the code. OpenRouter has its own statuses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def fault(error: object, status: int = 0, **headers: str) -> Fault:
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "kind", "own"),
+    ("error", "status", "kind", "fault_status"),
     [
         ({"code": 401, "message": "m"}, 401, "auth", 401),
         ({"code": 402, "message": "m"}, 402, "billing", 402),
@@ -37,12 +37,12 @@ def fault(error: object, status: int = 0, **headers: str) -> Fault:
         ({"message": "m"}, 0, "server", 500),
     ],
 )
-def test_kinds(error: object, status: int, kind: str, own: int) -> None:
+def test_kinds(error: object, status: int, kind: str, fault_status: int) -> None:
     found = fault(error, status)
-    assert (found.kind, found.status) == (kind, own)
+    assert (found.kind, found.status) == (kind, fault_status)
 
 
-def test_what_a_provider_called_it_is_the_code() -> None:
+def test_the_code_of_the_provider_is_the_code_of_the_fault() -> None:
     error = {"code": 400, "message": "m", "metadata": {"error_type": "invalid_request", "provider_code": "bad_thing"}}
     assert fault(error, 400).code == "bad_thing"
     assert json.loads(DIALECT.write_fault(fault(error, 400))[0]) == {"error": error}
@@ -64,19 +64,19 @@ def test_every_type_of_the_page_is_known() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"error":"down"}', b'{"error":{"message":7}}', b"\xff"])
-def test_anything_a_proxy_writes_is_a_fault(body: bytes) -> None:
+def test_any_body_of_a_proxy_is_a_fault(body: bytes) -> None:
     found = DIALECT.read_fault(body, 503, {"retry-after": "7", "x-generation-id": "gen-1"})
     assert (found.kind, found.status, found.retry_after, found.request_id) == ("overloaded", 503, 7.0, "gen-1")
 
 
-def test_to_another_dialect() -> None:
+def test_a_fault_is_translated() -> None:
     body = {"error": {"code": 402, "message": "No credits", "metadata": {"x": 1}}}
     out = dragoman.translate_fault(body, status=402, source="openrouter", target="anthropic")
     assert out.json()["error"]["type"] == "billing_error"
     assert [loss.path for loss in out.losses if loss.code == "field.dropped"] == ["/error/metadata"]
 
 
-def test_attribution_is_the_clients_before_the_routes() -> None:
+def test_attribution_of_the_client_overrides_the_attribution_of_the_route() -> None:
     assert attribution() == {}
     assert attribution(referer="https://a.b", title="A") == {
         "HTTP-Referer": "https://a.b",
@@ -91,7 +91,7 @@ def test_attribution_is_the_clients_before_the_routes() -> None:
     }
 
 
-def test_a_fault_with_status_200_is_a_fault_to_the_caller() -> None:
+def test_a_fault_with_status_200_raises_an_error() -> None:
     with pytest.raises(dragoman.FaultError) as caught:
         dragoman.translate_response(
             {"error": {"code": 429, "message": "slow"}}, source="openrouter", target="anthropic"

@@ -44,7 +44,7 @@ def test_sampling_that_chat_does_not_have() -> None:
     assert lost == [("n.dropped", "")]
 
 
-def test_only_what_came_from_here_is_sent_back() -> None:
+def test_only_details_of_openrouter_are_sent_back() -> None:
     foreign = Reasoning("T", seal=Seal("anthropic", "sig"), at=("a",))
     mine = Reasoning("Need f", seal=own_seal(), at=("b",))
     turn = Turn("assistant", (foreign, mine, ToolCall("c1", "f", "{}", seal=Seal("gemini", "g"), at=("c",))))
@@ -66,21 +66,21 @@ def test_a_detail_of_another_family_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize("data", ["x", "[1]", '{"type":"other"}', '{"type":"reasoning.text"'])
-def test_a_seal_that_is_no_detail_never_gets_into_the_body(data: str) -> None:
+def test_a_seal_that_is_no_detail_is_never_written(data: str) -> None:
     turn = Turn("assistant", (Reasoning("t", seal=Seal(NAME, data), at=("b",)), Text("a")))
     body, lost = write(Request((USER, turn), "m"))
     assert body["messages"][1] == {"role": "assistant", "content": "a", "reasoning": "t"}
     assert lost == [("seal.dropped", "/b")]
 
 
-def test_words_without_a_signature_do_not_reach_claude() -> None:
+def test_thoughts_without_a_signature_are_not_sent_to_claude() -> None:
     turn = Turn("assistant", (Reasoning("t", at=("b",)), Text("a")))
     body, lost = write(Request((USER, turn), "m"), profile=Profile(seal_formats=("anthropic-", "unknown")))
     assert body["messages"][1] == {"role": "assistant", "content": "a"}
     assert lost == [("reasoning.dropped", "/b")]
 
 
-def test_media_stays_in_results_and_videos_and_documents_go() -> None:
+def test_media_stay_in_results_and_videos_and_documents_are_sent() -> None:
     result = ToolResult("c1", (Text("r"), Media("image", "image/png", "AAAA")))
     film = Media("video", "video/mp4", url="https://a.b/c.mp4")
     paper = Media("document", "application/pdf", url="https://a.b/c.pdf", name="c.pdf")
@@ -97,7 +97,7 @@ def test_media_stays_in_results_and_videos_and_documents_go() -> None:
     assert lost == []
 
 
-def test_media_in_results_is_summarised_when_asked() -> None:
+def test_media_in_results_are_summarised_on_request() -> None:
     result = ToolResult("c1", (Media("image", "image/png", "AAAA", at=("x",)),))
     turns = (USER, Turn("assistant", (ToolCall("c1", "f", "{}"),)), Turn("tool", (result,)))
     body, lost = write(Request(turns, "m"), binary="summarise")
@@ -105,7 +105,7 @@ def test_media_in_results_is_summarised_when_asked() -> None:
     assert lost == [("media.summarised", "/x")]
 
 
-def test_cache_marks_are_anthropics() -> None:
+def test_cache_marks_have_the_form_of_anthropic() -> None:
     turns = (
         Turn("user", (Text("Hi", cache="12h", at=("u",)),)),
         Turn("assistant", (ToolCall("c1", "f", "{}"),)),
@@ -141,14 +141,14 @@ def test_custom_tools_are_wrapped_and_subsets_are_filtered() -> None:
     }
 
 
-def test_what_only_chat_has_is_left_out_and_said() -> None:
+def test_fields_that_only_chat_has_are_left_out_and_reported() -> None:
     fields = {name: json_text.raw(1) for name in ("store", "web_search_options", "logit_bias")}
     body, lost = write(Request((USER,), "m", extra={CHAT: fields}), source=CHAT)
     assert body == {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "logit_bias": 1}
     assert lost == [("field.dropped", "/store"), ("field.dropped", "/web_search_options")]
 
 
-def test_the_crossing_says_whose_document_it_is_afterwards() -> None:
+def test_the_context_keeps_its_source_after_writing() -> None:
     from dragoman.context import Context
     from dragoman.dialects.openrouter import DIALECT
 

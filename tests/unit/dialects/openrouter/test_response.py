@@ -1,4 +1,4 @@
-"""Answers of OpenRouter, read and written: details, images, costs, how it ended."""
+"""OpenRouter answers are read and written: details, images, costs and stop reasons."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.unit.dialects.openrouter.helpers import (
     ENCRYPTED,
     NAME,
     SIGNED,
-    answered,
     call,
+    chat_answer,
     read_answer,
     write_answer,
 )
 
 
-def again(body: object) -> object:
+def round_trip(body: object) -> object:
     context = Context(NAME, NAME)
     response = DIALECT.read_response(msgspec.json.encode(body), context)
     return msgspec.json.decode(DIALECT.write_response(response, context))
@@ -37,9 +37,9 @@ def without_nulls(value: object) -> object:
     return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def test_details_are_sealed_thoughts_and_come_back() -> None:
+def test_details_are_sealed_thoughts_and_survive_a_round_trip() -> None:
     message = {"content": None, "reasoning": "Need f", "reasoning_details": [SIGNED, ENCRYPTED], "tool_calls": [call()]}
-    body = answered(message, finish_reason="tool_calls", native_finish_reason="tool_use")
+    body = chat_answer(message, finish_reason="tool_calls", native_finish_reason="tool_use")
     body |= {
         "provider": "Anthropic",
         "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7, "cost": 0.1},
@@ -64,10 +64,10 @@ def test_details_are_sealed_thoughts_and_come_back() -> None:
         ("field.dropped", "/choices/0/native_finish_reason"),
         ("field.dropped", "/usage/cost"),
     ]
-    assert without_nulls(again(body)) == without_nulls(body)
+    assert without_nulls(round_trip(body)) == without_nulls(body)
 
 
-def test_a_foreign_seal_is_packed_into_a_slot_and_comes_back() -> None:
+def test_a_foreign_seal_is_packed_into_a_slot_and_read_back() -> None:
     signed, hidden, on_call = (
         Seal("anthropic", "sig", "", "c"),
         Seal("anthropic", "red", "redacted"),
@@ -108,7 +108,7 @@ def test_a_foreign_seal_is_packed_into_a_slot_and_comes_back() -> None:
     assert back[-1].seal == on_call
 
 
-def test_images_stand_beside_the_text() -> None:
+def test_images_have_a_field_beside_the_text() -> None:
     picture = Media("image", "image/png", "AAAA")
     body, lost = write_answer(Response((Text("a"), picture), Stop("stop"), "i", "m"))
     message = body["choices"][0]["message"]
@@ -122,16 +122,16 @@ def test_images_stand_beside_the_text() -> None:
 @pytest.mark.parametrize("native", ["length", "max_tokens", "MAX_TOKENS", "max_output_tokens"])
 def test_a_call_cut_by_the_limit_ends_with_length(native: str) -> None:
     message = {"tool_calls": [call(arguments='{"a":"b')]}
-    body = answered(message, finish_reason="tool_calls", native_finish_reason=native)
+    body = chat_answer(message, finish_reason="tool_calls", native_finish_reason=native)
     assert read_answer(body)[0].stop.reason == "length"
-    assert without_nulls(again(body)) == without_nulls(body)
+    assert without_nulls(round_trip(body)) == without_nulls(body)
 
 
-def test_an_error_beside_a_choice_is_how_it_ended() -> None:
-    body = answered({"content": "par"}, finish_reason="error", error={"code": 502, "message": "gone"})
+def test_an_error_in_a_choice_is_the_stop_reason() -> None:
+    body = chat_answer({"content": "par"}, finish_reason="error", error={"code": 502, "message": "gone"})
     response, _ = read_answer(body)
     assert (response.stop.reason, response.stop.detail) == ("error", "gone")
-    assert without_nulls(again(body)) == without_nulls(body)
+    assert without_nulls(round_trip(body)) == without_nulls(body)
     written, lost = write_answer(Response((Text("a"),), Stop("error"), "i", "m"))
     assert (written["choices"][0]["finish_reason"], lost) == ("error", [])
 
@@ -144,8 +144,8 @@ def test_a_fault_with_status_200_is_no_answer(body: object) -> None:
         DIALECT.read_response(msgspec.json.encode(body), Context(NAME, "anthropic"))
 
 
-def test_to_chat_only_what_it_knows() -> None:
-    body = answered({"content": "a", "x": 1}, native_finish_reason="stop") | {"provider": "P", "service_tier": "odd"}
+def test_chat_gets_only_fields_that_chat_has() -> None:
+    body = chat_answer({"content": "a", "x": 1}, native_finish_reason="stop") | {"provider": "P", "service_tier": "odd"}
     body |= {"system_fingerprint": "fp"}
     out = dragoman.translate_response(body, source=NAME, target=CHAT)
     assert out.json()["system_fingerprint"] == "fp"
@@ -157,7 +157,7 @@ def test_to_chat_only_what_it_knows() -> None:
     }
 
 
-def test_from_chat_words_and_figures_it_has_not() -> None:
+def test_unknown_reasons_and_usage_fields_of_chat_are_reported() -> None:
     details = {"text_tokens": 3, "audio_tokens": 2}
     usage = {"prompt_tokens": 5, "completion_tokens": 1, "total_tokens": 6, "prompt_tokens_details": details}
     message = {"role": "assistant", "content": "a"}
@@ -169,18 +169,18 @@ def test_from_chat_words_and_figures_it_has_not() -> None:
     assert {loss.code for loss in out.losses} == {"stop.approximated", "field.dropped"}
 
 
-def test_an_assistants_message_by_itself_is_an_answer() -> None:
+def test_a_message_of_the_assistant_is_an_answer() -> None:
     message = {"role": "assistant", "content": "a", "reasoning_details": [SIGNED]}
     response, _ = read_answer(message)
     assert [type(part) for part in response.parts] == [Reasoning, Text]
 
 
-def test_usage_without_own_figures_is_chats() -> None:
+def test_usage_without_fields_of_openrouter_is_usage_of_chat() -> None:
     body, _ = write_answer(Response((Text("a"),), Stop("stop"), "i", "m", usage=Usage(3, 4)))
     assert body["usage"] == {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
 
 
-def test_a_continuation_echoes_the_details_whoever_sealed_them() -> None:
+def test_a_continuation_repeats_all_details_whatever_their_origin() -> None:
     packed = {
         "type": "reasoning.encrypted",
         "data": seals.pack(Seal("gemini", "g")),
@@ -188,6 +188,6 @@ def test_a_continuation_echoes_the_details_whoever_sealed_them() -> None:
         "index": 1,
     }
     message = {"content": None, "reasoning_details": [SIGNED, packed], "tool_calls": [call()]}
-    turns = dragoman.tool_results(answered(message, finish_reason="tool_calls"), ["done"], dialect=NAME)
+    turns = dragoman.tool_results(chat_answer(message, finish_reason="tool_calls"), ["done"], dialect=NAME)
     assert turns[0]["reasoning_details"] == [SIGNED, packed]
     assert turns[1] == {"role": "tool", "tool_call_id": "call_1", "content": "done"}

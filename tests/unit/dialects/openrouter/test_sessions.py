@@ -1,4 +1,4 @@
-"""A tool loop with an OpenRouter upstream: what the client of another dialect echoes brings the details back whole."""
+"""A tool loop with an OpenRouter upstream: a client of any dialect returns the reasoning details completely."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from tests.unit.dialects.openrouter.helpers import ENCRYPTED, NAME, SIGNED, answered, call
+from tests.unit.dialects.openrouter.helpers import ENCRYPTED, NAME, SIGNED, call, chat_answer
 
 MODEL = "anthropic/claude-sonnet-4.5"
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
@@ -17,22 +17,22 @@ FIELDS = {"anthropic": "messages", "openai-responses": "input", NAME: "messages"
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-responses", NAME])
 @pytest.mark.parametrize("padding", [0, 100_000])
-def test_details_come_back_by_every_client_that_echoes(client: str, padding: int) -> None:
+def test_every_client_returns_the_details(client: str, padding: int) -> None:
     signed = {**SIGNED, "signature": "c2ln" + "A" * padding}
     hidden: dict[str, Any] = {**ENCRYPTED, "format": "anthropic-claude-v1", "index": 1}
     message = {"content": None, "reasoning": "Need f", "reasoning_details": [signed, hidden], "tool_calls": [call()]}
-    question = dragoman.translate_request(ASKED, source=NAME, target=client).json()
-    there = dragoman.translate_request(question, source=client, target=NAME, model=MODEL)
-    answer = answered(message, finish_reason="tool_calls") | {"model": MODEL}
-    shown = dragoman.translate_response(answer, source=NAME, target=client, answers=there)
-    question[FIELDS[client]] += dragoman.tool_results(shown.body, ["done"], dialect=client)
-    back = dragoman.translate_request(question, source=client, target=NAME, model=MODEL)
+    client_request = dragoman.translate_request(ASKED, source=NAME, target=client).json()
+    translated = dragoman.translate_request(client_request, source=client, target=NAME, model=MODEL)
+    answer = chat_answer(message, finish_reason="tool_calls") | {"model": MODEL}
+    shown = dragoman.translate_response(answer, source=NAME, target=client, answers=translated)
+    client_request[FIELDS[client]] += dragoman.tool_results(shown.body, ["done"], dialect=client)
+    back = dragoman.translate_request(client_request, source=client, target=NAME, model=MODEL)
     assistant = next(one for one in back.json()["messages"] if one["role"] == "assistant")
     assert assistant["reasoning_details"] == [signed, hidden]
 
 
 @pytest.mark.parametrize("upstream", ["anthropic", "gemini", "openai-responses"])
-def test_details_never_reach_another_upstream(upstream: str) -> None:
+def test_details_are_never_sent_to_another_upstream(upstream: str) -> None:
     message = {"role": "assistant", "content": None, "reasoning_details": [SIGNED], "tool_calls": [call()]}
     result = {"role": "tool", "tool_call_id": "call_1", "content": "done"}
     body = {**ASKED, "messages": [*ASKED["messages"], message, result]}  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Streams of OpenRouter, read and written: comments, details in pieces, errors, the end."""
+"""OpenRouter streams are read and written: comments, details in pieces, errors and the end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WHOLE = Seal(
 )
 
 
-def test_the_deltas_of_a_detail_are_one_thought_and_its_seal_the_whole_detail() -> None:
+def test_the_deltas_of_a_detail_are_one_thought_with_the_detail_as_seal() -> None:
     events, _ = stream(*THINKING)
     assert unplaced(events) == [
         Start("gen-1", "m", 1),
@@ -61,7 +61,7 @@ def test_any_chunking_gives_the_same_events() -> None:
         assert stream(*[raw[i : i + size] for i in range(0, len(raw), size)])[0] == whole
 
 
-def test_written_again_it_says_the_same() -> None:
+def test_a_stream_survives_a_round_trip() -> None:
     events, _ = stream(*THINKING)
     frames, lost = send(events, source=NAME)
     assert lost == []
@@ -89,7 +89,7 @@ def test_another_type_or_index_is_another_detail() -> None:
     ]
 
 
-def test_a_detail_in_the_middle_of_a_call_waits_for_its_end() -> None:
+def test_a_detail_within_a_call_is_read_after_the_call() -> None:
     piece = {"index": 0, "id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":'}}
     rest = {"index": 0, "function": {"arguments": "1}"}}
     frames = (chunk({"tool_calls": [piece]}), chunk({"reasoning_details": [ENCRYPTED]}), chunk({"tool_calls": [rest]}))
@@ -106,7 +106,7 @@ def test_reasoning_without_details_is_a_thought_without_a_seal() -> None:
     assert answer.parts == (Reasoning("Hmm"), Text("a"))
 
 
-def test_images_and_unknown_details_come_whole() -> None:
+def test_images_and_unknown_details_are_read_whole() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     answer = fold(
         stream(chunk({"reasoning_details": [{"type": "x"}], "images": [picture]}), chunk({}, "stop"), DONE)[0]
@@ -132,7 +132,7 @@ def test_a_call_cut_by_the_limit_ends_with_length() -> None:
     assert events[-1].stop.reason == "length"
 
 
-def test_own_fields_are_reported_once() -> None:
+def test_fields_of_openrouter_are_reported_once() -> None:
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2, "cost": 0.1, "is_byok": False}
     frames = [chunk({"content": "a"}, provider="P", x=1)] * 3
     for target in ("anthropic", CHAT):
@@ -146,7 +146,7 @@ def test_own_fields_are_reported_once() -> None:
         ]
 
 
-def test_a_foreign_thought_is_said_in_both_fields_and_its_seal_comes_last() -> None:
+def test_a_foreign_thought_is_written_in_both_fields_with_its_seal_last() -> None:
     seal = Seal("anthropic", "sig")
     events = [
         Start("i", "m", 1),
@@ -173,7 +173,7 @@ def test_a_foreign_thought_is_said_in_both_fields_and_its_seal_comes_last() -> N
     assert (frames[-1], lost) == ("[DONE]", [])
 
 
-def test_a_custom_call_is_wrapped_as_it_comes() -> None:
+def test_a_custom_call_is_wrapped_piece_by_piece() -> None:
     events = [
         Start("i", "m", 1),
         PartStart(0, ToolCall("c1", "f", custom=True)),
@@ -188,7 +188,7 @@ def test_a_custom_call_is_wrapped_as_it_comes() -> None:
     assert lost == [("call.custom.wrapped", "")]
 
 
-def test_a_fault_stands_in_a_chunk_and_nothing_follows() -> None:
+def test_a_fault_is_written_in_the_last_chunk() -> None:
     for events in ([Start("i", "m", 1), PartStart(0, Text("")), PartDelta(0, "a")], []):
         frames, _ = send([*events, Fault("rate_limit", "slow", 429)])
         last = frames[-1]

@@ -1,4 +1,4 @@
-"""Tools of OpenRouter: its server tools, cache marks, deferred loading, choices."""
+"""OpenRouter tools: server tools, cache marks, deferred loading and choices."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from dragoman.canon.tools import Choice, HostedTool, Tool
 from dragoman.codec import json_text
 from dragoman.context import Context
 from dragoman.dialects.openrouter import DIALECT
-from tests.unit.dialects.openrouter.helpers import CHAT, NAME, again, asked, losses, read
+from tests.unit.dialects.openrouter.helpers import CHAT, NAME, chat_request, losses, read, round_trip
 
 SEARCH = {"type": "openrouter:web_search", "parameters": {"max_uses": 1}}
 FUNCTION = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
 USER = {"role": "user", "content": "Hi"}
 
 
-def test_server_tools_are_its_own() -> None:
-    request, _ = read(asked(USER, tools=[SEARCH, FUNCTION]), target="ollama")
+def test_server_tools_exist_only_in_openrouter() -> None:
+    request, _ = read(chat_request(USER, tools=[SEARCH, FUNCTION]), target="ollama")
     assert request.tools[0] == HostedTool(NAME, "openrouter:web_search", json_text.raw(SEARCH), ("tools", 0))
-    assert again(asked(USER, tools=[SEARCH, FUNCTION]))["tools"] == [SEARCH, FUNCTION]
+    assert round_trip(chat_request(USER, tools=[SEARCH, FUNCTION]))["tools"] == [SEARCH, FUNCTION]
 
 
 def test_deferred_tools_are_deferred_everywhere() -> None:
     late = {**FUNCTION, "defer_loading": True}
     inside = {"type": "function", "function": {**FUNCTION["function"], "name": "g", "defer_loading": True}}  # type: ignore[dict-item]
-    request, lost = read(asked(USER, tools=[late, inside]))
+    request, lost = read(chat_request(USER, tools=[late, inside]))
     assert [tool.deferred for tool in request.tools if isinstance(tool, Tool)] == [True, True]
     assert lost == []
-    assert again(asked(USER, tools=[late, inside]))["tools"] == [late, inside]
+    assert round_trip(chat_request(USER, tools=[late, inside]))["tools"] == [late, inside]
     context = Context("anthropic", NAME)
     written = json_text.decode(DIALECT.write_tools((Tool("f", deferred=True),), context))
     assert written == [{"type": "function", "function": {"name": "f"}, "defer_loading": True}]
@@ -71,7 +71,7 @@ def test_the_search_for_deferred_tools_is_a_field_of_the_request() -> None:
     ],
     ids=["no search", "all deferred", "forced choice", "none deferred"],
 )
-def test_tools_that_nothing_could_find_are_sent_in_full(
+def test_deferred_tools_without_a_usable_search_are_sent_in_full(
     tools: list[dict[str, object]], more: dict[str, object]
 ) -> None:
     done = _to_openrouter(tools, **more)
@@ -83,11 +83,14 @@ def test_tools_that_nothing_could_find_are_sent_in_full(
 
 
 def test_a_search_that_the_client_runs_is_no_hosted_tool() -> None:
-    own = {**CONTROL, "search": {"type": "custom", "tool_name": "find"}}
-    request, lost = read(asked(USER, tools=[FUNCTION], deferred_tools=own), target="anthropic")
+    custom_search = {**CONTROL, "search": {"type": "custom", "tool_name": "find"}}
+    request, lost = read(chat_request(USER, tools=[FUNCTION], deferred_tools=custom_search), target="anthropic")
     assert all(isinstance(tool, Tool) for tool in request.tools)
     assert ("field.dropped", "/deferred_tools") in lost
-    assert again(asked(USER, tools=[FUNCTION], deferred_tools=own))["deferred_tools"] == own
+    assert (
+        round_trip(chat_request(USER, tools=[FUNCTION], deferred_tools=custom_search))["deferred_tools"]
+        == custom_search
+    )
 
 
 def test_declarations_alone_have_no_field_for_the_search() -> None:
@@ -97,25 +100,25 @@ def test_declarations_alone_have_no_field_for_the_search() -> None:
     assert {"tool.hosted.dropped", "tool.deferred.expanded"} <= {loss.code for loss in done.losses}
 
 
-def test_a_choice_of_a_server_tool_comes_back_and_is_lost_elsewhere() -> None:
-    body = asked(USER, tools=[SEARCH], tool_choice={"type": "openrouter:datetime"})
+def test_a_choice_of_a_server_tool_is_kept_and_lost_in_other_dialects() -> None:
+    body = chat_request(USER, tools=[SEARCH], tool_choice={"type": "openrouter:datetime"})
     request, lost = read(body, CHAT)
     assert request.choice == Choice(
         "auto", extra={NAME: {"tool_choice": json_text.raw(body["tool_choice"])}}, at=("tool_choice",)
     )
     assert ("choice.dropped", "/tool_choice") in lost
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_a_choice_of_a_server_tool_that_others_have_is_kept_for_them() -> None:
-    body = asked(USER, tools=[SEARCH], tool_choice={"type": "openrouter:web_search"})
+def test_a_choice_of_a_common_server_tool_is_kept_for_other_dialects() -> None:
+    body = chat_request(USER, tools=[SEARCH], tool_choice={"type": "openrouter:web_search"})
     request, lost = read(body, CHAT)
     assert request.choice == Choice("one", ("openrouter:web_search",), at=("tool_choice",), hosted=True)
     assert "choice.dropped" not in [code for code, _ in lost]
-    assert again(body) == body
+    assert round_trip(body) == body
 
 
-def test_declarations_alone() -> None:
+def test_declarations_without_a_request() -> None:
     tools = dragoman.translate_tools([FUNCTION], source=NAME, target="anthropic").json()
     assert [tool["name"] for tool in tools] == ["f"]
     back = dragoman.translate_tools(tools, source="anthropic", target=NAME)

@@ -1,4 +1,4 @@
-"""From Chat to OpenRouter: what OpenRouter does not know is left out and reported."""
+"""Chat requests for OpenRouter: unknown fields are left out and reported."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ def test_fields_of_messages_and_calls() -> None:
     result = {"role": "tool", "tool_call_id": "call_1", "name": "f", "content": "r", "bar": None}
     body = {"model": "m", "messages": [{"role": "user", "content": "a", "name": "n", "foo": 1}, assistant, result]}
     done = dragoman.translate_request(body, source="openai-chat", target="openrouter")
-    asked, called, answered = done.json()["messages"]
-    assert asked == {"role": "user", "content": "a", "name": "n"}
-    assert called.keys() == {"role", "content", "tool_calls"}
-    assert called["tool_calls"] == [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
-    assert answered == {"role": "tool", "tool_call_id": "call_1", "content": "r"}
+    user, assistant_out, tool = done.json()["messages"]
+    assert user == {"role": "user", "content": "a", "name": "n"}
+    assert assistant_out.keys() == {"role", "content", "tool_calls"}
+    assert assistant_out["tool_calls"] == [
+        {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    ]
+    assert tool == {"role": "tool", "tool_call_id": "call_1", "content": "r"}
     assert sorted([loss.path for loss in done.losses]) == [
         "/messages/0/foo",
         "/messages/1/prefix",
@@ -59,7 +61,7 @@ def test_kinds_of_parts() -> None:
     assert sorted(lost) == [("field.dropped", "/messages/0/content/0/foo"), ("part.dropped", "/messages/0/content/1")]
 
 
-def test_an_effort_that_the_schema_does_not_have() -> None:
+def test_an_effort_that_the_schema_lacks() -> None:
     assert _crossed(reasoning_effort="low")[0]["reasoning"] == {"effort": "low"}
     out, lost = _crossed(reasoning_effort="default")
     assert "reasoning" not in out
@@ -79,14 +81,14 @@ DOCUMENT = {"type": "document_url", "document_url": "https://e.com/a.pdf", "docu
         ("openai-chat", '"document_url":"https://e.com/a.pdf"'),
     ],
 )
-def test_a_document_of_mistrals_is_a_document(target: str, written: str) -> None:
+def test_a_document_of_mistral_is_translated(target: str, written: str) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": [DOCUMENT]}]}
     done = dragoman.translate_request(body, source="openai-chat", target=target)
     assert written in done.body.decode().replace(": ", ":").replace(", ", ",")
 
 
-def test_a_cost_that_is_a_table_and_sound_that_is_null() -> None:
-    """Recorded: Perplexity's costs, and vLLM's `audio`."""
+def test_costs_as_a_table_and_null_audio() -> None:
+    """The costs are recorded from Perplexity, and the `audio` from vLLM."""
     message = {"role": "assistant", "content": "ok", "audio": None}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2, "cost": {"total_cost": 0.1}}
     choices = [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": {"reasoning_content": []}}]
