@@ -1,7 +1,7 @@
-"""The gateway itself: checks each request of a client, finds its endpoint, and has the request answered.
+"""The gateway itself: checks each request of a client, finds the endpoint, and calls the endpoint's handler.
 
-`http` owns the connections, `exchange` owns generation, `endpoints` owns all other answers. This module knows no
-dialect by name.
+`http` owns the connections, `exchange` owns generation, `endpoints` owns all other answers. This module names no
+dialect.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from .services import Services
 
 _JSON = [("content-type", "application/json")]
 _FOR_ADMINS = frozenset({"exchanges", "live", "responses", "conversations", "ready"})
-"""Verbs whose answer shows more to administrators."""
+"""Verbs whose answers contain more for administrators."""
 _NAME = re.compile(r"ex_[0-9a-f]{32}")
 _UNKNOWN = (
     "A client without a key, on another machine, sees no list of exchanges, only one exchange by its id. Set "
@@ -103,7 +103,7 @@ class Gateway:
         self._under_way = 0
         self._most_under_way = bounds.concurrent
         self._admission = object()
-        """Marks the rules of admission that the present configuration gives. Each configuration has another object."""
+        """Identifies the admission rules of the current configuration. Each configuration has a new object."""
         self.ready = True
         """False: `/readyz` answers 503, and load balancers send no more clients."""
         self.log: ExchangeLog | None = None
@@ -131,11 +131,11 @@ class Gateway:
 
     @property
     def config(self) -> Config:
-        """The configuration in use; another one after each `reload`."""
+        """The configuration in use. `reload` replaces this object."""
         return self._services.config
 
     def reload(self, config: Config) -> None:
-        """Use a new configuration for all exchanges to come. Exchanges under way keep the old configuration."""
+        """Use a new configuration for all later exchanges. Exchanges under way keep the old configuration."""
         self._identities = Identities(config, self._services.environment, self._secret)
         self._apart = apart(config)
         self._host_names = AllowedHosts(config.listen)
@@ -168,8 +168,8 @@ class Gateway:
         return [*self._services.redactor.secrets, *self._services.tokens.known()]
 
     def handle(self, request: IncomingRequest, reply: Reply) -> Awaitable[None]:
-        """Serve a request. This is no coroutine itself, because each nested coroutine costs time at every step of the
-        inner ones."""
+        """Serve a request. This function is no coroutine: each outer coroutine costs time at every step of the inner
+        coroutines."""
         known = request.known
         # A request head that was admitted under this configuration needs no second check.
         if known is not None and known.rests is self._admission:
@@ -218,14 +218,14 @@ class Gateway:
             self._log_refusal(self._table.nearest(request.path, asked), reply.status, why, request)
         elif self._admitted(call, request, reply):
             if call.verb == "generate":
-                # A request of a page, or with a key in its address, needs the steps above each time.
+                # A request of a web page needs the steps above each time; a request with a key in its address too.
                 if request.known is not None and not paged and not self._table.shows_key(request.query):
                     request.known.note, request.known.rests = (call, request.owner), self._admission
                 await self._generate(call, request, reply)
                 return
             try:
                 await self._look(call, request, reply)
-            # The client has left, so nobody can be answered.
+            # The client has closed the connection, so no answer can be sent.
             except Gone:
                 raise
             # A mistake in the gateway: answer 500 to the client, and print the traceback for the operator.
@@ -233,7 +233,7 @@ class Gateway:
                 _failed(call.dialect or self._table.usual, error, reply, self._services.redactor)
 
     def _refuse(self, dialect: str, fault: Fault, request: IncomingRequest, reply: Reply) -> None:
-        """Answer a client that is not served, and log the refusal."""
+        """Send the refusal to the client, and log the refusal."""
         reply.send(*fault_reply(dialect, fault))
         self._log_refusal(dialect, reply.status, fault.message, request)
 
@@ -243,7 +243,7 @@ class Gateway:
             self.log.refused(dialect, status, f"{request.method} {request.path}", why, request.headers, keys)
 
     def _host_refusal(self, request: IncomingRequest) -> Fault | None:
-        """Why the host that a request names is not ours, or None. The request target may name a host besides the
+        """The refusal of a request that names a foreign host, or None. The request target may name a host besides the
         header."""
         # A target in absolute form names a host besides the Host header, and outranks it (RFC 9112, 3.2.2, June 2022).
         names, target = self._host_names, request.path
@@ -254,12 +254,12 @@ class Gateway:
         return names.refusal(request.headers.get("host"), required=request.chunks)
 
     def _admitted(self, call: Call, request: IncomingRequest, reply: Reply) -> bool:
-        """Whether the client is served. A client that is not served has got its refusal."""
+        """Whether the client is served. If False, the refusal has been sent to the client."""
         if self._table.shows_key(request.query) and call.dialect in self._table.key_parameter:
             if not client_key(request.headers):
                 parameter, header = self._table.key_parameter[call.dialect]
                 request.headers = {**request.all_headers(), header: parameter_in(request.query, parameter)}
-        # Load balancers and browsers ask here before they have a key.
+        # Load balancers and browsers request these addresses before they have a key.
         if call.verb in ("health", "ready", "home"):
             return True
         client = self._identities.client(request.headers)
@@ -351,11 +351,12 @@ class Gateway:
         return not isinstance(client, Fault) and client.admin
 
     async def _show(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
-        """One exchange of a client, or the list of all its exchanges. Other workers are asked for theirs."""
+        """One exchange of a client, or the list of all exchanges of the client, including the exchanges of other
+        workers."""
         name, viewer = call.rest, EVERYBODY if request.admin else request.owner
         if not name and viewer == self._identities.nobody.owner:
             return _json(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}})
-        # The other workers are asked only for names that an exchange can have.
+        # Only a name that an exchange can have is requested from the other workers.
         if name and _NAME.fullmatch(name) is None:
             return _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
         others = await self.peers.ask(viewer, name) if self.peers is not None else []
@@ -367,12 +368,13 @@ class Gateway:
         return (200, _JSON, found_json) if found_json else _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
 
     async def _live(self, request: IncomingRequest, reply: Reply) -> None:
-        """The exchanges of a client as they pass, by the rule of `_show`. The stream ends with the configuration: keys
-        may have changed."""
+        """The exchanges of a client while they happen, to the same viewers as in `_show`. A new configuration ends the
+        stream, because keys may have changed."""
         viewer, admission = EVERYBODY if request.admin else request.owner, self._admission
         foreign = request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
         if foreign and "origin" not in request.headers:
-            # A foreign page can load this address as a picture. It reads nothing, but it would hold a place.
+            # A foreign page can load this address as a picture. The page could read nothing, but would use up one of
+            # the few streams.
             why = "another web page may not watch this gateway"
             reply.send(*_json(403, {"error": {"message": why, "type": "permission_error"}}))
         elif viewer == self._identities.nobody.owner:
@@ -409,7 +411,7 @@ class Gateway:
         if not name or name.startswith(">"):
             since = float(name[1:] or 0) if name else 0.0
             seen = [one for one in self._exchanges.all() if viewer in (EVERYBODY, one.request.owner)]
-            if name:  # another worker has a page that watches
+            if name:  # a page is connected to another worker
                 seen = [one for one in seen if one.began + (one.seconds or 0.0) >= since][-live.MOST_OF_PEER :]
             return json_text.encode([row(one, config, keys) for one in seen])
         found = self._exchanges.get(name)
@@ -420,7 +422,7 @@ class Gateway:
 
 def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> None:
     print_failure(error, hidden)
-    # The status is sent. Only a cut shows the client that the answer is not complete.
+    # The status is already sent. Only a broken connection shows the client that the answer is not complete.
     if reply.started:
         reply.cut()
         return
@@ -428,8 +430,8 @@ def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> N
 
 
 def _forgettable(body: bytes, *, apart: bool) -> bool:
-    """Whether a request neither refers to a stored response nor is to be stored, judged by a search of its bytes.
-    `apart`: clients have identities of their own."""
+    """Whether a request refers to no stored response and is not to be stored, judged by a search of the request's
+    bytes. `apart`: clients have identities of their own."""
     return (
         contains(body, b'"store":false')
         and not contains(body, b'"previous_response_id"')

@@ -1,8 +1,8 @@
 """Identity of clients: the owner of everything that the gateway keeps for a client, and whether a client may see other
 owners' data.
 
-The owner is a digest under the secret of the installation. The digest names the client's key without showing the key.
-It is the same in every worker and after a restart.
+The owner is a keyed digest of the client's key, under the secret of the installation. The digest does not reveal the
+key. The digest is the same in every worker and after a restart.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .exchange.upstream_headers_and_key import auth, client_key, key_headers
 _FORWARDED = frozenset(
     {"cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"}
 )
-"""Headers that a proxy adds when it forwards a request of another client."""
+"""Headers that a proxy adds to a forwarded request."""
 
 
 class Client(NamedTuple):
@@ -37,8 +37,8 @@ class Identities:
     """Recognises clients by the key that they show."""
 
     def __init__(self, config: Config, environment: Mapping[str, str], secret: bytes) -> None:
-        """ConfigError when the configuration demands keys and the variable is empty. An empty variable must not open
-        the gateway to everybody."""
+        """Raises ConfigError when the configuration demands keys and the variable is empty. An empty variable must not
+        open the gateway to everybody."""
         listen = config.listen
         self._secret = secret
         self._admins = [_digest(key) for key in listed(listen.admin_key_env, environment, "admin_key_env")]
@@ -51,10 +51,10 @@ class Identities:
         """The configuration has neither keys for clients nor keys for administrators."""
 
     def client(self, headers: Mapping[str, str]) -> Client | Fault:
-        """The client that sends a request with these headers, or the reason why the client is not served.
+        """The client that sends a request with these headers, or the refusal.
 
-        The server remembers a request head that was admitted, until the configuration changes. So this function does
-        not run for each request.
+        The server remembers an admitted request head until the configuration changes. So this function does not run for
+        each request.
         """
         key = client_key(headers)
         if key and (self._admins or self._keys):
@@ -133,7 +133,7 @@ def _bare(value: str) -> str:
 
 
 def _among(shown: bytes, known: Iterable[bytes]) -> bool:
-    # Compare with all keys, so that the time does not show which key is near.
+    # Compare with all keys, so that the time does not reveal which key is similar.
     return any([hmac.compare_digest(shown, one) for one in known])  # noqa: C419
 
 

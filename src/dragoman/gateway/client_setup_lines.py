@@ -1,7 +1,8 @@
 """The exact lines that point clients at a gateway: agents and SDKs, as the dialects declare them.
 
 The lines were tried with Claude Code 2.1, Codex 0.166 and Gemini CLI 0.61. Gemini CLI accepts another address for the
-Gemini API only after an interactive choice. As a client of Vertex or of Code Assist it accepts one at once.
+Gemini API only after an interactive choice. As a client of Vertex or of Code Assist, Gemini CLI accepts another address
+at once.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from .exchange.routes import Routes
 
 
 def client_lines(config: Config, base: str) -> list[tuple[str, str]]:
-    """Name of each client, and the line that points it at `base`. $KEY stands for a key where clients have to show
-    one."""
+    """The name of each client, and the line that points the client at `base`. $KEY stands for a key where clients need
+    a key."""
     key = "$KEY" if config.listen.key_env else "any"
     routes = Routes(config)
     lines = sorted([line for name in installed() for line in endpoints(name).setup], key=lambda line: line.order)

@@ -125,8 +125,7 @@ class Target(_Part, frozen=True):
     model: str = ""
     """The model's name at the upstream; "" for the name that the client sent."""
     weight: Count = 0
-    """Among the targets with a weight, one is drawn to be tried first. Targets without a weight follow in their
-    order."""
+    """One of the targets with a weight is drawn and tried first. Targets without a weight follow in their order."""
 
     @classmethod
     def from_word(cls, word: str) -> Target:
@@ -139,7 +138,7 @@ class Route(_Part, frozen=True):
     """Which models go to which upstreams, and how they are translated."""
 
     match: str
-    """The model name that the route is for; `*` stands for any characters."""
+    """The model name that the route applies to; `*` stands for any characters."""
     to: tuple[Target, ...]
     """Upstreams, tried in this order."""
     tolerance: Severity = "error"
@@ -159,8 +158,8 @@ class Route(_Part, frozen=True):
     False: such a tool is left out, with a loss."""
     same_account: bool = False
     """OpenRouter and the provider's own API (gemini, openai-responses) are used with one account and endpoint, as with
-    an own key that is given to OpenRouter. Then Google's and OpenAI's seals are valid at both. False: both refuse each
-    other's seals with 400, so each seal goes back to its origin only."""
+    an own key that is given to OpenRouter. Then the seals of Google and OpenAI are valid at OpenRouter and at the
+    provider. False: each of them refuses the other's seals with 400, so each seal goes back to its origin only."""
 
 
 class Config(_Part, frozen=True):
@@ -176,8 +175,8 @@ class Config(_Part, frozen=True):
     log: LogFormat = "text"
     """One line for each exchange on standard error: text for people, json for machines, off for none."""
     models: dict[str, WindowAndPrices] = {}
-    """Windows and prices of models by `upstream/model` (* stands for any characters), where the known ones are missing
-    or not yours. Prices are US dollars for a million tokens."""
+    """Windows and prices of models by `upstream/model` (* stands for any characters), where the known values are
+    missing or do not apply to you. Prices are US dollars for a million tokens."""
     search: SearchService | None = None
     """A web search service for the agent, for upstreams without a web search."""
     environment: bool = True
@@ -185,8 +184,7 @@ class Config(_Part, frozen=True):
 
 
 def load(path: Path | None, environment: Mapping[str, str]) -> Config:
-    """The configuration of a file and the environment, or of the environment alone. Every upstream that it names
-    exists.
+    """The configuration of a file and the environment, or of the environment alone. Every named upstream exists.
 
     ConfigError names the mistake and its place.
     """
@@ -202,8 +200,8 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Config:
 
 
 def parse_file(data: bytes, file: str) -> tuple[Config, str]:
-    """The configuration in the bytes of a file, without the environment, and their text. Routes may name upstreams that
-    only the environment has. `file` is the name for errors."""
+    """The configuration in the bytes of a file, without the environment; and the file's text. Routes may name upstreams
+    that only the environment has. `file` is the name for errors."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -212,7 +210,7 @@ def parse_file(data: bytes, file: str) -> tuple[Config, str]:
 
 
 def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
-    """The configuration in the bytes of a file, completed by the environment. Every upstream that it names exists."""
+    """The configuration in the bytes of a file, completed by the environment. Every named upstream exists."""
     config, text = parse_file(data, file)
     found = from_environment(environment)
     if config.environment:
@@ -229,14 +227,15 @@ def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
 
 
 def _with_login(name: str, upstream: Upstream, environment: Mapping[str, str]) -> Upstream:
-    """The upstream with the file of its login at Google, where it has an OAuth client and names no other file."""
+    """The upstream, completed by the file of its Google login if the upstream has an OAuth client and names no other
+    file."""
     if not upstream.client_id_env or upstream.credentials:
         return upstream
     return msgspec.structs.replace(upstream, credentials=str(google_login_file(environment, name)))
 
 
 def from_environment(environment: Mapping[str, str]) -> Config:
-    """The upstreams that the usual variables name; the rehearsal alone when they name none."""
+    """The upstreams of the usual variables; the rehearsal alone when the variables name no upstream."""
     return Config(upstreams=upstreams_of(environment))
 
 
@@ -291,7 +290,7 @@ def checked(config: Config, file: str, text: str = "") -> Config:
             )
             raise FileError(file, text, ("routes", i, "same_account"), problem)
     _check_search(config.search, file, text)
-    if not config.upstreams:  # Nothing is configured: the rehearsal serves every model, and its answers name it.
+    if not config.upstreams:  # Nothing is configured, so the rehearsal serves every model.
         upstreams[REHEARSAL] = Upstream(REHEARSAL, models=("*",))
     return msgspec.structs.replace(config, upstreams=upstreams)
 

@@ -41,7 +41,7 @@ class Services(Struct, frozen=True):
     projects: CodeAssistProjects
     """The Code Assist projects of Google accounts."""
     plans: UpstreamPlans
-    """What is prepared once for each upstream and client dialect."""
+    """The plans, each prepared once for one upstream and one kind of client."""
     exchanges: Exchanges
     """The recent exchanges."""
     redactor: Redactor

@@ -1,7 +1,7 @@
 """Reads a TOML file into a typed value, and writes one.
 
-An error names the file, the line, the key and the nearest valid word. The caller gives the type; this module knows no
-setting by name.
+An error names the file, the line, the key and the nearest valid word. The caller gives the type; this module names no
+setting.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class FileError(ConfigError):
 
 
 def read(text: str, shape: type[T], file: str) -> T:
-    """The value in the text of a file, as the type `shape`. FileError for everything that does not fit the type."""
+    """The value in the text of a file, as the type `shape`. Raises FileError for a value that does not fit the type."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -107,7 +107,7 @@ def _words(shape: Any) -> tuple[str, ...]:
 
 
 def spelled(at: Place) -> str:
-    """A place as people write it: `routes[0].to[1].model`."""
+    """A place as text: `routes[0].to[1].model`."""
     return "".join([f"[{step}]" if isinstance(step, int) else f".{step}" for step in at]).lstrip(".")
 
 
@@ -141,7 +141,7 @@ def _path(words: str) -> Place:
 
 
 def _indexed(path: Place, counts: dict[Place, int]) -> Place:
-    """A header's path, with the number of the last member behind each list of tables that the path goes through."""
+    """The path of a table header. Each list of tables in the path is followed by the number of its last member."""
     out: Place = ()
     for step in path[:-1]:
         out = (*out, step)

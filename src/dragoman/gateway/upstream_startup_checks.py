@@ -37,7 +37,7 @@ async def check_upstreams(config: Config, environment: Mapping[str, str], warn: 
 async def _check_connection(name: str, upstream: Upstream, proxies: ProxySettings, warn: Callable[[str], None]) -> None:
     place = address(upstream)
     if proxies.of(place) is not None:
-        return  # Only the proxy could be tried, and the proxy's answer is no proof about the upstream.
+        return  # A connection to the proxy would prove nothing about the upstream.
     try:
         async with asyncio.timeout(SECONDS):
             _, writer = await asyncio.open_connection(place.host, place.port)

@@ -1,8 +1,8 @@
 """The calls by which a Code Assist client sets up its session.
 
-If an upstream is Code Assist, the calls go there, because they are about its accounts and projects. Otherwise the
-gateway answers so that the client can begin: a tier, a project, no experiments, and a quota that is never used up. The
-upstreams have limits of their own.
+If an upstream is Code Assist, the calls go to that upstream, because they concern the upstream's accounts and projects.
+Otherwise the gateway answers so that the client can begin: a tier, a project, no experiments, and a quota that is never
+used up. The upstreams have limits of their own.
 
 Gemini CLI 0.61 makes these calls: loadCodeAssist (needs a tier and a project, else the client onboards), onboardUser
 (an operation, polled until done), fetchAdminControls, listExperiments, retrieveUserQuota (needs a bucket for each model
@@ -37,7 +37,7 @@ _TIER = {
     "isDefault": True,
     "hasOnboardedPreviously": True,
 }
-# The quota is never used up, so the time of its reset lies far away.
+# The quota is never used up, so its reset is far in the future.
 _RESET = "2100-01-01T00:00:00Z"
 
 Answer = tuple[int, Headers, bytes]
@@ -48,7 +48,7 @@ async def session(services: Services, call: Call, request: IncomingRequest) -> A
     upstream = next((one for one in services.config.upstreams.values() if one.dialect == call.dialect), None)
     if upstream is not None:
         segments = unquote(request.path).split("/")[1:]
-        # An upstream resolves "..": with the gateway's key the client would reach any path.
+        # An upstream resolves "..", so with the gateway's key the client would reach any path.
         if any(segment in ("", ".", "..") for segment in segments):
             raise Refused(
                 Fault(

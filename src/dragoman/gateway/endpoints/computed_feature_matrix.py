@@ -1,7 +1,8 @@
-"""The matrix of features: what arrives, for each pair of dialects and each feature, tried with this installation.
+"""The matrix of features: the losses for each pair of dialects and each feature, computed with this installation.
 
-Each feature is one small request in canon. It is written in the source dialect, translated into the target dialect, and
-the losses are the cell. A feature that the source dialect itself cannot write has no cell in that row.
+Each feature is one small request in canon. The request is written in the source dialect and translated into the target
+dialect. The losses of the translation are the cell. A feature that the source dialect cannot write has no cell in that
+row.
 """
 
 from __future__ import annotations
@@ -111,14 +112,15 @@ def _row(request: Request, source: str) -> dict[str, Any] | None:
         body = get(source).write_request(_sealed(request, source), context)
     except DragomanError:
         return None
-    # An invented value, such as the id of a call, is no part of the feature.
+    # An invented value, such as the id of a call, does not belong to the feature.
     if {loss.effect for loss in context.losses.all()} - {"invented"}:
         return None
     return {target: _cell(body, source, target) for target in installed()}
 
 
 def _sealed(request: Request, source: str) -> Request:
-    """The request with thoughts as the source itself gives them: most dialects take back sealed thoughts only."""
+    """The request, with thoughts as the source's own models return them. Most dialects accept only sealed thoughts in a
+    request."""
     turns = [msgspec.structs.replace(turn, parts=tuple([_with_seal(part, source) for part in turn.parts]))
              for turn in request.turns]  # fmt: skip
     return msgspec.structs.replace(request, turns=tuple(turns))

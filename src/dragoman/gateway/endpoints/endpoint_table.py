@@ -49,11 +49,11 @@ _DOUBLED = ("/v1/v1/", "/v1/v1beta/", "/v1/v1internal")
 
 
 class EndpointTable:
-    """Finds the endpoint for a request."""
+    """The endpoint of each request."""
 
     def __init__(self, dialects: Mapping[str, Endpoints], verbs: Collection[str]) -> None:
         """`dialects`: the declared endpoints by the dialect's name. `verbs`: the verbs that the gateway can answer.
-        ConfigError for claims that contradict each other."""
+        Raises ConfigError for claims that contradict each other."""
         served = {name: one.served for name, one in dialects.items() if one.served.claims}
         claims = [("", claim) for claim in OWN]
         claims += [(name, claim) for name in sorted(served) for claim in served[name].claims]
@@ -61,7 +61,7 @@ class EndpointTable:
         self.shown = {name: served[name].shown for name in sorted(served)}
         """The endpoints of each dialect, as text for people."""
         self.wrong_method = {name: one.wrong_method for name, one in served.items()}
-        """The status for an address that takes another method, by dialect."""
+        """For each dialect: the status for a request with the wrong method."""
         self.key_parameter = {name: one.key_parameter for name, one in served.items() if one.key_parameter[0]}
         """For each dialect: the query parameter in which clients may send a key, and the header with the same
         meaning."""
@@ -86,7 +86,7 @@ class EndpointTable:
         }
         """Addresses that several dialects claim. A header or a query parameter shows which dialect the client uses."""
         families = [claim for _, claim in claims if claim.read is not None]
-        # The longer of two paths is the more exact claim.
+        # Longer paths first, because a longer path is a more exact claim.
         self._families = sorted(_signs_first(families), key=lambda claim: -len(claim.path))
         self._near = sorted([(start, name) for name, one in served.items() for start in one.near], key=_longer)
         self._signs = [(header, name) for name in sorted(served) for header in served[name].headers]
@@ -95,7 +95,7 @@ class EndpointTable:
             why = f"{' and '.join(usual)} both claim clients of unknown dialect. Only one dialect may set `usual`."
             raise ConfigError("dialect", usual[1], problem=why)
         self.usual = usual[0] if usual else next(iter(self.shown), "")
-        """The dialect of clients whose requests show no other."""
+        """The dialect of clients whose requests do not reveal their dialect."""
         words = sorted({word for one in served.values() for word in one.before})
         self._before = re.compile(rf"(?:/v1beta)?/(?:{'|'.join(map(re.escape, words))})(?=/)")
         self._bare = tuple(sorted({start for one in served.values() for start in one.bare}))

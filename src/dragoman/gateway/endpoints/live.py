@@ -1,7 +1,7 @@
-"""The live stream: exchanges as server-sent events, as they begin and end, to everybody who watches.
+"""The live stream: exchanges as server-sent events, when they begin and when they end, to every watcher.
 
-No rows are made while nobody watches. While somebody watches, rows are made for at most a fifth of the time, so that a
-busy gateway stays quick. Further rows are left out, and their number is sent.
+Without a watcher no rows are made. With watchers, rows are made for at most a fifth of the time, so that a busy gateway
+stays quick. Further rows are left out, and their number is sent.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ..http.server import Reply
 MOST_WATCHERS = 32
 """Streams that one worker serves at once."""
 MOST_OF_ONE = 8
-"""Streams that one client may have of them."""
+"""Streams of one worker that one client may have at once."""
 TICK = 0.25
-"""Seconds between two looks for new exchanges."""
+"""Seconds between two searches for new exchanges."""
 BUSY = TICK / 5
-"""Seconds of one look in which rows are made."""
+"""Seconds of each `TICK` in which rows are made."""
 BEAT = 15.0
-"""Seconds of silence, until a comment shows that the stream is alive."""
+"""Seconds of silence after which a comment is sent, to show that the stream is alive."""
 MOST_OF_PEER = 50
-"""Rows that one worker sends to another for one question."""
+"""Rows in one answer of a worker to another worker."""
 PEERS = 1.0
-"""Seconds between two questions to the other workers."""
+"""Seconds between two requests to the other workers."""
 _HEADERS = [
     ("content-type", "text/event-stream"),
     ("cache-control", "no-cache, no-transform"),
@@ -131,7 +131,7 @@ class _Stream:
             kept = {one.id: one for one in self._exchanges.all()}
             while waiting and monotonic() < end:
                 exchange = kept.get(waiting.popleft())
-                if exchange is None:  # dropped meanwhile, by the limits of kept exchanges
+                if exchange is None:  # already dropped, because of the limits on kept exchanges
                     self._watcher.missed += 1
                 else:
                     out.append(_event("row", row(exchange, self._config(), keys)))

@@ -1,8 +1,8 @@
 """The list of models: those that the configuration names, and those that the upstreams list.
 
-All upstreams are asked at once, with a short time limit, and not again for a while. Code Assist has no model list, and
-a provider's own host may fail to answer: then the names of `profiles.json` are listed. For any other host that does not
-answer, no model is listed.
+All upstreams are requested at once, with a short time limit, and their lists are kept for a while. Code Assist has no
+model list, and a provider's own host may fail to answer: then the names of `profiles.json` are listed. For any other
+host that does not answer, no model is listed.
 
 Every listed model can be requested by its name. The client's dialect declares the shape of the list. Unknown facts
 about a model (its limits, its price) are written in the dialect's way for unknown values, or left out.
@@ -40,7 +40,7 @@ _REHEARSED = ("rehearsal/rules", "rehearsal/script")
 
 
 class Listing:
-    """Asks upstreams for their models, and remembers the lists."""
+    """Requests the model lists of upstreams, and keeps the lists."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], tuple[float, tuple[Model, ...]]] = {}
@@ -95,7 +95,7 @@ class Listing:
         found = _read(services, name, upstream, answer.body) if isinstance(answer, SideAnswer) and good else ()
         if not good and own_host(upstream):
             found = _from_profiles(services, name, upstream)
-        # Emptied as a whole, because lists by their last use would need more work than a new question.
+        # All lists are dropped together, because an order by last use would cost more than a new request.
         if len(self._kept) >= MOST:
             self._kept.clear()
         self._kept[place] = (services.now() + (FRESH if good else STALE), found)
@@ -113,7 +113,7 @@ def _from_profiles(services: Services, name: str, upstream: Upstream) -> tuple[M
 
 
 def _with_window(model: Model, services: Services, upstream: Upstream, own: str) -> Model:
-    """The model with its known window. What the upstream itself lists stays."""
+    """The model, completed by its known window. Values from the upstream's own list stay."""
     known = window_and_prices(model.upstream, upstream, own, services.config.models)
     context = model.context if model.context is not None else known.context
     output = model.output if model.output is not None else known.output

@@ -88,8 +88,8 @@ class OtherRequests:
         out = listed(call.dialect, found, call.rest)
         if "client_version" in parse_qs(request.query):
             # Codex (0.166) expects a catalogue of another shape, with a prompt for each model. It has a built-in
-            # catalogue of its own models. An empty list leaves that in use. A list without the field is an error for
-            # Codex.
+            # catalogue of its own models. With an empty list Codex uses its built-in catalogue. A list without the
+            # field is an error for Codex.
             out["models"] = []
         return _json(out)
 
@@ -135,14 +135,13 @@ class OtherRequests:
         return await responses_api.compact(services, ClientStored(self._stored, request.owner), request)
 
     async def _feature_matrix(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
-        """The matrix of features. It takes half a second, so a child makes it, once."""
+        """The matrix of features. The matrix takes half a second, so a child process computes the matrix once."""
         if not self._matrix:
             self._matrix = await in_child(services.children, computed_feature_matrix.feature_matrix)
         return 200, _JSON, self._matrix
 
     def _seen(self, request: IncomingRequest) -> ClientStored:
-        """The entries that the client may read. To continue an entry, a client needs the identity that owns the
-        entry."""
+        """The entries that the client may read. Only the owner of an entry may continue the entry."""
         return ClientStored(self._stored, request.owner, every=request.admin)
 
 
@@ -161,7 +160,7 @@ async def _page(services: Services, call: Call, request: IncomingRequest) -> Ans
     if call.rest == "about":
         return page.about(services.config, f"http://{request.headers.get('host', 'HOST')}")
     work = partial(page_translation.translate, request.body)
-    # Into seven dialects: seven times the work that `done` judges by the size of the document.
+    # The document is translated into seven dialects, so the work is seven times what `done` expects from the size.
     if len(request.body) > SMALL // 8:
         return await in_child(services.children, work)
     return await done(services.children, request.body, work)

@@ -17,8 +17,8 @@ Answer = tuple[int, list[tuple[str, str]], bytes]
 _JSON = [("content-type", "application/json")]
 _KINDS = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 _FILE = re.compile(r"[a-z_]{1,40}\.(js|css)")
-# The page loads nothing from other servers, and shows texts that others wrote. Trusted types turn every attempt to read
-# markup or script from a text into an error, in browsers that have them (W3C Trusted Types, February 2026).
+# The page loads nothing from other servers, and shows texts that others wrote. In browsers with trusted types, every
+# attempt to read markup or script from a text is an error (W3C Trusted Types, February 2026).
 _POLICY = (
     "default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"

@@ -68,7 +68,7 @@ def translate(body: bytes) -> Answer:
 
 
 def kind_of(body: str) -> Kind:
-    """What a document is, by its first characters and fields."""
+    """The kind of a document, by its first characters and fields."""
     start = body.lstrip()
     if start.startswith(("data:", "event:", ":")) or (start.startswith("{") and "}\n{" in start):
         return "stream"

@@ -1,9 +1,9 @@
 """The Responses endpoints except `create`: stored responses, conversations, and compaction.
 
-The gateway answers for what it has stored itself, whichever upstream made the response. Any other id may be stored by
-an upstream of the same dialect. Then that upstream is asked, and its answer goes to the client unchanged. Where clients
-have identities of their own, no upstream is asked for an id that is not stored for the client: the upstream knows only
-the gateway's key, and would show the responses of every client.
+The gateway answers requests for the responses in its own store, whichever upstream made the response. Any other id may
+be stored by an upstream of the same dialect. Then the request goes to that upstream, and the answer goes to the client
+unchanged. Where clients have identities of their own, an id that is not stored for the client is never sent to an
+upstream: the upstream knows only the gateway's key, and would show the responses of every client.
 """
 
 from __future__ import annotations
@@ -199,8 +199,7 @@ def _answer(value: Any) -> Answer:
 
 
 def _askable(config: Config, request: IncomingRequest) -> Upstream | None:
-    """The upstream that is asked for an id which is not stored for the client; None where the id may belong to another
-    client."""
+    """The upstream for an id that is not stored for the client; None where the id may belong to another client."""
     native = [upstream for upstream in config.upstreams.values() if upstream.dialect == _NATIVE]
     if apart(config) and not request.admin:
         native = [upstream for upstream in native if auth(upstream) == "client"]

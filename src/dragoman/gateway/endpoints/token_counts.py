@@ -47,8 +47,8 @@ async def count(
     vault: Vault,
     earlier: PreviousResponses | None = None,
 ) -> Answer:
-    """The answer to a client that wants the number of tokens in a request, with the `earlier` turns. `vault` holds the
-    client's own seals."""
+    """The answer with the number of tokens in a request, including the `earlier` turns. `vault` holds the client's own
+    seals."""
     given, model = await done(services.children, body, partial(_request, call, body))
     plain = body if given is None else given
     route, choices = services.routes.find(model, services.draw)
@@ -103,7 +103,7 @@ async def _asked(
     tokens = _tokens(answer, endpoints(upstream.dialect).counts.total)
     if tokens is None:
         return None
-    # Within one dialect the answer passes with all its details.
+    # Within one dialect the upstream's answer is sent to the client unchanged.
     if upstream.dialect == call.dialect:
         return 200, [("content-type", "application/json")], answer.body
     return 200, [("content-type", "application/json")], json_text.encode(endpoints(call.dialect).counts.written(tokens))

@@ -83,7 +83,7 @@ def tokens(exchange: Exchange) -> Tokens:
 
 
 def _counts(ending: bytes) -> Tokens:
-    """The tokens in and out in the last usage of some bytes. Of several with one name the first counts."""
+    """The tokens in and out in the last usage of some bytes. Of several fields with one name the first is used."""
     at = ending.rfind(b'"usage')
     if at < 0:
         at = ending.rfind(b'"prompt_eval_count"')

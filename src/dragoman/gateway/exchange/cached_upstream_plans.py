@@ -1,7 +1,7 @@
-"""Plans for requests to upstreams: everything that is the same for all requests of one kind of client to one place.
+"""Plans for requests to upstreams: the values that are equal for all requests of one kind of client to one place.
 
-A plan is made once and remembered. The number of plans is limited. No plan carries data of one client's request to the
-request of another client.
+A plan is made once and remembered. The number of plans is limited. A plan contains no data of a client's request,
+because other clients use the same plan.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .routes import Choice
 from .upstream_headers_and_key import address, auth, headers, host, key_headers, target
 
 HOPS = "dragoman-hops"
-"""The header with the ids of the gateways that a request came through."""
+"""The header with the ids of the gateways that have forwarded a request."""
 INSTANCE = os.urandom(8).hex()
 """The id of this gateway. Workers inherit it."""
 MAX_KNOWN = 200
@@ -66,7 +66,8 @@ def options_for(choice: Choice, client: str) -> Options:
 
 
 class UpstreamPlan:
-    """How one kind of client uses one place: all facts that stay the same from request to request."""
+    """How requests of one kind of client are sent to one place: all values that do not differ between these
+    requests."""
 
     def __init__(
         self,
@@ -87,12 +88,12 @@ class UpstreamPlan:
         self.finds_project = spoken.finds_project and not upstream.project
         """The account's project has to be looked up at the upstream."""
         self.refused = asker.served.refused
-        """Finds the fault for losses after which the client has to send another request."""
+        """Finds the fault for losses that force the client to send another request."""
         taken, self.lost = plan(upstream.dialect, client, names)
-        """`lost`: headers of the client that are dropped, and whose loss is reported."""
+        """`lost`: dropped headers of the client whose loss is reported."""
         self.address = address(upstream)
         self.stream = stream if upstream.stream == "auto" else upstream.stream == "always"
-        """The upstream is asked for a stream."""
+        """The request to the upstream demands a stream."""
         self.target = target(upstream, choice.model, stream=self.stream)
         self.google = auth(upstream) == "google"
         """The upstream needs an access token of Google."""
@@ -106,7 +107,8 @@ class UpstreamPlan:
         """The client's bytes are sent without being read: the host is not known to differ from the dialect."""
         alike: tuple[bool | None, ...] = (self.stream,)
         if endpoint.path != endpoint.stream_path or (self.same_dialect and upstream.stream == "auto"):
-            alike = (None, False, True)  # The path decides, not the body; or the client's own value stays.
+            # The path decides about a stream, not the body; or the client's own value stays.
+            alike = (None, False, True)
         elif self.stream == (self.same_dialect and asker.stream.unasked):
             alike = (None, self.stream)  # A body without the field means the same in that dialect.
         self.stream_values = alike
@@ -199,15 +201,15 @@ class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
     def find(
         self, choice: Choice, client: str, stream: bool, asked: Mapping[str, str], head: KnownHead | None
     ) -> tuple[UpstreamPlan, Post | None]:
-        """The plan for requests with such headers, and the prepared request without its body. The latter is None where
-        it depends on the time, or cannot be made."""
+        """The plan for requests with such headers, and the prepared request without its body. The prepared request is
+        None where it depends on the time, or cannot be made."""
         kind = choice, client, stream, *asked
         found_plan = self[kind]
         found: Post | None = None
         if not found_plan.google:
-            with suppress(ConfigError, TransportError):  # The request itself makes it again, and reports the error.
+            with suppress(ConfigError, TransportError):  # The exchange prepares it again, and reports the error.
                 found = found_plan.post(asked)
-        # A plan that is too long for this memory must not stay in the other one either.
+        # A plan that is too long for this dictionary must not stay in the other dictionary either.
         if head is not None and found is not None and kind in self:
             if len(self.known) >= MAX_KNOWN:
                 self.known.clear()

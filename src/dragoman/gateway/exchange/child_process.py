@@ -1,8 +1,8 @@
-"""Runs long work in a child process, so that the event loop goes on and `/healthz` answers meanwhile.
+"""Runs long work in a child process, so that the event loop continues and `/healthz` answers meanwhile.
 
 A thread would not help. Threads share the interpreter's lock, and decoding 37 MB holds that lock to the end. A forked
 child sees all of the gateway's memory without a copy, costs a few milliseconds, and ends with its result. So no process
-runs, and nothing is spent, before the first large document comes.
+runs before the first large document comes.
 
 The memory of a child is limited (on Linux only). A document that needs more is refused. When the caller is cancelled,
 the child is killed at once. There are at most as many children as cores; further work waits for its turn.
@@ -47,7 +47,8 @@ _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT)
 
 
 def takes_long(document: bytes) -> bool:
-    """Whether translating a document would hold up the event loop, judged by its size and a count of bytes."""
+    """Whether the translation of a document would hold up the event loop, judged by its size and by counts of some
+    characters."""
     size = len(document)
     if size <= SMALL:
         return False
@@ -283,7 +284,7 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
                     left = left[out.write(left) :]
         status = 0
     except MemoryError:
-        # The message was made before, because there may be no memory for it now.
+        # The message was made earlier, because the memory may be used up now.
         os.write(writing, b"".join(_NO_MEMORY))
         status = 0
     finally:
@@ -328,7 +329,8 @@ def _bound(memory: int) -> None:
 
 
 class NotedVault:
-    """A vault in the child. It reads the gateway's vault, and collects new entries, which the gateway then stores."""
+    """A vault in the child. It reads the gateway's vault, and collects new entries. The gateway then stores the new
+    entries."""
 
     def __init__(self, inner: Vault) -> None:
         self._inner = inner

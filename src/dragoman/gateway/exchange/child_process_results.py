@@ -26,11 +26,11 @@ from .refused_exchange import Refused
 T = TypeVar("T")
 
 MAX_LOSSES = 2000
-"""Losses of one translation that return one by one. Further losses are counted by their codes."""
+"""Losses of one translation that are returned individually. Further losses are only counted, by code."""
 
 
 async def in_child(children: ChildProcesses, work: Callable[[], T]) -> T:
-    """The result of work that would hold up other exchanges. Raises Refused where the work failed."""
+    """The result of work in a child process. Raises Refused where the work failed."""
     try:
         return await children.run(work)
     except (OutOfMemory, ChildDied) as error:

@@ -108,8 +108,8 @@ class ClientRequest:
         return self._head or Peek()  # the dialect's reader will report the mistake and its place
 
     def translated(self, plan: UpstreamPlan, model: str, *, mend: bool = False, unsealed: bool = False) -> Translation:
-        """The request for one place. Within one dialect the bytes pass unchanged. Only with `mend` is a broken history
-        repaired; only with `unsealed` are seals removed. `model`: the model that the client named."""
+        """The request for one place. Within one dialect the bytes pass unchanged. `mend`: a broken history is repaired.
+        `unsealed`: seals are removed. `model`: the model that the client named."""
         try:
             return self._as_sent(plan, model, mend=mend, unsealed=unsealed)
         except (WireError, RepairError) as error:
@@ -120,7 +120,7 @@ class ClientRequest:
     async def translated_apart(
         self, plan: UpstreamPlan, model: str, *, mend: bool = False, unsealed: bool = False
     ) -> Translation:
-        """The same in a child."""
+        """`translated` in a child process."""
         body = self._body
 
         def work() -> child_process_results.Light:
@@ -193,8 +193,8 @@ class ClientRequest:
 def keep_translation(
     repeated: IdenticalRequest[Peek, Translation], options: Options, model: str, made: Translation
 ) -> None:
-    """Remember the translation of a repeated request. `made` holds nothing of a vault. It is not kept if other
-    data than the bytes and the options determine it, or if it may hold seals of ours."""
+    """Remember the translation of a repeated request. `made` contains no data from a vault. The translation is not kept
+    if it depends on other data than the bytes and the options, or if it may contain seals of ours."""
     if options.vault is None and options.resolver is None and not is_marked(repeated.document):
         made.losses  # noqa: B018 (the losses are computed now, once for all copies)
         repeated.put((options, model), made)

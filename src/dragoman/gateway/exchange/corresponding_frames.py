@@ -1,8 +1,8 @@
 """Finds the places of two answers that hold the same part, where one answer or both are streams.
 
 The place of a part in a whole answer is a JSON pointer. The place of a part in a stream is a list of frames: the number
-of the frame, and which characters of the part the frame brings. So the frames of both sides that bring the same
-characters can be joined.
+of each frame, and the range of the part's characters in the frame. So the frames of both sides with the same characters
+can be joined.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .corresponding_parts import Found, joined_places, places, plain_arguments, 
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
 _FIELD = re.compile(rb"^\s*\{|^(?:data|event):", re.M)
-"""What a frame has that is more than a comment."""
+"""A JSON line, or a data or event field. A frame without any of these is only a comment."""
 MOST_FRAMES = 2000
 """Frames of a stream whose parts are joined."""
 
@@ -68,7 +68,7 @@ class _Part:
         self.frames: list[list[int]] = []
 
     def add(self, frame: int, text: str = "") -> None:
-        """Note that a frame brings more of the part."""
+        """Note that a frame contains more of the part."""
         start = self.size
         self.size = end = start + len(text)
         self.pieces.append(text)

@@ -1,8 +1,7 @@
-"""Finds the places of two requests, or of two answers, that hold the same thing: the same words, call, result, tool or
-setting.
+"""Finds the places of two requests, or of two answers, that hold the same words, call, result, tool or setting.
 
 Both documents are read into canon, and every part has its place (`at`). Parts are joined in order, by kind and content.
-A part without a counterpart is joined with nothing: the losses state why.
+A part without a counterpart is not joined. The losses state why the counterpart is missing.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ MOST = 2000
 
 
 class Found(NamedTuple):
-    """Something that can be joined: what it is and contains, its place, and its id."""
+    """A part that can be joined: a key of its kind and content, its place, and its id."""
 
     key: tuple[Any, ...]
     place: str | list[list[int]]
@@ -58,8 +57,8 @@ def read(dialect: str, body: bytes, kind: Literal["request", "response"] = "requ
 
 
 def joined(one: Placed | None, other: Placed | None) -> list[dict[str, Any]]:
-    """The places that belong together: `from` and `to` as JSON pointers, `what` is joined, and both `ids` of a call if
-    the call got another id."""
+    """The places that belong together. Each has `from` and `to` (JSON pointers), `what` (the kind), and `ids` (both ids
+    of a call, if they differ)."""
     if one is None or other is None:
         return []
     sides = [
@@ -70,7 +69,7 @@ def joined(one: Placed | None, other: Placed | None) -> list[dict[str, Any]]:
 
 
 def joined_places(one: Iterable[Found], other: Iterable[Found]) -> list[dict[str, Any]]:
-    """The same for places that were found already."""
+    """Joins places that were already found, and returns rows like `joined`."""
     waiting: dict[Any, deque[Found]] = defaultdict(deque)
     for there in other:
         waiting[there.key].append(there)
@@ -88,7 +87,7 @@ def joined_places(one: Iterable[Found], other: Iterable[Found]) -> list[dict[str
 
 
 def places(document: Request | Response) -> Iterator[tuple[tuple[Any, ...], Path, str]]:
-    """Everything that can be joined: what it is and contains, its place, and its id."""
+    """Every part that can be joined: a key of its kind and content, its place, and its id."""
     if isinstance(document, Response):
         yield from _of_parts(document.parts)
         return

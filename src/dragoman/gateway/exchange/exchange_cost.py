@@ -1,4 +1,5 @@
-"""The cost of a recorded exchange in US dollars. It is computed when someone looks, never while an exchange runs."""
+"""The cost of a recorded exchange in US dollars. It is computed when a report or a row is made, never while an exchange
+runs."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ from .recent_exchanges import Exchange
 
 
 def cost_of(exchange: Exchange, config: Config, tokens: Mapping[str, Any] | None) -> float | None:
-    """The cost of an exchange: as the upstream reports it, else by the prices of the configuration, else by the known
+    """The cost of an exchange: the upstream's own number, else by the prices of the configuration, else by the known
     prices. `tokens` is the usage of the exchange's report.
 
-    None: unknown. That is so for an exchange under way, and for tokens that are not counted or only estimated.
+    None (unknown) for an exchange under way, and for tokens that are not counted or only estimated.
     """
     if exchange.seconds is None:
         return None

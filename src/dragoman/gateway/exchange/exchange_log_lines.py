@@ -26,7 +26,7 @@ from .recent_exchanges import Exchange
 from .recorded_exchange_report import clean, secrets_of
 
 PAUSE = 0.1
-"""Seconds for which facts are collected. To wake the writing thread for each line would cost more than the line."""
+"""Seconds for which facts are collected. Waking the writing thread for each line would cost more than the line."""
 MAX_NAME = 80
 """Characters of a name in a line."""
 MAX_REASON = 500
@@ -60,8 +60,8 @@ class Entry(msgspec.Struct):
 
 
 class Facts(msgspec.Struct, gc=False):
-    """What the log keeps of an exchange until its line is made. Only the reason is clean; other texts are as the client
-    and the upstream sent them."""
+    """The data of an exchange from which its line is made. Only the reason is redacted. All other texts are unchanged
+    texts of the client and the upstream."""
 
     began: float
     id: str
@@ -88,7 +88,7 @@ class ExchangeLog:
         self.form: LogFormat = form
         self._colour = _is_terminal(descriptor)
         self._writer = LineWriter(descriptor)
-        self._noted: list[Facts | bytes] = []  # a line that is made at once stands as bytes
+        self._noted: list[Facts | bytes] = []  # bytes: a finished line
         self._timer: asyncio.TimerHandle | None = None
         self._minute = 0.0  # start of the minute in which refusals are counted
         self._refusals = 0  # refusals in this minute
@@ -103,7 +103,8 @@ class ExchangeLog:
         self, client: str, status: int, place: str, why: str, headers: Mapping[str, str], keys: Iterable[str] = ()
     ) -> None:
         """Log a request that was refused before an exchange began: a wrong key, host or path. Strangers can send many
-        of these, so only MAX_REFUSALS per minute get a line. The next line has the number of the others."""
+        of these, so only MAX_REFUSALS per minute get a line. The next line states the number of requests without a
+        line."""
         form = self.form
         if form == "off" or self._writer.broken:
             return
@@ -163,7 +164,7 @@ def _is_terminal(descriptor: int) -> bool:
 
 
 def facts(exchange: Exchange, keys: Iterable[str] = ()) -> Facts:
-    """What the log keeps of an exchange. `keys` are secrets that the reason must not repeat."""
+    """The data of an exchange for its line. `keys` are secrets that the reason must not repeat."""
     return Facts(
         exchange.began,
         exchange.id,
@@ -225,7 +226,7 @@ def text(ended: Facts, *, colour: bool = False) -> bytes:
 
 @small_cache(256)  # the exchanges of one client differ in numbers only
 def _parties(dialect: str, user_agent: str, model: str, upstream: str, upstream_model: str) -> str:
-    """The client, the model that it asked for, and the place that served it."""
+    """The client, the requested model, and the place that served the request."""
     agent, place = agent_name(user_agent), upstream or "-"
     if upstream_model and upstream_model != model:
         place = f"{place}/{harmless(upstream_model, MAX_NAME)}"
@@ -255,8 +256,8 @@ def agent_name(user_agent: str) -> str:
 
 
 def harmless(words: str, most: int) -> str:
-    """A foreign text for a terminal: one line, limited, without control characters and without characters that change
-    how others look."""
+    """A foreign text for a terminal: one line, limited, without control characters, and without characters that change
+    the look of other characters."""
     # Cut first, because a foreign text may have megabytes.
     words = words if len(words) <= most else f"{words[:most]}..."
     if words.isprintable():

@@ -1,6 +1,7 @@
-"""An exchange as one row of a list: its summary, the first words of question and answer, tokens, cost, and who asked.
+"""An exchange as one row of a list: its summary, the first words of question and answer, tokens, cost, and the client.
 
-A row is made when someone looks, and is kept with its exchange: a list of a hundred rows reads each body once.
+A row is made for the first list that contains the exchange, and is kept with the exchange. So a list of a hundred rows
+reads each body only once.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ class Failover:
         return request_digest(client_key(self._headers).encode("utf-8", "replace")).hex()
 
     def ordered(self, tries: list[Try]) -> list[Choice]:
-        """The places in the order in which they are tried: resting ones last. Those are added to `tries`."""
+        """The places in the order in which they are tried: resting places last. The resting places are added to
+        `tries`."""
         now, asked, resting = monotonic(), [], []
         for choice in self._choices:
             breaker = self._breakers[choice.name]

@@ -37,7 +37,7 @@ class FaultRow(NamedTuple):
     """The reaction to one class of fault."""
 
     retried: bool
-    """The same place is tried again, as often and as long as the route and the bounds allow."""
+    """The same place is tried again, within the limits of the route and the bounds."""
     next_place: bool
     """The next place of the route is tried."""
     breaker: Breaking
@@ -81,7 +81,7 @@ _UPSTREAM: dict[FaultKind, FaultRow] = {
 }
 _CLIENT_KEY: dict[FaultKind, FaultRow] = {
     **_UPSTREAM,
-    # One client's key proves nothing about other keys.
+    # The breaker ignores a refused key of a client, because other clients' keys may work.
     "auth": _row("auth", next_place=True),
     "billing": _row("billing", next_place=True),
 }

@@ -1,8 +1,8 @@
 """Which headers are forwarded: from the client to the upstream, and from the upstream's answer to the client.
 
 Both directions use a list of allowed headers, so hop-by-hop headers, cookies and keys are never forwarded. A header of
-one family of upstreams goes to that family alone. A header that changes what a model does, and that the upstream does
-not know, is a loss.
+one family of upstreams goes to that family alone. If a header changes the behaviour of the model and is not forwarded,
+its loss is reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ALL = frozenset({"x-request-id", "traceparent", "tracestate"})
 """Headers with the same meaning for all upstreams."""
 _ANSWERED = ("x-ratelimit-",)
 _ANSWERED_NAMES = ("x-should-retry", "cf-ray", "server-timing")
-"""Headers of answers that clients of the upstream's own family get."""
+"""Headers of answers that are forwarded only to clients of the upstream's family."""
 
 
 class _AllRules(NamedTuple):
@@ -84,8 +84,8 @@ def _loss(name: str, value: str) -> Loss:
 
 @small_cache(512)
 def plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Of some header names, those that are forwarded, and those whose loss is reported. Clients send the same names
-    again and again, so the result is remembered."""
+    """Which of these header names are forwarded, and which are dropped with a loss. Clients send the same names again
+    and again, so the result is remembered."""
     rules, own = _all_rules(), endpoints(upstream).headers
     taken = [
         name

@@ -15,7 +15,8 @@ from ...dialects import endpoints
 from ...transport.secret_redaction import SHORTEST
 
 SHORTEST_RUN = 6
-"""Characters of the shortest part that stands for a whole secret. A shorter part occurs in too many words."""
+"""Characters of the shortest part that is searched in place of a whole secret. A shorter part occurs in too many
+words."""
 _UNESCAPED = re.compile(rb"[A-Za-z0-9_.~-]+")
 """Characters that neither JSON nor an address has to escape."""
 _ERROR = re.compile(rb'"error"\s*:\s*[^n\s]|event:\s*error')
@@ -28,7 +29,7 @@ def has_error(frames: bytes) -> bool:
 
 
 class SecretSearch:
-    """Knows the secrets of one upstream, and the usual events of its dialect."""
+    """Searches frames for the secrets of one upstream. Usual events of the upstream's dialect have a cheaper search."""
 
     __slots__ = ("_dialect", "_line_ends", "_marks", "_parts", "_secrets")
 

@@ -48,10 +48,11 @@ class BoundedVault:
 
     def get(self, owner: str, key: str) -> str | None:
         """The value that is kept for an owner under a key."""
-        name = f"{owner}/{key}"  # Neither has a slash, because both are hexadecimal.
+        name = f"{owner}/{key}"  # Owner and key are hexadecimal, so neither contains a slash.
         found = self._kept.get(name)
         if found is not None:
-            # A conversation that goes on keeps its seals; the oldest unused ones are dropped first.
+            # A continued conversation keeps its seals. The seals that were unused for the longest time are dropped
+            # first.
             self._kept.move_to_end(name)
         return found
 

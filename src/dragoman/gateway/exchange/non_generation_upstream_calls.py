@@ -1,5 +1,5 @@
-"""Requests to an upstream beside the exchanges: counts, model lists, session calls. Each is short, whole, and sent
-once."""
+"""Requests to an upstream that are no generation: counts, model lists, session calls. Each answer is short and whole,
+and each request is sent once."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _redactor(services: Services, asked: Mapping[str, str]) -> Redactor:
 
 
 def _error_with_good_status(answer: SideAnswer, dialect: str) -> Fault | None:
-    """The fault in a body that holds only an error, though the status is good."""
+    """The fault in a body with a good status that holds only an error."""
     if answer.status >= 300:
         return None
     try:

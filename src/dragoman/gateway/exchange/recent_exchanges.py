@@ -40,7 +40,7 @@ class Recording:
         self.tail: deque[bytes] | None = None
         self._tail_size = 0
         self.size = 0
-        """Bytes in all, kept or not."""
+        """Bytes of the whole answer, including bytes that are not kept."""
 
     def add(self, piece: bytes) -> None:
         """Add a piece of a stream."""
@@ -55,7 +55,7 @@ class Recording:
         self._end(piece)
 
     def _end(self, piece: bytes) -> None:
-        """Keep the last piece so far. It replaces earlier ones beyond the limits of number and bytes."""
+        """Keep a piece as the last so far. Earlier pieces beyond the limits of number and bytes are dropped."""
         if len(piece) > TAIL_BYTES:
             piece = piece[-TAIL_BYTES:]
         tail = self.tail
@@ -68,7 +68,7 @@ class Recording:
         self._tail_size = size
 
     def whole(self, body: bytes) -> None:
-        """Record an answer that came or went in one piece. It is kept whole."""
+        """Record an answer in one piece. It is kept whole."""
         self.head, self.tail, self.size = [body], None, len(body)
 
     def __len__(self) -> int:
@@ -92,8 +92,8 @@ MOST_TIMES = 2000
 
 
 class TimedRecording(Recording):
-    """A recording that also keeps when each piece came. Used only while someone watches: a clock for each piece costs
-    time."""
+    """A recording that also keeps when each piece came. Used only while someone watches, because reading the clock for
+    each piece costs time."""
 
     __slots__ = ("_began", "times")
 
@@ -123,7 +123,7 @@ class Try(NamedTuple):
 class Exchange:
     """One request of a client, and its outcome.
 
-    A fact that is not known yet has its default from the class.
+    An attribute without a value yet has its default from the class.
     """
 
     model: str = ""
@@ -137,7 +137,7 @@ class Exchange:
     """How the upstream broke off after the complete answer. The client noticed nothing."""
     losses: tuple[Loss, ...] = ()
     request_losses: tuple[Loss, ...] = ()
-    """Those of the losses that belong to the request. The others belong to the answer."""
+    """The losses of the request. All other `losses` belong to the answer."""
     repairs: tuple[Repair, ...] = ()
     answer_after: float | None = None
     """Seconds until the head of the upstream's answer came."""
@@ -155,11 +155,11 @@ class Exchange:
     tokens: tuple[int | None, int | None] | None = None
     """Tokens in and out, if the answer was translated whole."""
     size: int = 0
-    """Bytes that were counted for the exchange when it was kept."""
+    """The size of the exchange when it was kept."""
     shortened: bool = False
     """Only the beginnings of the bodies are kept."""
     row: dict[str, Any] | None = None
-    """The exchange as one row of a list, once someone has looked (`exchange_row.py`)."""
+    """The exchange as one row of a list, once a list has contained the exchange (`exchange_row.py`)."""
 
     def __init__(self, name: str, began: float, dialect: str, request: IncomingRequest) -> None:
         self.id = name
@@ -184,7 +184,7 @@ class Exchange:
         """Bytes that the exchange holds."""
         asked, sent, answered, delivered = self.request.body, self.sent, self.answered, self.delivered
         size = 2000 + len(asked)
-        # The same bytes may stand in two fields, and count once.
+        # Two fields may hold the same bytes, which are counted once.
         if sent is not asked:
             size += len(sent)
         if answered is not None:
@@ -224,13 +224,14 @@ LAST_ANSWERS = 8
 
 
 MOST_RUNNING = 500
-"""Exchanges under way that are shown at most."""
+"""Maximum number of exchanges under way that are shown."""
 MOST_WAITING = 200
-"""Exchanges that wait to be shown to one watcher. Beyond that the oldest are left out, and counted."""
+"""Maximum number of exchanges that wait to be shown to one watcher. Beyond this limit the oldest are left out and
+counted."""
 
 
 class Watcher:
-    """Someone who watches exchanges as they pass. Only names wait here: the exchanges stay within their own limits."""
+    """A viewer of the live stream. Only ids of exchanges wait here, so the limits on kept exchanges still apply."""
 
     def __init__(self, viewer: str, everybody: str) -> None:
         """`viewer` is the owner whose exchanges are shown, or `everybody`."""
@@ -238,7 +239,7 @@ class Watcher:
         self._all = viewer == everybody
         self.waiting: deque[str] = deque()
         self.missed = 0
-        """Exchanges that were left out since the last look."""
+        """Number of exchanges that were left out since the last events."""
 
     def may_see(self, exchange: Exchange) -> bool:
         """Whether the exchange may be shown."""
@@ -263,7 +264,7 @@ class Exchanges:
         self.size = 0
         """Bytes that the exchanges hold."""
         self.watchers: list[Watcher] = []
-        """Those who watch exchanges as they pass."""
+        """The viewers of the live stream."""
         self.running: dict[str, Exchange] = {}
         """The exchanges under way that began while someone watched."""
 
@@ -277,7 +278,7 @@ class Exchanges:
         return TimedRecording() if self.watchers else Recording()
 
     def add(self, exchange: Exchange) -> None:
-        """Keep an exchange, and drop the oldest beyond the limits. Those who watch learn of it."""
+        """Keep an exchange, and drop the oldest beyond the limits. The exchange is passed to all watchers."""
         most_bytes, kept = self.most_bytes, self._kept
         size = exchange.kept()
         if size * 8 > most_bytes:  # One request full of pictures must not push out all others.
@@ -297,7 +298,7 @@ class Exchanges:
                 watcher.see(exchange)
 
     def bound(self, most: int, most_bytes: int) -> None:
-        """Set other limits, which hold at once."""
+        """Set new limits, which apply at once."""
         self.most, self.most_bytes = most, most_bytes
         while len(self._kept) > most or self.size > most_bytes:
             self.size -= self._kept.popleft().size
@@ -336,7 +337,7 @@ def _listed(found: tuple[tuple[str, ...], ...]) -> str:
     for words, count in counts.items():
         word = ";".join(words)
         entry = f"{word};n={count}" if count > 1 else word
-        # Room is left for the number of the others.
+        # Room is left for the number of further losses.
         if len(out) + len(entry) > MAX_HEADER - 20:
             return f"{out}, more;n={left}"
         out = f"{out}, {entry}" if out else entry

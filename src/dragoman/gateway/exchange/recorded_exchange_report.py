@@ -33,7 +33,7 @@ _END_OR_USAGE = re.compile(
 them."""
 MAX_BODY = 256 * 1024
 """Characters of a body that are shown."""
-# Keys as OpenAI, Anthropic, Google, GitHub and Slack write them: texts may hold keys that no setting names.
+# Keys in the formats of OpenAI, Anthropic, Google, GitHub and Slack. Texts may hold keys that are in no setting.
 _SECRETS = re.compile(
     r"(?i)\b(sk-[a-z0-9_-]{4}|AIza[0-9a-z_-]{4}|ya29\.[0-9a-z_-]{4}|gh[opsu]_[0-9a-z]{4}|xox[abp]-[0-9a-z]{4})"
     r"[a-z0-9._-]{4,}|\b(bearer\s+)[a-z0-9._~+/-]{8,}=*|([?&](?:api_?)?key=)[^&\s\"']+"
@@ -109,8 +109,8 @@ def _clean(value: Any, secrets: Redactor) -> Any:
 
 
 def _side(exchange: Exchange, side: Literal["answered", "delivered"]) -> Side | None:
-    """The answer as the upstream sent it, or as the client got it. None: there is no answer, or its middle was not
-    kept."""
+    """The answer in the bytes of the upstream, or in the bytes for the client. None: there is no answer, or its middle
+    was not kept."""
     taped = exchange.answered if side == "answered" else exchange.delivered
     dialect = exchange.upstream_dialect if side == "answered" else exchange.dialect
     if taped is None or not is_known(dialect) or exchange.status >= 400:
@@ -146,7 +146,8 @@ def explained(loss: Loss) -> dict[str, Any]:
 
 def _explained_losses(exchange: Exchange) -> list[dict[str, Any]]:
     """The losses, each with the document that its path points into."""
-    asked = len(exchange.request_losses if exchange.sent else exchange.losses)  # unsent: there is no other document
+    # Nothing was sent: all losses point into the client's document.
+    asked = len(exchange.request_losses if exchange.sent else exchange.losses)
     return [
         {**explained(loss), "document": "request" if number < asked else "answer"}
         for number, loss in enumerate(exchange.losses)
@@ -163,8 +164,8 @@ def _plain(value: Any) -> Any:
 
 
 def usage(exchange: Exchange) -> dict[str, Any] | None:
-    """Tokens, as the upstream counted them. For an answer that broke off: the counts so far, and an estimate of the
-    output, marked as an estimate."""
+    """The upstream's token counts. For an answer that broke off: the counts so far, and an estimate of the output,
+    marked as an estimate."""
     taped = exchange.answered if exchange.answered is not None else exchange.delivered
     dialect = exchange.upstream_dialect if exchange.answered is not None else exchange.dialect
     if taped is None or not is_known(dialect):
@@ -211,7 +212,7 @@ def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[s
             words += len(event.text)
     if not finished:
         found["partial"] = True
-        # The size stands for the part that is not kept. Four characters count as a token.
+        # The size includes the part that is not kept. Four characters count as a token.
         tokens = words * size // max(1, len(head)) // 4
         if found.get("output") is None or found["output"] < tokens:
             found["output"], found["estimated"] = tokens, True

@@ -1,4 +1,4 @@
-"""How an exchange ends that is not served: the fault for the client, in the client's dialect."""
+"""The end of an exchange that is not served: the fault for the client, in the client's dialect."""
 
 from __future__ import annotations
 
@@ -115,5 +115,5 @@ def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]],
 
 def unknown_path(path: str) -> dict[str, Any]:
     """The body of an answer to an unknown path of the gateway itself."""
-    # One message for both cases: a client must not learn which ids exist.
+    # One message for an unknown id and for another client's id: a client must not learn which ids exist.
     return {"error": {"message": f"nothing is kept at {path}, or it belongs to another client", "type": "not_found"}}

@@ -108,8 +108,8 @@ async def answer_rehearsal(
     streamed: Headers,
     stream: bool,
 ) -> Fault | None:
-    """Send the rehearsal's answer; None when the client has its answer."""
-    from ... import rehearsal  # Only gateways that use the rehearsal load it.
+    """Send the rehearsal's answer. None: the answer was sent."""
+    from ... import rehearsal  # Imported here, so that only gateways with a rehearsal load the module.
 
     dialect = get(call.dialect)
     answer = rehearsal.answer(request, seals="checked" if "reasoning" in dialect.echoes else "ignored")

@@ -1,10 +1,10 @@
 """One exchange: a client's request to an upstream, the upstream's answer to the client.
 
 The relay tries the places of a route in turn, as long as no byte has reached the client. The library translates. The
-relay owns the rest: waiting, retrying, giving up, and the report in the client's dialect.
+relay does the rest: waiting, retrying, giving up, and the fault in the client's dialect.
 
-Nearly every exchange goes straight through `run`, `_ask` and `_once`: the first place answers the first time. `_again`
-tries the same place again, the end of `run` tries the next place. `fault_reactions.py` decides after which faults.
+Nearly every exchange passes only `run`, `_ask` and `_once`: the first place answers the first time. `_again` tries the
+same place again, the end of `run` tries the next place. `fault_reactions.py` decides after which faults that happens.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ __all__ = ["Refused", "Relay", "fault_reply", "unknown_path"]
 
 
 class Relay:
-    """Carries one exchange."""
+    """Runs one exchange."""
 
     __slots__ = (
         "_began",
@@ -122,7 +122,7 @@ class Relay:
         self._waited = 0.0  # seconds of all pauses
 
     async def run(self) -> None:
-        """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
+        """Serve the request. Raises Refused with the fault for the client, if nothing was sent yet."""
         await self._client.look()
         choices = self._choices()
         if self._exchange.stream:
@@ -229,7 +229,8 @@ class Relay:
         return fault
 
     def _shows_well(self, fault: Fault | None) -> bool:
-        """Whether an upstream has proved that it works: by a good answer, or by a fault that is not its own."""
+        """Whether the last attempt shows that the upstream works: a good answer, or a fault that the upstream did not
+        cause."""
         if fault is None:
             return not self._exchange.error  # a stream that broke off proves nothing
         return (
@@ -343,7 +344,8 @@ class Relay:
     # One attempt, and its answer.
 
     async def _once(self, plan: UpstreamPlan, asked: Translation, post: Post | None = None) -> Fault | None:
-        """Use a place once; None when the client has its answer. `post` is the request without its body, if known."""
+        """Use a place once; None when the client has its answer. `post` is the prepared request without its body, if
+        there is one."""
         exchange, bounds, pool = self._exchange, self._bounds, self._services.pool
         exchange.attempts += 1
         answer: Answer | None = None
@@ -476,7 +478,7 @@ class Relay:
     async def _answer_apart(
         self, plan: UpstreamPlan, asked: Translation, body: bytes, streamed: bool
     ) -> tuple[bytes, tuple[Loss, ...]] | str:
-        """The same in a child."""
+        """`_answer` in a child process."""
 
         def work() -> tuple[bytes, tuple[Loss, ...], dict[str, str]] | str:
             self._vault = vault = NotedVault(self._vault)
@@ -490,7 +492,7 @@ class Relay:
         if isinstance(found, str):
             return found
         written, losses, kept = found
-        for key, value in kept.items():  # another answer may have claimed the key meanwhile
+        for key, value in kept.items():  # another answer may have taken the key meanwhile
             keep(self._vault, key, value)
         return written or body, losses
 
@@ -498,7 +500,8 @@ class Relay:
         """A whole answer for a client that wants a stream."""
         client = self._call.dialect
         if not plan.same_dialect and stream_whole_conversion.has_broken_call(body, asked.target, client):
-            # A stream of the upstream's dialect would end with a token limit, which the upstream never reported.
+            # As a stream of the upstream's dialect, the answer would end with a token limit that the upstream never
+            # reported.
             answer = plan.response(body, asked, int(self._services.now()), self._vault)
             return stream_whole_conversion.streamed(answer.body, client), answer.losses
         translator = self._translator(plan, asked)

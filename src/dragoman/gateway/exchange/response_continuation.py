@@ -50,11 +50,11 @@ class Asked(NamedTuple):
     """The id of the conversation that the request belongs to."""
     store: bool
     unreadable: str = ""
-    """The field whose value has an unknown type, or BODY where the whole request is no JSON object."""
+    """The name of the field whose value has a wrong type; BODY where the whole request is no JSON object."""
 
 
 class _Body(Struct):
-    """Fields as written: a value of a wrong type must not hide the others."""
+    """The fields undecoded, because a value of a wrong type must not hide the other fields."""
 
     input: Raw = Raw()
     previous_response_id: Raw = Raw()
@@ -110,7 +110,7 @@ def _asked(body: bytes) -> Asked:
 
 
 class PreviousResponses:
-    """The turns before a request's own. This is the library's resolver: it refuses ids that it does not know."""
+    """The turns before a request's own turns. This is the resolver for the library. It refuses unknown ids."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class PreviousResponses:
 
     def _with_own_items(self, body: bytes, upstream: str) -> bytes:
         """The body with only those items that are complete, or that the upstream gave to this client. Every field is
-        written once: an upstream might read the other value of a repeated field."""
+        written once, because of a repeated field an upstream might read the other value."""
         fields = fields_tolerant(body)
         written = bytes(fields.get("input", b""))
         if not written.startswith(b"["):
@@ -204,8 +204,8 @@ class PreviousResponses:
 
 
 def _unambiguous(body: bytes, known: Asked) -> bytes:
-    """The body with each reference written once, as it was read here. An upstream might use the other value of a
-    repeated field, which the gateway has not checked."""
+    """The body with each reference written once, with the value that was read here. Of a repeated field an upstream
+    might use the other value, which the gateway has not checked."""
     if not known.talk and not ambiguous(body):
         return body
     fields = fields_tolerant(body)
@@ -256,8 +256,8 @@ def may_name_items(body: bytes) -> bool:
 async def recall(
     stored: ClientStored, body: bytes, known: Asked, children: ChildProcesses, *, apart: bool
 ) -> PreviousResponses | None:
-    """The earlier turns that a request refers to; None for most requests, which refer to nothing. `apart`: clients have
-    identities of their own."""
+    """The earlier turns that a request refers to; None for a request without references, as most are. `apart`: clients
+    have identities of their own."""
     if not known.talk and not known.previous:
         if not apart:
             return None
@@ -312,7 +312,7 @@ class _Output(Struct):
 
 
 def with_answer(kept: Kept, response: bytes) -> Kept:
-    """A stored response with the upstream's present answer. A background response gets its output later."""
+    """A stored response, updated with the upstream's current answer. A background response gets its output later."""
     try:
         found = msgspec.json.decode(response, type=_Output)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
@@ -328,7 +328,7 @@ def output(response: bytes) -> tuple[Raw, ...]:
 
 
 class ResponseKeeping(ReplyWrapper):
-    """A reply that is stored. Its end waits until the store has the answer (`finish`).
+    """A reply whose answer is stored. The end of the reply is held back until the answer is stored (`finish`).
 
     The ids of other dialects may be invented or repeated, so the response gets a random id.
     """
@@ -368,7 +368,7 @@ class ResponseKeeping(ReplyWrapper):
         if self._name and _NAMED in data:
             data = self._renamed(data)
         if not self._final:
-            # The end of a frame may stand across two pieces.
+            # The end of a frame may be split across two pieces.
             seen = max(0, len(self._frame) - 1)
             self._frame += data.replace(b"\r\n", b"\n")
             end = self._frame.rfind(b"\n\n", seen)
@@ -421,7 +421,7 @@ async def keep(stored: ClientStored, known: Asked, response: bytes, upstream: st
     try:
         name = msgspec.json.decode(response, type=_Output).id
     except msgspec.DecodeError:
-        return  # An upstream of the same dialect sent something else. The client gets those bytes unchanged.
+        return  # An upstream of the same dialect sent no response. The client gets the bytes unchanged.
     if not name:
         return
     if known.talk:

@@ -4,13 +4,14 @@ A breaker never refuses a request. It decides the order of the places of a route
 when no other place has served the request. So a route with one place uses that place, whatever its breaker's state.
 
 A failure counts only when another place has then served the same request: the request was sound, and the upstream was
-not. A request that fails everywhere proves nothing about any upstream. Failures are counted by distinct requests: a
-request that a client repeats counts once. The failures of one client alone open the breaker for that client alone.
+not. A request that fails at every place is no evidence against an upstream. Failures are counted by distinct requests:
+a request that a client repeats counts once. The failures of one client alone open the breaker for that client alone.
 
 Closed: all requests use the upstream. Open, after `trip` failures in a row or a refused key: the upstream rests. The
-first rest lasts `rest` seconds, each further one twice as long. A rest is varied by chance, so that several gateways do
-not try at once. It is never shorter than the upstream's own `retry-after`. Half-open, after the rest: one request at a
-time tries the upstream. If the upstream serves that request, the breaker closes; if not, the upstream rests again.
+first rest lasts `rest` seconds, each further one twice as long. The length of a rest varies by chance, so that several
+gateways do not try at once. A rest is never shorter than the upstream's own `retry-after`. Half-open, after the rest:
+one request at a time tries the upstream. If the upstream serves that request, the breaker closes; if not, the upstream
+rests again.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ MAX_REST = 600.0
 MAX_RETRY_AFTER = 3600.0
 """Seconds of an upstream's `retry-after` that are respected. A longer time is cut to this."""
 PROBE_SECONDS = 10.0
-"""Seconds for which other requests wait while one request tries an upstream. A long stream does not hold them up
-longer."""
+"""Seconds for which other requests wait while one request tries an upstream. Even a long stream does not make the other
+requests wait longer."""
 MAX_COUNTED = 100
 """Number of failed requests that a breaker remembers."""
 
@@ -64,14 +65,14 @@ class Breaker:
         return len(self._failed)
 
     def admits(self, upstream: Upstream, client: str, now: float) -> bool:
-        """Whether a client's request uses the upstream in its usual turn. The one request that tries the upstream after
-        a rest does."""
+        """Whether a client's request uses the upstream in the usual order. After a rest, this holds for the one request
+        that tries the upstream."""
         if not self._open_for(upstream, client):
             # A healthy upstream is the usual case, and costs one comparison.
             return True
         if now < self._until or now < self._probe_until:
             return False
-        # Only one request is risked. The others wait for its result, or go to the next place.
+        # Only one request tries the upstream. The others wait for the result, or go to the next place.
         self._probe_until = now + PROBE_SECONDS
         return True
 
@@ -115,12 +116,13 @@ class Breaker:
             return True
         if len(self._failed) < upstream.trip:
             return False
-        # One client's requests may all be broken in the same way, so it must not stop the others.
+        # All requests of one client may be broken in the same way, so that client alone must not open the breaker for
+        # all clients.
         clients = {one for one, _ in self._failed}
         return len(clients) > 1 or client in clients
 
     def state(self, upstream: Upstream, now: float) -> State:
-        """The state that a client with failed requests sees."""
+        """The state of the breaker for a client with failed requests."""
         if not upstream.trip or not (self._key_refused or len(self._failed) >= upstream.trip):
             return "closed"
         return "open" if now < self._until else "half-open"

@@ -1,4 +1,4 @@
-"""From a model's name to the upstreams that may serve it, in the order of the attempts."""
+"""Finds the upstreams that may serve a model, in the order of the attempts."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Routes:
         return found
 
     def known(self) -> list[tuple[str, str]]:
-        """Models with a name of their own: (name, upstream). Patterns are left out."""
+        """Models that routes name without a pattern: (name, upstream)."""
         found = [(route.match, target.upstream) for _, route in self._routes for target in route.to[:1]]
         found += [(f"{name}/{model}" if "/" not in model else model, name) for name, model in self._named()]
         return [(model, upstream) for model, upstream in dict.fromkeys(found) if "*" not in model]
@@ -96,7 +96,8 @@ class Routes:
 
 
 def _drawn(targets: tuple[Target, ...], draw: Callable[[list[int]], int]) -> list[Target]:
-    """Targets in the order of the attempts: those with a weight as they are drawn, then the others as written."""
+    """Targets in the order of the attempts: first the targets with a weight in drawn order, then the others in their
+    written order."""
     left = [target for target in targets if target.weight]
     if not left:
         return list(targets)

@@ -58,7 +58,7 @@ def _is_empty(value: Raw) -> bool:
 
 
 def _text(value: Raw) -> str:
-    """The value of a string. Any other value is returned as written, and so matches no id."""
+    """The value of a string. Any other value is returned undecoded, and so matches no id."""
     try:
         found = json_text.decode(value)
     except (msgspec.DecodeError, RecursionError, UnicodeError):

@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 
 
 class Kept(Struct, frozen=True):
-    """A response as the client got it, and the input of its request."""
+    """A response with the bytes that the client got, and the input of its request."""
 
     id: str
     owner: str
@@ -122,7 +122,7 @@ class MemoryStored:
 
     async def put(self, one: Kept | Conversation) -> None:
         """Store an entry, and drop the oldest beyond the limits."""
-        # The older entry leaves first, so that its bytes and items are counted once.
+        # The older entry is removed first, so that its bytes and items are counted once.
         await self.drop(one.owner, one.id)
         self._kept[one.owner, one.id] = one
         self._bytes += one.size
@@ -144,7 +144,7 @@ class MemoryStored:
         """The entry of an owner with this id, or None."""
         found = self._kept.get((owner, name))
         if found is not None:
-            # A conversation that goes on must not lose its beginning.
+            # A conversation in use must not lose its beginning.
             self._kept.move_to_end((owner, name))
         return found
 

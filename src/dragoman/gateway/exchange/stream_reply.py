@@ -91,15 +91,16 @@ class StreamReply:
     async def relay(
         self, answer: Answer, translator: Translator, answered: Recording, delivered: Recording, upstream: str = ""
     ) -> Fault | None:
-        """Send the upstream's stream as it comes: all events of one read in one write. Both recordings are new.
+        """Send the upstream's stream without delay: all events of one read in one write. Both recordings are new.
 
         Returns the fault that ended the stream. If any byte was sent, the client has got the fault too.
         """
         reply, feed, most = self._reply, translator.feed, self._bounds.answer
 
         def take(piece: bytes) -> bool:
-            """Translate and send a piece at once, while the client keeps up. Other pieces need a wait, or an error."""
-            # A slow client, a long piece or a full answer needs the reader, which can wait or raise.
+            """Translate and send a piece at once. False: the piece needs a wait or an error, so nothing was done."""
+            # Only the loop below can wait (for a slow client, for a long piece) or raise (for an answer that is too
+            # long).
             if not reply.started or not reply.ready or len(piece) > SLICE or answered.size + len(piece) > most:
                 return False
             answered.add(piece)
@@ -153,7 +154,8 @@ class StreamReply:
         return piece[at:]
 
     def _begin(self, out: bytes, translator: Translator, delivered: Recording) -> None:
-        """Send the first events. If the stream begins with a fault, nothing is sent: the fault is the answer."""
+        """Send the first events. If the stream begins with a fault, nothing is sent, and the fault is handled like a
+        fault without a stream."""
         if out and (self._reply.started or translator.fault is None):
             if not self._reply.started:
                 self.open()
@@ -205,7 +207,7 @@ class StreamReply:
         self._reply.write(self._beat)
 
     def _tick(self) -> None:
-        # The timer runs twice in each period, so that a piece only has to reset a flag.
+        # The timer runs twice in each period. So sending a piece costs only the reset of a flag.
         if self._silent:
             self._reply.write(self._beat)
         self._silent = True

@@ -62,8 +62,8 @@ class UpstreamFaults:
         return fault
 
     def described(self, fault: Fault, choice: Choice, body: bytes = b"") -> Fault:
-        """An upstream's fault with a message that names the upstream. A refusal of the gateway's key becomes another
-        fault."""
+        """An upstream's fault with a message that names the upstream. A refusal of the gateway's key is replaced by
+        another fault."""
         if self.origin == "upstream" and refuses_key(fault, body):
             return key_refused(fault, choice.name, choice.upstream)
         return upstream_fault_messages.named(fault, choice.name)

@@ -33,7 +33,7 @@ _KEYS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 
 @lru_cache(maxsize=1)
 def key_headers() -> tuple[str, ...]:
-    """Headers in which clients send a key. In the first of them a scheme stands before the key."""
+    """Headers in which clients send a key. The value of the first header begins with a scheme, before the key."""
     declared = [endpoints(name).upstream.auth for name in installed()]
     return tuple(dict.fromkeys([*_KEYS, *[name for name in declared if name not in ("bearer", "google", "none")]]))
 

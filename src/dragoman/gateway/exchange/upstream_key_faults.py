@@ -1,11 +1,11 @@
 """Faults about the gateway's own keys: an upstream refuses a key, or demands one that the gateway does not have.
 
-Such a fault is not the client's. A client that receives a 401 takes it for a problem with its own login, and tries
+The client did not cause such a fault. A client that receives a 401 assumes a problem with its own login, and tries
 again for minutes. So the client gets another fault (`fault_reactions.py`), whose message names the upstream and the
 variable to set.
 
-A 401 is always about the key. A 403 is about the key only where its body proves that. Most are about one request
-(moderation, a region, a model that the account may not use), and remain the refusal of that request.
+A 401 is always about the key. A 403 is about the key only where its body proves that. Most faults with 403 are about
+one request (moderation, a region, a model that the account may not use). Such a fault stays a refusal of that request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REASON = re.compile(
     rb'|invalid_api_key|account_deactivated|authentication_error|authentication)"'
 )
 """Google's ErrorInfo reasons (googleapis error_reason.proto, 2026-11), and the codes for a key of OpenAI's and
-Anthropic's hosts. A refusal of one request has none of them."""
+Anthropic's hosts. A refusal of one request has none of these reasons and codes."""
 _KEY = r"(?:api[ _-]?keys?|(?:access|oauth2?|bearer|auth|security) token|credentials?|\bkey|authentication)"
 _GONE = (
     r"(?:invalid|incorrect|not valid|expired|revoked|disabled|deactivated|suspended|blocked|leaked|missing|deleted"
@@ -66,9 +66,8 @@ def refuses_key(fault: Fault, body: bytes = b"") -> bool:
 
 
 def serves_nothing(fault: Fault) -> bool:
-    """Whether the key of a fault about keys or credit can serve no request at all. A quota may be for one model (as
-    Code Assist's are), and OpenRouter refuses a request that the account cannot pay and serves smaller ones
-    (2026-11)."""
+    """Whether a fault about keys or credit means that the key can serve no request. A quota may be for one model (as at
+    Code Assist). OpenRouter refuses a request that the account cannot pay, and serves smaller requests (2026-11)."""
     if fault.kind == "billing":
         return (fault.status == 402 or fault.code == "insufficient_quota") and "can only afford" not in fault.message
     return True

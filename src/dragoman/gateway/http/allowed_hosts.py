@@ -38,8 +38,8 @@ class AllowedHosts:
         self._verdicts: dict[str, Fault | None] = {}
 
     def refusal(self, host: str | None, *, required: bool = True) -> Fault | None:
-        """Why a request with this Host is not served, or None. `required`: the request is of HTTP/1.1, where the header
-        is a must (RFC 9112, 3.2, June 2022)."""
+        """The refusal of a request with this Host, or None. `required`: the request uses HTTP/1.1, where the header is
+        mandatory (RFC 9112, 3.2, June 2022)."""
         if not host:
             return _malformed("the request has no Host header") if required else None
         if host in self._verdicts:
@@ -47,7 +47,7 @@ class AllowedHosts:
         found = self._verdict(host)
         if len(self._verdicts) >= MAX_REMEMBERED:
             self._verdicts.clear()
-        # Strangers can send long values, and the memory is for usual ones.
+        # Only values of usual length are remembered, because strangers can send long values.
         if len(host) <= 300:
             self._verdicts[host] = found
         return found
@@ -92,14 +92,14 @@ def target_authority(target: str) -> str:
 
 
 def without_authority(target: str) -> str:
-    """The path of a request target. The absolute form, which clients send to a proxy, loses its scheme and host. `*`
-    stays."""
+    """The path of a request target. Scheme and host of the absolute form, which clients send to a proxy, are removed.
+    `*` stays."""
     scheme, found, rest = target.partition("://")
     return f"/{rest.partition('/')[2]}" if found and scheme.lower() in ("http", "https") else target
 
 
 def own_names() -> set[str]:
-    """The names that the machine gives itself. No DNS query is made, because an attacker can control DNS answers."""
+    """The machine's own names, from the system. No DNS query is made, because an attacker can control DNS answers."""
     name = socket.gethostname().lower().removesuffix(".")
     first = name.partition(".")[0]
     return {name, first, f"{first}.local"} if first else set()

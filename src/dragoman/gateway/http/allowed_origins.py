@@ -1,8 +1,8 @@
 """Checks which web pages may send requests. `gateway/client_ownership.py` checks keys, `allowed_hosts.py` checks host
 names.
 
-Any page can make a browser send a request, also to a gateway on the browser's own machine. So requests of a web page
-are accepted only from pages on loopback, and from pages that the configuration names.
+Any page can make a browser send a request to a gateway on the browser's own machine. So requests of a web page are
+accepted only from pages on loopback, and from pages that the configuration names.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def from_page(headers: Mapping[str, str], listen: Listen, names: AllowedHosts) -
 
 def _may_ask(origin: str, listen: Listen, names: AllowedHosts) -> bool:
     """Whether a page of another host may send requests, by the list of hosts or the list of origins. An address is
-    accepted on loopback only. A page from any other address is as foreign as a page from another name."""
+    accepted on loopback only. A page from any other address is as foreign as a page from another host name."""
     if origin in listen.origins or "*" in listen.origins or names.anything:
         return True
     try:

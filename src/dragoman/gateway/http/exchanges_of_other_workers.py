@@ -1,7 +1,7 @@
-"""The other workers of the same gateway. Each worker knows the exchanges that went through it.
+"""The other workers of the same gateway. Each worker keeps only the exchanges that it served.
 
-Workers share a port and nothing else. A request for exchanges reaches one worker, which asks the others. Each worker
-listens on a Unix socket in a folder that belongs to their supervisor alone.
+Workers share a port and nothing else. A request for exchanges reaches one worker, which requests the exchanges of the
+other workers. Each worker listens on a Unix socket in a folder that belongs to their supervisor alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SECONDS = 2.0
 """A worker that does not answer in this time is left out."""
 
 EVERYBODY = "*"
-"""Stands for all owners."""
+"""The viewer's name that means: the exchanges of all owners."""
 
 OwnExchanges = Callable[[str, str], bytes]
 """The exchanges of this worker as JSON, for an owner or for EVERYBODY: one exchange by its name, or all exchanges for
@@ -31,7 +31,7 @@ class OtherWorkers:
         self._server: asyncio.Server | None = None
 
     async def start(self, own_exchanges: OwnExchanges) -> None:
-        """Begin to answer other workers, with the bytes of `own_exchanges`."""
+        """Begin to answer requests of other workers. The answers are the bytes from `own_exchanges`."""
 
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             viewer, _, name = (await reader.readline()).decode("utf-8", "replace").rstrip("\n").partition(" ")

@@ -1,4 +1,4 @@
-"""One request of a client, as the server gives it to the gateway."""
+"""One request of a client. The server makes it, and the gateway reads it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class IncomingRequest(Struct, eq=False):
 
     method: str
     path: str
-    """As the client sent the path: percent signs are not decoded."""
+    """The path in the client's bytes. Percent signs are not decoded."""
     query: str
     headers: Mapping[str, str]
     """Names in lower case; values of a repeated name are joined. All requests with a known head share one mapping,

@@ -10,7 +10,7 @@ from .server import Reply
 
 
 class RecordingReply(ReplyWrapper):
-    """Passes everything on, and adds the body to a recording."""
+    """Passes each step on to the wrapped reply, and adds the body to a recording."""
 
     __slots__ = ("_tape",)
 

@@ -1,5 +1,4 @@
-"""Replies that change an answer on its way. Each is wrapped around the server's own reply, which holds the state that
-the server reads."""
+"""Replies that change an answer. Each wraps the server's own reply, which holds the state that the server reads."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ Headers = list[tuple[str, str]]
 
 
 class ReplyWrapper(Reply):
-    """A reply that passes everything on unchanged. Subclasses change one step."""
+    """A reply that passes each step on unchanged. Subclasses change one step."""
 
     __slots__ = ("inner",)
 

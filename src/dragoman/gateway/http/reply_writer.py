@@ -1,4 +1,4 @@
-"""The answer to one request, as bytes. Knows the connection only as something to write to."""
+"""Writes the answer to one request as bytes. The only dependency on the connection is a transport to write to."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Reply:
 
     @property
     def ready(self) -> bool:
-        """Whether the client is there, and has read nearly all of what was written."""
+        """Whether the client is connected, and has read nearly all written bytes."""
         client = self._client
         return client.transport is not None and client.full is None
 
@@ -117,8 +117,8 @@ class Reply:
             self._client.keep_alive = False
 
     def cut(self) -> None:
-        """Break the connection off, because the answer cannot be finished. So the client does not take the answer for
-        whole."""
+        """Break the connection off, because the answer cannot be finished. The broken connection shows the client that
+        the answer is incomplete."""
         self._client.abort()
 
     def _head(self, status: int, headers: Collection[tuple[str, str]], how: str) -> bytes:

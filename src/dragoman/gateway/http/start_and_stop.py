@@ -3,7 +3,7 @@ that die.
 
 SIGHUP reads the configuration again; exchanges under way keep the old one. SIGTERM and SIGINT stop the gateway:
 `/readyz` answers 503 at once, the port is closed after `listen.grace` seconds, and exchanges under way then have
-`listen.drain` seconds to finish. SIGINT comes from a person, and skips the grace. A second signal ends at once.
+`listen.drain` seconds to finish. SIGINT comes from a person, so there is no grace. A second signal ends at once.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ async def _work(
 ) -> int:
     """Serve as one worker among several. `place` holds the port and the folder of the workers' sockets. The worker
     writes to the pipe `ready` when it listens. When the pipe `alive` ends, the supervisor has died. The `first` worker
-    checks the upstreams for all."""
+    checks the upstreams on behalf of all workers."""
     config, (port, folder) = load(), place
     gateway = Gateway(config, environment, secret=secret)
     gateway.log = ExchangeLog(config.log)
@@ -115,7 +115,7 @@ async def _work(
     loop.add_signal_handler(signal.SIGHUP, _reload, gateway, server, load, False)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _WORKER_SIGNALS)
     loop.add_reader(alive, stop.orphaned, alive)
-    with suppress(BrokenPipeError):  # nobody waits for a worker that replaces another
+    with suppress(BrokenPipeError):  # for a replacement worker the supervisor has closed the pipe
         os.write(ready, b".")
     os.close(ready)
     checks = asyncio.create_task(check_upstreams(config, environment, gateway.log.warn)) if first else None
@@ -166,8 +166,8 @@ async def _until_stopped(gateway: Gateway, server: Server, stop: _Stop) -> int:
 
 
 def _spare_the_collector() -> None:
-    """Spare the garbage collector work. Loaded modules stay forever, so it need not look at them. Exchanges make no
-    cycles, so it may run rarely."""
+    """Spare the garbage collector work. Loaded modules are never freed, so they are excluded from collections.
+    Exchanges make no cycles, so collections may be rare."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 100)
@@ -244,8 +244,8 @@ class _Supervisor:
 
     def run(self, announce: Announce) -> int:
         listen = self._config.listen
-        # The supervisor binds the port, so that the system chooses one port for all workers, and a port that is not
-        # free is an error at once. A socket that does not listen gets no connections.
+        # The supervisor binds the port, so that the system chooses one port for all workers, and so that a used port is
+        # an error at once. This socket does not listen, so it gets no connections.
         family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as claim, tempfile.TemporaryDirectory("-dragoman") as folder:
             self._folder = Path(folder)
@@ -324,7 +324,7 @@ class _Supervisor:
             while os.read(self._wake, 512):
                 pass
         except BlockingIOError:
-            pass  # all signals are noted by now
+            pass  # the signals were already noted by the handlers
 
     def _reaped(self) -> list[float]:
         """Seconds that each ended worker lived."""
@@ -364,7 +364,8 @@ class _Supervisor:
 
     def _end(self, number: int) -> None:
         self._ending = True
-        # SIGUSR1 stands for a person's SIGINT. Workers also get the terminal's SIGINT, and cannot tell the two apart.
+        # SIGUSR1 stands for a person's SIGINT. Workers also get the terminal's SIGINT, and cannot distinguish the
+        # terminal's signal from the supervisor's.
         self._tell(signal.SIGTERM if number == signal.SIGTERM else signal.SIGUSR1)
 
     def _tell(self, number: int) -> None:
