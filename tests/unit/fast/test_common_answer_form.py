@@ -1,4 +1,4 @@
-"""Plain answers: which calls every dialect takes as they are, so that they may go the short way."""
+"""Plain answers: the calls that every dialect accepts unchanged, so that the fast path can be used."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _answer(calls: dict[str, tuple[str, str]], *, parsed: bool = False) -> Plain
 
 
 @pytest.mark.parametrize("call_id", ["call_1", "toolu_01AbC", "6u8oiigt", "a-b", "9", "1_a", "-"])
-def test_ids_that_every_dialect_takes(call_id: str) -> None:
+def test_ids_that_every_dialect_accepts(call_id: str) -> None:
     assert plain_calls(_answer({call_id: ("f", "{}")}), ())
 
 
@@ -40,7 +40,7 @@ def test_ids_that_some_dialect_refuses(call_id: str) -> None:
 
 
 @pytest.mark.parametrize(("call_id", "fits"), [("", False), ("x", True), ("x" * 40, True), ("x" * 41, False)])
-def test_decoding_knows_the_length_of_an_id(call_id: str, fits: bool) -> None:
+def test_decoding_checks_the_length_of_an_id(call_id: str, fits: bool) -> None:
     decode = msgspec.json.Decoder(CallId).decode
     if fits:
         assert decode(msgspec.json.encode(call_id)) == call_id
@@ -50,26 +50,26 @@ def test_decoding_knows_the_length_of_an_id(call_id: str, fits: bool) -> None:
 
 
 @pytest.mark.parametrize(("name", "fits"), [("read_file", True), ("a-b", True), ("a.b", False), ("", False)])
-def test_names_that_every_dialect_takes(name: str, fits: bool) -> None:
-    for _ in range(2):  # found out, then remembered
+def test_names_that_every_dialect_accepts(name: str, fits: bool) -> None:
+    for _ in range(2):  # computed first, then from the cache
         assert plain_calls(_answer({"c1": ("f", "{}"), "c2": (name, "{}")}), ()) is fits
 
 
-def test_ids_that_stand_in_the_conversation_already() -> None:
+def test_an_id_that_the_conversation_already_has_is_not_plain() -> None:
     answer = _answer({"c1": ("f", "{}"), "c2": ("f", "{}")})
     assert plain_calls(answer, (frozenset({"c3"}), frozenset({"c4"})))
     assert not plain_calls(answer, (frozenset({"c3"}), frozenset({"c2"})))
-    assert not plain_calls(answer, None), "it is not known which do"
+    assert not plain_calls(answer, None), "the ids of the conversation are unknown"
 
 
 @pytest.mark.parametrize("arguments", ["", "[]", "null", "1", '{"a":', '{"a":1e999}', "{} {}", '"{}"'])
-def test_arguments_that_are_no_object(arguments: str) -> None:
+def test_arguments_that_are_no_object_are_not_plain(arguments: str) -> None:
     answer: Any = _answer({"c1": ("f", "{}"), "c2": ("f", arguments)})
     assert not plain_calls(answer, ())
     assert not decodable(answer)
 
 
-def test_arguments_that_came_as_objects_are_decoded_for_those_who_get_them_as_such() -> None:
+def test_arguments_received_as_objects_are_decoded_for_targets_that_write_objects() -> None:
     answer = _answer({"c1": ("f", '{"a":1e999}')}, parsed=True)
     assert plain_calls(answer, ())
     assert not decodable(answer)
@@ -77,7 +77,7 @@ def test_arguments_that_came_as_objects_are_decoded_for_those_who_get_them_as_su
 
 
 @pytest.mark.parametrize("value", [None, 0, -1.5, True, False, "", "x", [], [1, [2]], {}, {"a": {"b": 1}}])
-def test_values_are_empty_whose_absence_is_no_loss(value: Any) -> None:
+def test_a_value_is_empty_if_its_absence_is_no_loss(value: Any) -> None:
     sent = msgspec.json.encode(value)
     lost = field_severity((), "billing", sent, quiet=False, answer=True) is not None
     assert (Raw(sent) not in EMPTY_VALUES) == lost
@@ -89,7 +89,7 @@ class _Shape(msgspec.Struct):
     z: int | None = None
 
 
-def test_fields_with_a_meaning_are_named_in_their_order() -> None:
+def test_fields_with_a_meaning_are_listed_in_their_order() -> None:
     fields = Fields("z", "y", "x")
     assert kept_in(("a", 0), _Shape(), fields) == ()
     assert kept_in(("a", 0), _Shape(Raw(b"null"), Raw(b"[]"), 0), fields) == ()
@@ -109,7 +109,7 @@ def test_fields_with_a_meaning_are_named_in_their_order() -> None:
         r'"a\/b"',
     ],
 )
-def test_a_text_is_spelled_as_it_would_be_encoded(sent: str) -> None:
+def test_a_text_is_written_in_its_encoded_form(sent: str) -> None:
     text = msgspec.json.decode(sent)
     spelled = as_spelled(Raw(sent.encode()))
     assert spelled is not None
@@ -118,11 +118,11 @@ def test_a_text_is_spelled_as_it_would_be_encoded(sent: str) -> None:
 
 
 @pytest.mark.parametrize(("sent", "empty"), [("null", True), ('""', True), ("1", False), ("[]", False), ("{}", False)])
-def test_what_is_no_text(sent: str, empty: bool) -> None:
+def test_values_that_are_no_text_have_no_encoded_form(sent: str, empty: bool) -> None:
     assert as_spelled(Raw(sent.encode())) is (NO_TEXT if empty else None)
     assert length(NO_TEXT) == 0
 
 
-def test_a_text_that_is_as_it_would_be_spelled_is_carried() -> None:
+def test_a_text_in_its_encoded_form_is_copied() -> None:
     sent = Raw(b'"one\\ntwo"')
     assert as_spelled(sent) is sent

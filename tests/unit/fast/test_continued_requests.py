@@ -1,4 +1,4 @@
-"""Requests that go on from a known one: what is known of them is what they say, and they become what new ones do."""
+"""Requests that continue a cached request: the translation is the same as after a full read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAIRS = list(itertools.permutations(names(), 2))
 
 
 @pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
+def _restore_memory() -> Iterator[None]:
     fast.on()
     fast.forget()
     yield
@@ -34,21 +34,21 @@ def _as_before() -> Iterator[None]:
     fast.forget()
 
 
-def talk(steps: int, word: str = "") -> list[dict[str, Any]]:
+def messages_of(steps: int, word: str = "") -> list[dict[str, Any]]:
     """The messages of an agent's conversation."""
-    said: list[dict[str, Any]] = [{"role": "user", "content": f"Look around, please {word}. " * 20}]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": f"Look around, please {word}. " * 20}]
     for i in range(steps):
         call = {"type": "tool_use", "id": f"toolu_{i}", "name": "look", "input": {"at": i}}
         result = {"type": "tool_result", "tool_use_id": f"toolu_{i}", "content": f"seen {i} {word}", "is_error": i == 1}
-        said += [
+        messages += [
             {"role": "assistant", "content": [{"type": "text", "text": f"Step {i}."}, call]},
             {"role": "user", "content": [result]},
         ]
-    return said
+    return messages
 
 
 def request(source: str, messages: list[dict[str, Any]], **more: Any) -> bytes:
-    """The conversation in a dialect."""
+    """The body of a request with these messages in a dialect."""
     body = {"model": "m", "max_tokens": 99, "system": "Be brief. " * 20, "tools": TOOLS, "messages": messages, **more}
     encoded = msgspec.json.encode(body)
     if source == "anthropic":
@@ -65,25 +65,25 @@ def outcome(body: bytes, source: str, target: str, **more: Any) -> tuple[object,
     return made.body, made.losses, made.headers, made.stream, made.asked, made.renamed, made.request, called
 
 
-def goes_on(body: bytes, source: str) -> bool:
+def is_continued(body: bytes, source: str) -> bool:
     return known_beginning(body, source) is not None
 
 
 def bytecodes(body: bytes, source: str, target: str) -> int:
-    """How many bytecodes of the library a translation takes."""
+    """The number of bytecodes of the library that a translation runs."""
     count = 0
 
-    def ran(frame: Any, event: str, argument: Any) -> Any:
+    def count_opcode(frame: Any, event: str, argument: Any) -> Any:
         nonlocal count
         count += event == "opcode"
-        return ran
+        return count_opcode
 
-    def entered(frame: Any, event: str, argument: Any) -> Any:
+    def enter_frame(frame: Any, event: str, argument: Any) -> Any:
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return ran
+        return count_opcode
 
     before = sys.gettrace()
-    sys.settrace(entered)
+    sys.settrace(enter_frame)
     try:
         outcome(body, source, target)
     finally:
@@ -92,12 +92,19 @@ def bytecodes(body: bytes, source: str, target: str) -> int:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_conversations_become_the_same_whatever_was_seen_before(source: str, target: str) -> None:
+def test_a_conversation_has_the_same_translation_with_any_cached_requests(source: str, target: str) -> None:
     late = [
-        *talk(3),
+        *messages_of(3),
         {"role": "user", "content": [{"type": "text", "text": "Now?", "cache_control": {"type": "ephemeral"}}]},
     ]
-    versions = [talk(2), talk(3), late, [*talk(3), *talk(5)[7:]], [*talk(3)[:-1], talk(3, "other")[-1]], talk(3)[:-1]]
+    versions = [
+        messages_of(2),
+        messages_of(3),
+        late,
+        [*messages_of(3), *messages_of(5)[7:]],
+        [*messages_of(3)[:-1], messages_of(3, "other")[-1]],
+        messages_of(3)[:-1],
+    ]
     bodies = [request(source, version) for version in versions]
     fast.off()
     new = [outcome(body, source, target) for body in bodies]
@@ -105,76 +112,76 @@ def test_conversations_become_the_same_whatever_was_seen_before(source: str, tar
     for order in (bodies, bodies, bodies[::-1], bodies):
         for body in order:
             assert outcome(body, source, target) == new[bodies.index(body)]
-    assert all(goes_on(body, source) for body in bodies[:2])
+    assert all(is_continued(body, source) for body in bodies[:2])
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_a_late_turn_costs_what_an_early_one_costs(source: str, target: str) -> None:
+def test_a_late_turn_costs_as_much_as_an_early_one(source: str, target: str) -> None:
     cost = {}
     for steps in (6, 40):
         for known in (steps, steps):
-            outcome(request(source, talk(known)), source, target)
-        cost[steps] = bytecodes(request(source, talk(steps + 1)), source, target)
+            outcome(request(source, messages_of(known)), source, target)
+        cost[steps] = bytecodes(request(source, messages_of(steps + 1)), source, target)
     assert cost[40] < 2 * cost[6]
 
 
-def test_a_conversation_is_remembered_from_its_second_sight_on() -> None:
-    body = request("anthropic", talk(3))
+def test_a_conversation_is_cached_from_its_second_request_on() -> None:
+    body = request("anthropic", messages_of(3))
     for known in (False, False, True, True):
-        assert goes_on(body, "anthropic") is known
+        assert is_continued(body, "anthropic") is known
         outcome(body, "anthropic", "gemini")
-    assert not goes_on(request("anthropic", talk(3), max_tokens=98), "anthropic")
-    assert not goes_on(body[:-1], "anthropic")
-    assert not goes_on(body + b"}", "anthropic")
+    assert not is_continued(request("anthropic", messages_of(3), max_tokens=98), "anthropic")
+    assert not is_continued(body[:-1], "anthropic")
+    assert not is_continued(body + b"}", "anthropic")
 
 
-def test_short_requests_always_take_the_road(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_requests_are_always_read_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RequestMemory, "smallest", SMALLEST)
-    short, long = request("anthropic", talk(2)), request("anthropic", talk(40))
+    short, long = request("anthropic", messages_of(2)), request("anthropic", messages_of(40))
     assert len(short) < SMALLEST < len(long)
     for body in (short, long):
         for _ in range(3):
             outcome(body, "anthropic", "gemini")
-    assert (goes_on(short, "anthropic"), goes_on(long, "anthropic")) == (False, True)
+    assert (is_continued(short, "anthropic"), is_continued(long, "anthropic")) == (False, True)
 
 
-def test_nothing_is_remembered_while_the_switch_is_off() -> None:
-    body = request("anthropic", talk(3))
+def test_nothing_is_cached_while_the_switch_is_off() -> None:
+    body = request("anthropic", messages_of(3))
     fast.off()
     assert not fast.enabled()
     for _ in range(3):
         outcome(body, "anthropic", "gemini")
-        assert not goes_on(body, "anthropic")
+        assert not is_continued(body, "anthropic")
     fast.on()
     for _ in range(3):
         outcome(body, "anthropic", "gemini")
-    assert goes_on(body, "anthropic")
+    assert is_continued(body, "anthropic")
     fast.forget()
-    assert not goes_on(body, "anthropic")
+    assert not is_continued(body, "anthropic")
     assert fast.held() == 0
 
 
-def test_a_known_request_says_what_it_says() -> None:
-    said = [{"role": ("user", "assistant")[i % 2], "content": f"word {i} " * 20} for i in range(5)]
-    fields: dict[str, Any] = {"model": "m1", "messages": said, "stream": True, "max_tokens": 50, "stop": ["a"]}
+def test_a_cached_request_has_the_facts_of_a_full_read() -> None:
+    messages = [{"role": ("user", "assistant")[i % 2], "content": f"word {i} " * 20} for i in range(5)]
+    fields: dict[str, Any] = {"model": "m1", "messages": messages, "stream": True, "max_tokens": 50, "stop": ["a"]}
     bodies = [
         json.dumps({name: fields[name] for name in order}).encode()
         for order in itertools.permutations(fields, 3)
         if "messages" in order and "model" in order
     ]
-    twice = json.dumps({"model": "m1", "messages": said})[:-1]
+    twice = json.dumps({"model": "m1", "messages": messages})[:-1]
     bodies += [
         f'{twice}, "model": "m2"}}'.encode(),
-        f'{twice}, "messages": {json.dumps(said)}, "model": "m2"}}'.encode(),
+        f'{twice}, "messages": {json.dumps(messages)}, "model": "m2"}}'.encode(),
     ]
     found = 0
     for _ in range(3):
         for body in bodies:
-            known, says = known_beginning(body, "openai-chat"), peek(body)
-            assert says is not None
+            known, facts = known_beginning(body, "openai-chat"), peek(body)
+            assert facts is not None
             if known is not None and known.envelope is not None:
                 found += 1
-                assert (known.envelope.request.model, known.envelope.request.stream) == (says.model, says.stream)
+                assert (known.envelope.request.model, known.envelope.request.stream) == (facts.model, facts.stream)
             dragoman.translate_request(body, source="openai-chat", target="anthropic")
     assert found > 10
 
@@ -194,9 +201,11 @@ def test_a_known_request_says_what_it_says() -> None:
         lambda body: body[:-2] + b" , \n" + b'{"role":"user","content":"hm"} ] }',
     ],
 )
-def test_what_is_odd_reads_as_it_does_for_the_first_time(spoil: Any) -> None:
-    plain = {name: value for name, value in json.loads(request("anthropic", talk(3))).items() if name != "messages"}
-    body = msgspec.json.encode({**plain, "messages": talk(3)})
+def test_an_odd_request_is_read_in_full(spoil: Any) -> None:
+    plain = {
+        name: value for name, value in json.loads(request("anthropic", messages_of(3))).items() if name != "messages"
+    }
+    body = msgspec.json.encode({**plain, "messages": messages_of(3)})
     fast.off()
     new = outcome(spoil(body), "anthropic", "openai-chat")
     fast.on()
@@ -206,8 +215,8 @@ def test_what_is_odd_reads_as_it_does_for_the_first_time(spoil: Any) -> None:
         assert outcome(spoil(body), "anthropic", "openai-chat") == new
 
 
-def test_what_is_remembered_for_one_model_is_not_written_for_another() -> None:
-    body = request("anthropic", talk(4))
+def test_a_translation_cached_for_one_model_is_not_written_for_another() -> None:
+    body = request("anthropic", messages_of(4))
     models = ("gemini-3-pro-preview", "gemini-2.5-flash")
 
     def sent(model: str) -> tuple[bytes, tuple[Any, ...]]:
@@ -222,31 +231,31 @@ def test_what_is_remembered_for_one_model_is_not_written_for_another() -> None:
     assert new[models[0]][0] != new[models[1]][0]
 
 
-def test_a_vault_is_asked_every_time() -> None:
-    body = request("openai-chat", talk(4))
-    asked: list[str] = []
+def test_a_vault_is_read_for_every_request() -> None:
+    body = request("openai-chat", messages_of(4))
+    keys: list[str] = []
 
-    class Watched(MemoryVault):
+    class WatchedVault(MemoryVault):
         def get(self, key: str) -> str | None:  # type: ignore[override]
-            asked.append(key)
+            keys.append(key)
             return None
 
     counts = []
     for _ in range(4):
-        asked.clear()
-        outcome(body, "openai-chat", "gemini", vault=Watched())
-        counts.append(len(set(asked)))
+        keys.clear()
+        outcome(body, "openai-chat", "gemini", vault=WatchedVault())
+        counts.append(len(set(keys)))
     assert counts[0] > 0
     assert len(set(counts)) == 1
 
 
-def test_several_threads_get_what_one_gets() -> None:
-    bodies = [(request("anthropic", talk(steps, word)), target)
+def test_several_threads_get_the_same_translations_as_one() -> None:
+    bodies = [(request("anthropic", messages_of(steps, word)), target)
               for word in ("a", "b", "c") for steps in (2, 3, 4) for target in ("gemini", "openai-chat")]  # fmt: skip
     fast.off()
     new = {entry: outcome(entry[0], "anthropic", entry[1])[:2] for entry in bodies}
     fast.on()
-    fast.budget(200_000)  # small, so that entries are forgotten while others use them
+    fast.budget(200_000)  # small, so that entries are dropped while other threads use them
     start = threading.Barrier(4)
 
     def work(shift: int) -> bool:
@@ -258,10 +267,10 @@ def test_several_threads_get_what_one_gets() -> None:
         assert all(pool.map(work, range(4)))
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_the_cache_is_bounded() -> None:
     fast.budget(300_000)
     for number in range(60):
         for steps in (3, 3, 4):
-            outcome(request("anthropic", talk(steps, f"of agent {number}")), "anthropic", "openai-chat")
+            outcome(request("anthropic", messages_of(steps, f"of agent {number}")), "anthropic", "openai-chat")
             assert fast.held() <= 300_000
     assert fast.held() > 0

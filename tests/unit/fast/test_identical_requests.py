@@ -1,4 +1,4 @@
-"""The memory of repeated requests: what an entry holds, and for which bytes."""
+"""The cache of repeated requests: the content of an entry, and the bytes that it belongs to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BODY = b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]
 
 
 @pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
+def _restore_memory() -> Iterator[None]:
     fast.on()
     fast.forget()
     yield
@@ -26,7 +26,7 @@ def memory() -> IdenticalRequests[str, list[str]]:
     return IdenticalRequests()
 
 
-def test_an_entry_is_made_at_the_second_sight(memory: IdenticalRequests[str, list[str]]) -> None:
+def test_an_entry_is_made_at_the_second_request(memory: IdenticalRequests[str, list[str]]) -> None:
     assert memory.find(BODY, "anthropic") is None
     found = memory.find(BODY, "anthropic")
     assert found is not None and found.document == BODY
@@ -39,7 +39,7 @@ def test_the_same_bytes_in_another_dialect_are_another_request(memory: Identical
     assert memory.find(BODY, "openai-chat") is None
 
 
-def test_requests_with_the_same_end_and_size_keep_apart(memory: IdenticalRequests[str, list[str]]) -> None:
+def test_requests_with_the_same_end_and_size_stay_apart(memory: IdenticalRequests[str, list[str]]) -> None:
     one, two = b"1" + b"." * 99, b"2" + b"." * 99
     assert memory.find(one, "d") is None
     first = memory.find(one, "d")
@@ -50,7 +50,7 @@ def test_requests_with_the_same_end_and_size_keep_apart(memory: IdenticalRequest
     assert second.get("options") is None
 
 
-def test_the_caller_may_change_a_result() -> None:
+def test_a_change_by_the_caller_does_not_reach_the_cached_result() -> None:
     entry: IdenticalRequest[str, list[str]] = IdenticalRequest(BODY)
     made = ["body"]
     entry.put("options", made)
@@ -69,7 +69,7 @@ def test_an_entry_holds_few_results() -> None:
     assert sum(entry.get(number) is not None for number in range(99)) <= 4
 
 
-def test_a_switch_and_a_function_forget_all_requests(memory: IdenticalRequests[str, list[str]]) -> None:
+def test_a_switch_and_a_function_drop_all_requests(memory: IdenticalRequests[str, list[str]]) -> None:
     for forget in (fast.forget, fast.off):
         memory.find(BODY, "anthropic")
         assert memory.find(BODY, "anthropic") is not None

@@ -16,7 +16,7 @@ from dragoman.fast.repeated_frames import OBFUSCATED, RepeatedFrame
 
 
 class Reader(FrameReader):
-    """Every frame is a piece of part 3; notes which frames were really read."""
+    """A reader for which every frame is a piece of part 3. It records the frames that were read in full."""
 
     def __init__(self, repeated: RepeatedFrame) -> None:
         super().__init__(Splitter("test"))
@@ -29,8 +29,8 @@ class Reader(FrameReader):
         events.append(PartDelta(3, json.loads(data)["text"]))
         return True
 
-    def _catch_up(self, said: list[str], last: bytes) -> None:
-        self.caught += said
+    def _catch_up(self, texts: list[str], last: bytes) -> None:
+        self.caught += texts
 
 
 def frame(text: str, number: int = 1, noise: str = "", **more: object) -> bytes:
@@ -53,7 +53,7 @@ def matcher_of(repeated: RepeatedFrame, frame: bytes, text: str) -> Callable[[by
     return lambda one: texts.pop() if lane(one) is not None else None
 
 
-def test_frames_with_more_of_the_same_text_take_the_lane() -> None:
+def test_frames_that_differ_only_in_their_text_take_the_lane() -> None:
     reader = made()
     assert reader.feed(frame("first", 0)) == [PartDelta(3, "first")]
     texts: list[str] = []
@@ -101,7 +101,7 @@ def test_a_held_frame_is_not_mistaken_for_the_next_one() -> None:
     reader = made()
     for chunk in (frame("a", 1), frame("b", 2), b": a comment"):
         reader.feed(chunk)
-    assert reader.feed(frame("c", 3)) == []  # the rest of the comment's line
+    assert reader.feed(frame("c", 3)) == []  # the end of the comment line
 
 
 def test_a_text_that_stands_twice_in_a_frame_has_no_lane() -> None:
@@ -119,31 +119,31 @@ def on_the_way(*learned: bytes) -> Reader:
 
 
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("template", "written"),
     [
         (Template(b"<", b">"), [b'<"one">', b'<" two">']),
         (Template(b"<", b">", b"|", 41), [b'<41|"one">', b'<42|" two">']),
         (Template(b"", b""), [b"", b""]),
     ],
 )
-def test_a_lane_writes_what_it_hears(template: Template, said: list[bytes]) -> None:
+def test_a_lane_writes_the_texts_of_its_frames(template: Template, written: list[bytes]) -> None:
     reader = on_the_way(frame("learned", 1))
-    told: list[str] = []
-    lane = reader.lane(template, told)
+    texts: list[str] = []
+    lane = reader.lane(template, texts)
     assert lane is not None
-    assert [lane(frame("one", 2)), lane(frame(" two", 3, "noise"))] == said
-    assert told == ["one", " two"]
+    assert [lane(frame("one", 2)), lane(frame(" two", 3, "noise"))] == written
+    assert texts == ["one", " two"]
     assert lane(frame("x", 4, more=1)) is None
     assert lane(frame("", 4)) is None
     assert lane(frame("x", 4)[:-1]) is None
-    assert told == ["one", " two"]
-    reader.add_texts(told, frame(" two", 3))
+    assert texts == ["one", " two"]
+    reader.add_texts(texts, frame(" two", 3))
     reader.settle()
-    assert reader.caught == told
+    assert reader.caught == texts
     assert reader.going_on == -1
 
 
-def test_a_reader_whose_frames_all_differ_gives_up() -> None:
+def test_a_reader_with_different_frames_stops_learning() -> None:
     reader = made()
     lanes = []
     for number in range(20):
@@ -152,7 +152,7 @@ def test_a_reader_whose_frames_all_differ_gives_up() -> None:
     assert lanes == [True] * 9 + [False] * 11
 
 
-def test_endings_out_of_one_character_are_known_again() -> None:
+def test_endings_with_one_varying_character_are_recognised() -> None:
     repeated = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
     matched = matcher_of(repeated, b'data: {"d":{"t":"a"} }\n\n', "a")
     frames = [
@@ -167,19 +167,19 @@ def test_endings_out_of_one_character_are_known_again() -> None:
     ("before", "text", "passes"),
     [('{"a":', '{"b"', True), ('{"a":1}', '{"b"', False), ('{"a":1} ', '{"b"', False), ('{"a":1}', ',"b"', True)],
 )
-def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text: str, passes: bool) -> None:
-    def piece(said: str) -> bytes:
-        return b'data: {"arguments":%b}\n\n' % json.dumps(said).encode()
+def test_arguments_that_may_belong_to_another_call_are_read(before: str, text: str, passes: bool) -> None:
+    def piece(text_of_piece: str) -> bytes:
+        return b'data: {"arguments":%b}\n\n' % json.dumps(text_of_piece).encode()
 
     repeated = RepeatedFrame((b'"arguments":',), **OBFUSCATED)
     lane = repeated.lane(piece("learned"), "learned", Template(b"<", b">"), [])
     assert lane is not None
-    assert lane(piece("{")) is None  # what stood before it is not known
+    assert lane(piece("{")) is None  # the text before this piece is unknown
     assert lane(piece(before[1:])) is not None
     assert (lane(piece(text)) is not None) is passes
 
 
-def test_a_part_that_begins_with_its_first_words() -> None:
+def test_a_part_that_begins_with_its_first_text() -> None:
     end, start, words = PartEnd(0), PartStart(1, Text("")), PartDelta(1, "a")
     assert starts_part([words, start, words], 1)
     assert starts_part([end, start, words], 0)
@@ -189,10 +189,10 @@ def test_a_part_that_begins_with_its_first_words() -> None:
     assert not starts_part([end, end, start, words], 0)
 
 
-def test_a_number_that_gets_longer_is_heard() -> None:
+def test_a_number_that_gets_longer_is_recognised() -> None:
     reader = on_the_way(frame("learned", 1))
-    told: list[str] = []
-    lane = reader.lane(Template(b"<", b">"), told)
+    texts: list[str] = []
+    lane = reader.lane(Template(b"<", b">"), texts)
     assert lane is not None
     numbers = [2, 9, 10, 11, 99, 100, 7, 12345678901]
     assert [lane(frame("x", number)) for number in numbers] == [b'<"x">'] * len(numbers)
@@ -201,7 +201,7 @@ def test_a_number_that_gets_longer_is_heard() -> None:
     assert lane(frame("x", 3)) == b'<"x">'
 
 
-def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
+def test_only_digits_may_differ_after_the_mark() -> None:
     def figured(text: str, count: int, model: str = "m-2") -> bytes:
         return b'data: {"text": %b,"use": {"a": %d,"b": [%d]},"model": "%b"}\r\n\r\n' % (
             json.dumps(text).encode(),
@@ -236,14 +236,14 @@ def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
         b'data: {"d":{"t":',
     ],
 )
-def test_what_is_no_text_is_not_heard(odd: bytes) -> None:
+def test_a_frame_without_a_valid_text_does_not_take_the_lane(odd: bytes) -> None:
     repeated = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
     matched = matcher_of(repeated, b'data: {"d":{"t":"a"} }\n\n', "a")
     assert matched(odd) is None
     assert matched(b'data: {"d":{"t":"\\"}"}}\n\n') == '"}'
 
 
-def test_of_long_endings_nothing_outlives_the_stream() -> None:
+def test_long_endings_are_dropped_with_the_stream() -> None:
     frame = b'{"text":"hi"}%b' + b"x" * 1000
     repeated = RepeatedFrame((b'"text":',), marks=(b'"}',), noise=b" ")
     before = repeated_frames._padded.cache_info().currsize
@@ -254,7 +254,7 @@ def test_of_long_endings_nothing_outlives_the_stream() -> None:
 
 
 @pytest.mark.parametrize("padding", ['"item":"i","obfuscation":"%s","place":0', '"item":"i"'], ids=["padded", "bare"])
-def test_a_number_behind_the_text_may_differ(padding: str) -> None:
+def test_a_number_after_the_text_may_differ(padding: str) -> None:
     def numbered(text: str, number: object, noise: str = "aB_9") -> bytes:
         between = padding % noise if "%" in padding else padding
         return f'data: {{"text":{json.dumps(text)},{between},"n":{number},"type":"t"}}\n\n'.encode()

@@ -1,4 +1,4 @@
-"""Answers with fields of their hosts take the short way, and give the same as the long way."""
+"""Answers with fields of their hosts take the fast path, and have the same translation as on the full path."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ WIDE = {
 
 
 @pytest.fixture(autouse=True)
-def _on_again() -> Iterator[None]:
+def _restore_switch() -> Iterator[None]:
     before = fast.enabled()
     yield
     (fast.on if before else fast.off)()
@@ -103,7 +103,7 @@ def _on_again() -> Iterator[None]:
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic", "gemini"])
 @pytest.mark.parametrize("name", WIDE)
-def test_the_short_way_gives_the_same_as_the_long_way(name: str, target: str) -> None:
+def test_the_fast_path_gives_the_same_as_the_full_path(name: str, target: str) -> None:
     source, answer = WIDE[name]
     if source == target:
         pytest.skip("bytes of one dialect pass unchanged")
@@ -117,7 +117,7 @@ def test_the_short_way_gives_the_same_as_the_long_way(name: str, target: str) ->
     assert (short.body, short.losses) == (long.body, long.losses)
 
 
-def test_details_that_say_more_than_the_thought_take_the_long_way() -> None:
+def test_details_with_more_than_the_thought_take_the_full_path() -> None:
     for details in ([{**DETAILS[0], "signature": "c2Vh"}], DETAILS[:1], [*DETAILS, {"type": "reasoning.encrypted"}]):
         message = {"content": "Hi", "reasoning": "One. Two.", "reasoning_details": details}
         body = json.dumps(chat(message, "stop", CHAT_USAGE)).encode()
@@ -126,7 +126,7 @@ def test_details_that_say_more_than_the_thought_take_the_long_way() -> None:
         assert way.read(body, 0, None) is None
 
 
-def test_both_ways_report_the_tokens_of_the_upstream() -> None:
+def test_both_paths_report_the_tokens_of_the_upstream() -> None:
     details = {"cache_read_input_tokens": 7, "cache_creation_input_tokens": 2}
     body = json.dumps(anthropic(usage={"input_tokens": 5, "output_tokens": 3, **details})).encode()
     fast.on()

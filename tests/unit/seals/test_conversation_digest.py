@@ -1,4 +1,4 @@
-"""The digest of a conversation: what clients do to a history between two requests, and what makes it another one."""
+"""The digest of a conversation: usual changes by clients to a history keep the digest, other changes give a new one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def call(name: str, arguments: str, call_id: str = "c") -> ToolCall:
 
 
 def digest(turns: list[Turn]) -> tuple[str, str]:
-    """What the next call and the next text are kept under."""
+    """The keys of the next call and of the next text."""
     found = Conversation()
     for one in turns:
         found.add(one)
@@ -38,7 +38,7 @@ def digest(turns: list[Turn]) -> tuple[str, str]:
 
 
 RESULT = turn("tool", ToolResult("c", (Text("20"),)))
-TALK = [
+CONVERSATION = [
     turn("system", "Be brief."),
     turn("user", "Which is\nwarmer?"),
     turn("assistant", "Let me look.", call("weather", '{"city":"Paris","days":1}'), call("weather", '{"city":"Rome"}')),
@@ -50,51 +50,56 @@ TALK = [
 ]
 
 SAME: dict[str, list[Turn]] = {
-    "another system text": [turn("system", "Be long."), *TALK[1:]],
-    "a system turn in the middle": [*TALK[:4], turn("system", "Mind."), turn("developer", "Hm."), *TALK[4:]],
+    "another system text": [turn("system", "Be long."), *CONVERSATION[1:]],
+    "a system turn in the middle": [
+        *CONVERSATION[:4],
+        turn("system", "Mind."),
+        turn("developer", "Hm."),
+        *CONVERSATION[4:],
+    ],
     "other results, and pictures": [
-        *TALK[:3],
+        *CONVERSATION[:3],
         turn("tool", ToolResult("c", (Text("[cleared]"), Media("image", data="aaaa", mime="image/png")))),
-        *TALK[4:],
+        *CONVERSATION[4:],
     ],
     "thoughts and seals": [
-        *TALK[:4],
+        *CONVERSATION[:4],
         turn("assistant", Reasoning("hm", seal=Seal("up", "s")), call("compare", "{}", "other")),
-        *TALK[5:],
+        *CONVERSATION[5:],
     ],
     "reminders": [
-        TALK[0],
+        CONVERSATION[0],
         turn(
             "user",
             "<system-reminder>\nmind\n</system-reminder>Which is warmer?",
             "<system-reminder>x</system-reminder>",
         ),
-        *TALK[2:4],
+        *CONVERSATION[2:4],
         turn("user", "<environment_details>\nopen: a.py\n</environment_details>"),
-        *TALK[4:],
+        *CONVERSATION[4:],
     ],
     "texts cut otherwise": [
         turn("user", "Which ", "is"),
         turn("user", "warmer?"),
-        *TALK[2:6],
+        *CONVERSATION[2:6],
         turn("assistant", "Paris", " is.\n"),
-        TALK[7],
+        CONVERSATION[7],
     ],
     "a text and calls in turns of their own": [
-        TALK[1],
+        CONVERSATION[1],
         turn("assistant", "Let me look."),
         turn("assistant", call("weather", '{"city":"Paris","days":1}'), call("weather", '{"city":"Rome"}')),
-        *TALK[3:],
+        *CONVERSATION[3:],
     ],
     "every call with its result": [
-        TALK[1],
+        CONVERSATION[1],
         turn("assistant", "Let me look.", call("weather", '{"city":"Paris","days":1}')),
         RESULT,
         turn("assistant", call("weather", '{"city":"Rome"}')),
-        *TALK[3:],
+        *CONVERSATION[3:],
     ],
     "arguments written again": [
-        TALK[1],
+        CONVERSATION[1],
         turn(
             "assistant",
             "Let me look.",
@@ -103,56 +108,56 @@ SAME: dict[str, list[Turn]] = {
         ),
         RESULT,
         turn("assistant", call("compare", "")),
-        *TALK[5:],
+        *CONVERSATION[5:],
     ],
 }
 
 OTHER: dict[str, list[Turn]] = {
-    "other words of the user": [TALK[0], turn("user", "Which is colder?"), *TALK[2:]],
-    "other words at the end": [*TALK[:-1], turn("user", "And Basel?")],
-    "other words of the assistant": [*TALK[:6], turn("assistant", "Rome is."), TALK[7]],
-    "another call": [*TALK[:4], turn("assistant", call("contrast", "{}")), *TALK[5:]],
-    "other arguments": [*TALK[:4], turn("assistant", call("compare", '{"a":1}')), *TALK[5:]],
-    "one call less": [*TALK[:4], *TALK[6:]],
+    "other words of the user": [CONVERSATION[0], turn("user", "Which is colder?"), *CONVERSATION[2:]],
+    "other words at the end": [*CONVERSATION[:-1], turn("user", "And Basel?")],
+    "other words of the assistant": [*CONVERSATION[:6], turn("assistant", "Rome is."), CONVERSATION[7]],
+    "another call": [*CONVERSATION[:4], turn("assistant", call("contrast", "{}")), *CONVERSATION[5:]],
+    "other arguments": [*CONVERSATION[:4], turn("assistant", call("compare", '{"a":1}')), *CONVERSATION[5:]],
+    "one call less": [*CONVERSATION[:4], *CONVERSATION[6:]],
     "calls in another order": [
-        TALK[1],
+        CONVERSATION[1],
         turn(
             "assistant",
             "Let me look.",
             call("weather", '{"city":"Rome"}'),
             call("weather", '{"city":"Paris","days":1}'),
         ),
-        *TALK[3:],
+        *CONVERSATION[3:],
     ],
-    "turns in another order": [TALK[7], *TALK[2:7], TALK[1]],
-    "the user's words as the assistant's": [TALK[1], turn("assistant", "And Bern?"), *TALK[2:7]],
-    "a turn less": TALK[:6],
+    "turns in another order": [CONVERSATION[7], *CONVERSATION[2:7], CONVERSATION[1]],
+    "the user's words as the assistant's": [CONVERSATION[1], turn("assistant", "And Bern?"), *CONVERSATION[2:7]],
+    "a turn less": CONVERSATION[:6],
 }
 
 
 @pytest.mark.parametrize("turns", SAME.values(), ids=SAME)
-def test_what_clients_change_does_not_count(turns: list[Turn]) -> None:
-    assert digest(turns) == digest(TALK)
+def test_changes_that_clients_make_keep_the_digest(turns: list[Turn]) -> None:
+    assert digest(turns) == digest(CONVERSATION)
 
 
 @pytest.mark.parametrize("turns", OTHER.values(), ids=OTHER)
 def test_another_conversation_has_another_digest(turns: list[Turn]) -> None:
-    call_digest, text_digest = digest(TALK)
+    call_digest, text_digest = digest(CONVERSATION)
     assert digest(turns)[0] != call_digest
     assert digest(turns)[1] != text_digest
 
 
-def test_a_digest_goes_on_from_any_place() -> None:
-    for done in range(len(TALK)):
-        known = Conversation()
-        for one in TALK[:done]:
-            known.add(one)
-        history = ConversationDigest(tuple(TALK))
-        history.reached(known, done)
-        for again in (history, history, copy.deepcopy(history), pickle.loads(pickle.dumps(history))):
-            found = again.conversation()
+def test_a_digest_can_be_continued_from_any_turn() -> None:
+    for done in range(len(CONVERSATION)):
+        prefix = Conversation()
+        for one in CONVERSATION[:done]:
+            prefix.add(one)
+        history = ConversationDigest(tuple(CONVERSATION))
+        history.reached(prefix, done)
+        for restored in (history, history, copy.deepcopy(history), pickle.loads(pickle.dumps(history))):
+            found = restored.conversation()
             found.begin_answer()
-            assert (found.before_call(), found.with_texts()) == digest(TALK)
+            assert (found.before_call(), found.with_texts()) == digest(CONVERSATION)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +172,7 @@ def test_a_digest_goes_on_from_any_place() -> None:
         ("*** Begin Patch\n+x", "*** Begin Patch\r\n+x\n"),
     ],
 )
-def test_arguments_have_one_spelling(one: str, other: str) -> None:
+def test_arguments_with_one_meaning_have_one_normal_form(one: str, other: str) -> None:
     assert plain_arguments(one) == plain_arguments(other)
 
 
@@ -175,18 +180,18 @@ def test_arguments_have_one_spelling(one: str, other: str) -> None:
     ("one", "other"),
     [('{"a":1}', '{"a":"1"}'), ('{"a":"x y"}', '{"a":"xy"}'), ('{"a":[1]}', '{"a":[1,1]}'), ('{"a":0.5}', "{}")],
 )
-def test_other_arguments_have_another(one: str, other: str) -> None:
+def test_other_arguments_have_another_normal_form(one: str, other: str) -> None:
     assert plain_arguments(one) != plain_arguments(other)
 
 
 @pytest.mark.parametrize(
     "strange", ["[" * 100_000, '{"a":' * 5000 + "1" + "}" * 5000, '{"a":1e999}', '{"a":"\ud800"}', '{"a":']
 )
-def test_arguments_of_any_kind_are_taken(strange: str) -> None:
+def test_broken_arguments_have_a_normal_form(strange: str) -> None:
     assert plain_arguments(strange) == plain_arguments(strange + " ")
 
 
-def test_a_block_that_does_not_end_stays() -> None:
+def test_a_block_without_an_end_stays_in_the_text() -> None:
     assert without_added_blocks("a<system-reminder>b") == "a<system-reminder>b"
     assert without_added_blocks("<system-reminder>b</system-reminder>a<system-reminder>c") == "a<system-reminder>c"
     many: Any = "<system-reminder>" * 20_000
@@ -194,17 +199,17 @@ def test_a_block_that_does_not_end_stays() -> None:
     assert json.dumps(without_added_blocks("plain <b>text</b>")) == '"plain <b>text</b>"'
 
 
-@pytest.mark.parametrize("cut", range(len(TALK) + 1))
-def test_a_digest_goes_on_in_another_process(cut: int) -> None:
-    state = pickle.loads(pickle.dumps(conversation_state(tuple(TALK[:cut]))))
+@pytest.mark.parametrize("cut", range(len(CONVERSATION) + 1))
+def test_a_digest_can_be_continued_in_another_process(cut: int) -> None:
+    state = pickle.loads(pickle.dumps(conversation_state(tuple(CONVERSATION[:cut]))))
     found = Conversation.of(state)
-    for one in TALK[cut:]:
+    for one in CONVERSATION[cut:]:
         found.add(one)
     found.begin_answer()
-    assert (found.before_call(), found.with_texts()) == digest(TALK)
+    assert (found.before_call(), found.with_texts()) == digest(CONVERSATION)
 
 
-def test_texts_that_go_on_in_another_process_are_one_text() -> None:
+def test_texts_continued_in_another_process_are_one_text() -> None:
     first, second = turn("user", "Which is ", "warm"), turn("user", "er?")
     found = Conversation.of(conversation_state((first,)))
     found.add(second)
@@ -213,5 +218,5 @@ def test_texts_that_go_on_in_another_process_are_one_text() -> None:
 
 
 def test_the_state_of_a_long_conversation_is_small() -> None:
-    """The event loop continues the digest: what comes from a child must not grow with the history."""
-    assert len(pickle.dumps(conversation_state(tuple(TALK * 5_000)))) < 1_000
+    """The event loop continues the digest, so the state that a child sends must not grow with the history."""
+    assert len(pickle.dumps(conversation_state(tuple(CONVERSATION * 5_000)))) < 1_000

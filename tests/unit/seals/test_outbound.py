@@ -1,4 +1,4 @@
-"""Seals to the client and back, part by part: what carries them, and what happens when the client changed something."""
+"""Seals to the client and back, part by part: the parts that carry seals, and the effect of changes by the client."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _back(
 
 
 def _joined(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """As a client of Chat or Ollama has it: no thoughts, one text, then the calls."""
+    """The parts as a client of Chat or Ollama stores them: no thoughts, one text, then the calls."""
     text = "".join([part.text for part in parts if isinstance(part, Text)])
     calls = [part for part in parts if isinstance(part, ToolCall)]
     return (*([Text(text)] if text else []), *calls)
@@ -84,27 +84,27 @@ ENDS: dict[str, tuple[Part, ...]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in TURNS.items()])
-def test_every_seal_comes_home(parts: tuple[Part, ...], way: str) -> None:
+def test_every_seal_comes_back(parts: tuple[Part, ...], way: str) -> None:
     plan = _plan(way)
     assert _back(_carried(parts, plan), plan) == (parts, [])
 
 
 @pytest.mark.parametrize("way", ["thoughts", "parts", "vault"])
 @pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in ENDS.items()])
-def test_so_do_those_that_no_call_follows(parts: tuple[Part, ...], way: str) -> None:
+def test_seals_without_a_following_call_come_back(parts: tuple[Part, ...], way: str) -> None:
     plan = _plan(way)
     assert _back(_carried(parts, plan), plan) == (parts, [])
 
 
 @pytest.mark.parametrize("way", ["id", "vault"])
 @pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in TURNS.items()])
-def test_from_clients_that_keep_a_text_and_calls_alone(parts: tuple[Part, ...], way: str) -> None:
+def test_seals_come_back_from_clients_that_keep_only_a_text_and_calls(parts: tuple[Part, ...], way: str) -> None:
     plan = _plan(way)
     assert _back(_joined(_carried(parts, plan)), plan) == (parts, [])
 
 
 @pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in ENDS.items()])
-def test_even_without_a_call_from_the_vault(parts: tuple[Part, ...]) -> None:
+def test_seals_in_the_vault_come_back_without_a_call(parts: tuple[Part, ...]) -> None:
     plan = _plan("vault")
     assert _back(_joined(_carried(parts, plan)), plan) == (parts, [])
 
@@ -116,14 +116,14 @@ def test_an_id_carries_nothing_without_a_call(parts: tuple[Part, ...]) -> None:
     assert [loss.code for loss in context.losses.all()] == ["seal.dropped"]
 
 
-def test_what_follows_the_last_call_is_kept_with_it() -> None:
+def test_seals_after_the_last_call_are_kept_with_the_call() -> None:
     parts = (ToolCall("c1", "f", seal=s("c1")), Text("Wait.", seal=s("x")))
     plan = _plan("vault")
     assert _back(_carried(parts, plan), plan) == (parts, [])
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_dialect_without_places_for_thoughts_among_calls(way: str) -> None:
+def test_a_dialect_without_places_for_thoughts_between_calls_keeps_the_seals(way: str) -> None:
     parts = TURNS["thoughts between calls"]
     plan = msgspec.structs.replace(_plan(way), ordered=False, counts=True)
     shown = _carried(parts, plan)
@@ -133,7 +133,7 @@ def test_a_dialect_without_places_for_thoughts_among_calls(way: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["parts", "id", "vault"])
-def test_thoughts_that_were_shown_do_not_come_twice(way: str) -> None:
+def test_thoughts_that_were_shown_are_not_restored_twice(way: str) -> None:
     parts = (Reasoning("one", seal=s("t1")), Reasoning("two", seal=s("t2")), ToolCall("c1", "f"))
     plan = _plan(way)
     _, _, call = _carried(parts, plan)
@@ -151,7 +151,7 @@ def test_a_free_thought_before_the_call_carries_its_seal() -> None:
     assert (back, lost) == ((Reasoning("hm", seal=Seal("up", "", model="m-1")), parts[1]), [])
 
 
-def test_a_thought_without_a_seal_says_where_it_is_from() -> None:
+def test_a_thought_without_a_seal_has_its_origin() -> None:
     (thought,) = _carried((Reasoning("hm"),), _plan("thoughts"))
     assert thought.seal == Seal("up", "", model="m-1")
 
@@ -159,14 +159,14 @@ def test_a_thought_without_a_seal_says_where_it_is_from() -> None:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("origin", [Origin("up", "m-2"), Origin("down", "m-1")])
 @pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in TURNS.items()])
-def test_nobody_else_gets_them(parts: tuple[Part, ...], origin: Origin, way: str) -> None:
+def test_another_upstream_or_model_gets_no_seal(parts: tuple[Part, ...], origin: Origin, way: str) -> None:
     plan = _plan(way)
     back, lost = _back(_carried(parts, plan), plan, origin)
     left = [part.seal for part in back if part.seal is not None]
-    # A thought's own seal in its own slot is the writer's to refuse, when its dialect is another.
+    # A thought may keep its own seal in its own slot. A writer of another dialect refuses this seal.
     assert all(seal.dialect == "up" != origin.dialect for seal in left)
     if way == "vault":
-        assert origin.model != "m-2" or not lost, "what is under another key is not even found"
+        assert origin.model != "m-2" or not lost, "a seal under another key is not found"
     else:
         sealed = [part for part in parts if part.seal is not None]
         assert lost == (["seal.dropped"] if len(sealed) > len(left) else [])
@@ -189,13 +189,13 @@ def test_a_changed_text_has_no_seal() -> None:
     assert _back((carrier, Text("Done!")), plan) == ((Text("Done!"),), ["seal.dropped"])
 
 
-def test_a_call_that_is_gone_has_none_either() -> None:
+def test_a_removed_call_has_no_seal() -> None:
     plan = _plan("thoughts")
     carrier, _ = _carried(TURNS["a call"], plan)
     assert _back((carrier, ToolCall("c2", "f")), plan) == ((ToolCall("c2", "f"),), ["seal.dropped"])
 
 
-def test_a_cited_text_is_not_cut() -> None:
+def test_a_text_with_citations_is_not_cut() -> None:
     plan = _plan("vault")
     _carried(TURNS["two texts, the second sealed"], plan)
     cited = Text("One. Two.", citations=(Citation("https://a.b"),))
@@ -225,26 +225,26 @@ def test_other_parts_pass_without_their_seal() -> None:
     assert "seal.dropped" in [loss.code for loss in context.losses.all()]
 
 
-def test_nothing_is_done_where_no_seal_is() -> None:
+def test_parts_without_seals_stay_the_same_object() -> None:
     parts = (Text("Look."), ToolCall("c1", "f"))
     for way in WAYS:
         assert _carried(parts, _plan(way)) is parts
 
 
-def test_a_place_for_seals_of_one_dialect_is_used_besides() -> None:
+def test_the_seal_slot_of_a_dialect_is_used_too() -> None:
     plan = _plan("left", call_slots=frozenset({"up"}))
     call, text = _carried((ToolCall("c1", "f", seal=s("c1")), Text("x", seal=s("x"))), plan)
     assert call.seal is not None
     assert call.seal.dialect == packed_seals.BUNDLE
-    assert text.seal == s("x"), "the writer reports it"
+    assert text.seal == s("x"), "the writer reports this seal"
 
 
 # The same in streams.
 
 
 def _streamed(parts: tuple[Part, ...], plan: Plan, *, late: bool) -> list[Event]:
-    """An answer as a stream; `late`: the seals of thoughts come at their ends."""
-    convoy = SealStream(plan, Context("up", "client"))
+    """An answer as a stream. `late`: the seals of thoughts are at the ends of the thoughts."""
+    seal_stream = SealStream(plan, Context("up", "client"))
     events: list[Event] = [Start("r", "m-1")]
     for index, part in enumerate(parts):
         empty: Any = part
@@ -261,51 +261,53 @@ def _streamed(parts: tuple[Part, ...], plan: Plan, *, late: bool) -> list[Event]
             events.append(PartDelta(index, "", seal))
         events.append(PartEnd(index))
     events.append(Finish(Stop("stop")))
-    return convoy.feed(events)
+    return seal_stream.feed(events)
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in (TURNS | ENDS).items()])
-def test_a_stream_carries_what_the_whole_answer_does(parts: tuple[Part, ...], way: str, late: bool) -> None:
+def test_a_stream_carries_the_same_seals_as_the_whole_answer(parts: tuple[Part, ...], way: str, late: bool) -> None:
     plan, other = _plan(way), _plan(way)
-    told = fold(_streamed(parts, plan, late=late))
-    assert isinstance(told, Response)
+    folded = fold(_streamed(parts, plan, late=late))
+    assert isinstance(folded, Response)
     whole = _carried(parts, other)
-    assert tuple([part for part in told.parts if part != Reasoning()]) == whole
+    assert tuple([part for part in folded.parts if part != Reasoning()]) == whole
     assert plan.vault == other.vault
 
 
-def test_words_without_a_seal_are_not_held() -> None:
+def test_texts_without_a_seal_are_not_held() -> None:
     for way in WAYS:
         events = _streamed((Text("Done."), ToolCall("c1", "f", "{}", seal=s("c1"))), _plan(way), late=False)
         assert [event.text for event in events if isinstance(event, PartDelta)][:5] == list("Done.")
 
 
-def test_a_fault_ends_what_was_held() -> None:
-    convoy = SealStream(_plan("thoughts"), Context("up", "client"))
+def test_a_fault_ends_the_held_part() -> None:
+    seal_stream = SealStream(_plan("thoughts"), Context("up", "client"))
     events: list[Event] = [Start(), PartStart(0, Reasoning()), PartDelta(0, "hm"), PartEnd(0)]
-    assert not any(isinstance(event, PartEnd) for event in convoy.feed(events))
+    assert not any(isinstance(event, PartEnd) for event in seal_stream.feed(events))
     fault = Fault("server", "broke")
-    assert convoy.feed([fault]) == [PartDelta(0, "", Seal("up", "", model="m-1")), PartEnd(0), fault]
+    assert seal_stream.feed([fault]) == [PartDelta(0, "", Seal("up", "", model="m-1")), PartEnd(0), fault]
 
 
-def test_answers_do_not_mix() -> None:
-    convoy = SealStream(_plan("parts"), Context("up", "client"))
+def test_seals_of_two_answers_do_not_mix() -> None:
+    seal_stream = SealStream(_plan("parts"), Context("up", "client"))
     events: list[Event] = [Start()]
     for answer in (0, 1):
         events += [PartStart(answer, Reasoning(seal=s(f"t{answer}")), answer), PartEnd(answer)]
     for answer in (1, 0):
         events += [PartStart(2 + answer, ToolCall(f"c{answer}", "f"), answer), PartEnd(2 + answer)]
-    told = fold([*convoy.feed(events), *convoy.feed([Finish(Stop("stop"), answer=n, last=n == 1) for n in (0, 1)])])
-    assert isinstance(told, Response)
-    for parts, name in ((told.parts, "t0"), (told.alternatives[0].parts, "t1")):
+    folded = fold(
+        [*seal_stream.feed(events), *seal_stream.feed([Finish(Stop("stop"), answer=n, last=n == 1) for n in (0, 1)])]
+    )
+    assert isinstance(folded, Response)
+    for parts, name in ((folded.parts, "t0"), (folded.alternatives[0].parts, "t1")):
         (call,) = [part for part in parts if isinstance(part, ToolCall)]
         assert call.seal is not None
         assert s(name).data in call.seal.data
 
 
-# Any turn at all.
+# Random turns.
 
 _KINDS = st.lists(
     st.tuples(st.sampled_from(("text", "thought", "call")), st.booleans(), st.booleans()), min_size=1, max_size=9
@@ -313,7 +315,7 @@ _KINDS = st.lists(
 
 
 def _turn(kinds: list[tuple[str, bool, bool]]) -> tuple[Part, ...]:
-    """Parts with words, seals and ids of their own. What is empty and has no seal says nothing, so there is none."""
+    """Parts with different texts, seals and ids. A part without a seal always has a text."""
     parts: list[Part] = []
     for number, (kind, sealed, wordy) in enumerate(kinds):
         seal = s(f"<{number}>") if sealed else None
@@ -328,7 +330,7 @@ def _turn(kinds: list[tuple[str, bool, bool]]) -> tuple[Part, ...]:
 
 
 def _lasting(parts: tuple[Part, ...]) -> list[Part]:
-    """Without thoughts that have no seal: where they stand is not told to anybody, for they are worth nothing."""
+    """The parts without unsealed thoughts. The place of such a thought is not kept."""
     return [part for part in parts if not isinstance(part, Reasoning) or (part.seal is not None and part.seal.data)]
 
 

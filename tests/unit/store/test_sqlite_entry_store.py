@@ -1,4 +1,4 @@
-"""The store in a file: kept, found, replaced, forgotten; shared between processes, and nobody else's."""
+"""The store in a file: entries are kept, found, replaced and dropped. Processes share the file, other users cannot."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def store(tmp_path: Path) -> SqliteStore:
     return SqliteStore(tmp_path / "a" / "b" / "store.sqlite3", Clock())
 
 
-def test_what_was_put_is_found(store: SqliteStore) -> None:
+def test_a_stored_entry_is_found(store: SqliteStore) -> None:
     store.put(Entry("talk", "1", b"one", {"folder": "/x"}))
     assert store.get("talk", "1") == Entry("talk", "1", b"one", {"folder": "/x"}, 101.0, 101.0)
     assert store.get("talk", "2") is None
     assert store.get("other", "1") is None
 
 
-def test_put_again_it_is_replaced_and_keeps_when_it_was_made(store: SqliteStore) -> None:
+def test_a_replaced_entry_keeps_its_time_of_creation(store: SqliteStore) -> None:
     store.put(Entry("talk", "1", b"one", {"a": "b"}))
     store.put(Entry("talk", "1", b"two", {"c": "d"}))
     assert store.get("talk", "1") == Entry("talk", "1", b"two", {"c": "d"}, 101.0, 102.0)
 
 
-def test_those_with_labels_are_found_the_last_first_without_bodies(store: SqliteStore) -> None:
+def test_entries_are_found_by_labels_newest_first_without_bodies(store: SqliteStore) -> None:
     for name, folder in (("1", "/x"), ("2", '/"y" \' z'), ("3", "/x"), ("4", "/x")):
         store.put(Entry("talk", name, b"body", {"folder": folder, "model": "m"}))
     store.put(Entry("talk", "1", b"body", {"folder": "/x"}))
@@ -54,14 +54,14 @@ def test_those_with_labels_are_found_the_last_first_without_bodies(store: Sqlite
     assert store.find("nothing") == []
 
 
-def test_one_that_was_dropped_is_gone(store: SqliteStore) -> None:
+def test_a_dropped_entry_is_not_found(store: SqliteStore) -> None:
     store.put(Entry("talk", "1", b"one"))
     assert store.drop("talk", "1") is True
     assert store.drop("talk", "1") is False
     assert store.get("talk", "1") is None
 
 
-def test_another_process_finds_it_at_once(tmp_path: Path) -> None:
+def test_another_process_finds_an_entry_at_once(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite3"
     store = SqliteStore(file)
     store.put(Entry("talk", "1", b"one"))
@@ -77,14 +77,14 @@ def test_another_process_finds_it_at_once(tmp_path: Path) -> None:
     store.close()
 
 
-def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
+def test_only_the_owner_may_read_the_file(tmp_path: Path) -> None:
     file = tmp_path / "new" / "store.sqlite3"
     SqliteStore(file).close()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_a_file_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_another_program_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite3"
     file.write_bytes(b"something else entirely, which is no database" * 50)
     with pytest.raises(ConfigError, match="cannot be used"):
@@ -97,7 +97,9 @@ def test_a_file_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:
         SqliteStore(later)
 
 
-def test_what_goes_wrong_later_is_said_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_errors_of_the_database_are_configuration_errors_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sqlite_entry_store, "WAIT", 0.0)
     file = tmp_path / "store.sqlite3"
     store = SqliteStore(file)
@@ -115,7 +117,7 @@ def test_what_goes_wrong_later_is_said_too(tmp_path: Path, monkeypatch: pytest.M
     store.close()
 
 
-def test_where_it_is() -> None:
+def test_the_environment_sets_the_place_of_the_file() -> None:
     assert usual_file({"HOME": "/users/u"}) == Path("/users/u/.local/share/dragoman/store.sqlite3")
     assert usual_file({"HOME": "/users/u", "XDG_DATA_HOME": "/data"}) == Path("/data/dragoman/store.sqlite3")
     assert usual_file({"DRAGOMAN_STORE": "/my/own.db"}) == Path("/my/own.db")

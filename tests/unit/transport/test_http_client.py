@@ -1,4 +1,4 @@
-"""The HTTP client, against servers that speak it well, badly, slowly and not at all."""
+"""The HTTP client, against servers with correct, broken, slow and missing answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def with_server(handler: Handler, use: Callable[[Address], Awaitable[Any]]
         try:
             await handler(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away, as some of these tests want it
+            pass  # the client closed the connection, as some of these tests do
         finally:
             writer.close()
 
@@ -93,7 +93,7 @@ def test_bodies_of_every_kind_are_read(wire: bytes, step: int) -> None:
     assert run(handler, lambda pool, address: get(pool, address)) == (200, b"hello")
 
 
-def test_the_request_goes_out_as_it_should() -> None:
+def test_the_request_has_the_expected_bytes() -> None:
     seen: list[tuple[str, bytes]] = []
 
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -110,7 +110,7 @@ def test_the_request_goes_out_as_it_should() -> None:
     assert body == b"{}"
 
 
-def test_connections_are_used_again_and_a_stale_one_is_replaced() -> None:
+def test_connections_are_reused_and_a_stale_one_is_replaced() -> None:
     connections = 0
 
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -158,13 +158,13 @@ def test_a_new_connection_that_is_closed_is_not_tried_again() -> None:
         (plain(bytes(10_000_001)), "upstream_bad"),
     ],
 )
-def test_what_is_broken_or_too_large_is_an_error(wire: bytes, kind: str) -> None:
+def test_a_broken_or_too_large_answer_is_an_error(wire: bytes, kind: str) -> None:
     with pytest.raises(TransportError) as caught:
         run(answering(wire), lambda pool, address: get(pool, address))
     assert caught.value.kind == kind
 
 
-def test_silence_has_a_limit() -> None:
+def test_the_time_of_silence_is_limited() -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head, _ = await read_request(reader)
         if "x-half" in head:
@@ -172,20 +172,20 @@ def test_silence_has_a_limit() -> None:
         await reader.read()
 
     async def use(pool: Pool, address: Address) -> list[str]:
-        said = []
+        kinds = []
         with pytest.raises(TransportError, match="did not answer within") as caught:
             await get(pool, address, first_byte=0.05)
-        said.append(caught.value.kind)
+        kinds.append(caught.value.kind)
         answer = await pool.request(address, "POST", "/", [("x-half", "1")], b"{}")
         with pytest.raises(TransportError, match="sent nothing") as caught:
             await answer.read(100, 0.05)
-        said.append(caught.value.kind)
-        return said
+        kinds.append(caught.value.kind)
+        return kinds
 
     assert run(handler, use) == ["timeout", "timeout"]
 
 
-def test_nobody_listening_and_odd_headers() -> None:
+def test_a_closed_port_and_a_header_with_a_line_break_are_errors() -> None:
     async def use(pool: Pool, address: Address) -> None:
         with pytest.raises(TransportError, match="no connection") as caught:
             await get(pool, Address(False, "127.0.0.1", 1))
@@ -196,7 +196,7 @@ def test_nobody_listening_and_odd_headers() -> None:
     run(answering(), use)
 
 
-def test_a_slow_reader_holds_the_upstream_back() -> None:
+def test_a_slow_reader_slows_the_upstream() -> None:
     sent = 0
 
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -212,7 +212,7 @@ def test_a_slow_reader_holds_the_upstream_back() -> None:
 
     async def use(pool: Pool, address: Address) -> tuple[int, int]:
         answer = await pool.request(address, "POST", "/", [], b"{}")
-        while True:  # until nothing moves any more
+        while True:  # until no more bytes are sent
             before = sent
             await asyncio.sleep(0.1)
             if sent == before:
@@ -300,11 +300,11 @@ def test_certificates_are_verified(tmp_path: Any) -> None:
     authority.configure_trust(trusting)
 
     async def use(address: Address) -> tuple[Any, str]:
-        told = await get(Pool(tls=trusting), address)
+        received = await get(Pool(tls=trusting), address)
         with pytest.raises(TransportError) as caught:
             await get(Pool(), address)
-        return told, str(caught.value)
+        return received, str(caught.value)
 
-    told, refused = asyncio.run(with_server(answering(plain(b"sealed")), use, ssl=server))
-    assert told == (200, b"sealed")
+    received, refused = asyncio.run(with_server(answering(plain(b"sealed")), use, ssl=server))
+    assert received == (200, b"sealed")
     assert "certificate" in refused.lower()

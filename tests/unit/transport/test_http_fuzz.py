@@ -1,4 +1,4 @@
-"""The client's parser and pool: any bytes, cut anywhere, end in an answer or in one error, and places come back."""
+"""The client's parser and pool: any bytes, cut anywhere, give an answer or one error, and connections are freed."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from dragoman.transport.upstream_connection import Connection, Host
 
 from .test_http_client import answering, get, plain, read_request, run
 
-HERE = Address(False, "upstream.test", 80)
+ADDRESS = Address(False, "upstream.test", 80)
 
 
 class Wire(asyncio.Transport):
-    """A connection without a network, on which an upstream says one thing after a request."""
+    """A transport without a network. After a request, the upstream sends the given pieces."""
 
-    def __init__(self, connection: Connection, says: list[bytes], ends: bool) -> None:
+    def __init__(self, connection: Connection, pieces: list[bytes], ends: bool) -> None:
         super().__init__()
         self.closed = False
         self._connection = connection
-        self._says = says
+        self._pieces = pieces
         self._ends = ends
 
     def write(self, data: Any) -> None:
         asyncio.get_running_loop().call_soon(self._answer)
 
     def _answer(self) -> None:
-        for piece in self._says:
+        for piece in self._pieces:
             if self.closed:
                 return
             self._connection.data_received(piece)
@@ -58,8 +58,8 @@ class Wire(asyncio.Transport):
     resume_reading = pause_reading
 
 
-def told(says: list[bytes], ends: bool) -> tuple[Any, Pool, list[Wire]]:
-    """What a reader gets of such an upstream: status and body, or the kind of the error."""
+def result_of(pieces: list[bytes], ends: bool) -> tuple[Any, Pool, list[Wire]]:
+    """The result of one request: status and body, or the kind of the error; with the pool and its transports."""
 
     async def inner() -> tuple[Any, Pool, list[Wire]]:
         wrong: list[dict[str, Any]] = []
@@ -68,19 +68,19 @@ def told(says: list[bytes], ends: bool) -> tuple[Any, Pool, list[Wire]]:
 
         async def connect(host: Host) -> Connection:
             connection = Connection(pool, host)
-            wires.append(Wire(connection, says, ends))
+            wires.append(Wire(connection, pieces, ends))
             connection.connection_made(wires[-1])
             return connection
 
         pool._connect = connect  # type: ignore[method-assign]
         try:
-            answer = await pool.request(HERE, "POST", "/", [], b"{}")
+            answer = await pool.request(ADDRESS, "POST", "/", [], b"{}")
             found: Any = (answer.status, await answer.read(10_000))
         except TransportError as error:
             found = error.kind
         await asyncio.sleep(0)
         assert wrong == []
-        host = pool._hosts[HERE]
+        host = pool._hosts[ADDRESS]
         assert host.connections == len(host.free)
         return found, pool, wires
 
@@ -109,30 +109,30 @@ def valid(draw: random.Random) -> tuple[bytes, bytes]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_answers_are_read_however_they_are_cut_and_the_connection_is_kept(seed: int) -> None:
+def test_answers_are_read_with_any_cut_and_the_connection_is_kept(seed: int) -> None:
     draw = random.Random(seed)
     wire, body = valid(draw)
-    found, pool, wires = told(cut(wire, draw), ends=False)
+    found, pool, wires = result_of(cut(wire, draw), ends=False)
     assert found == (200, body)
-    assert (len(pool._hosts[HERE].free), wires[0].closed) == (1, False)
+    assert (len(pool._hosts[ADDRESS].free), wires[0].closed) == (1, False)
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_any_bytes_end_in_an_answer_or_in_one_error(seed: int) -> None:
+def test_any_bytes_give_an_answer_or_one_error(seed: int) -> None:
     draw = random.Random(seed)
     data = bytearray(valid(draw)[0] if seed % 8 else draw.randbytes(200))
     for _ in range(draw.randint(1, 4)):
         at = draw.randrange(len(data))
         data[at : at + draw.choice([0, 1, 9])] = draw.choice([b"", b"\r\n", b"\0", b"HTTP/2", draw.randbytes(3)])
-    found, pool, _ = told(cut(bytes(data), draw), ends=bool(seed % 3))
+    found, pool, _ = result_of(cut(bytes(data), draw), ends=bool(seed % 3))
     assert found in ("closed", "upstream_bad", "timeout") or found[0] >= 200
-    assert all(not connection.transport.is_closing() for connection in pool._hosts[HERE].free)
+    assert all(not connection.transport.is_closing() for connection in pool._hosts[ADDRESS].free)
 
 
 @pytest.mark.parametrize(
     "more", [b"x", b"\r\nHTTP/1.1 200 OK\r\nx-evil: 1\r\ncontent-length: 4\r\n\r\nevil", b"\0" * 99]
 )
-def test_more_than_was_asked_for_is_not_read_and_the_connection_not_used_again(more: bytes) -> None:
+def test_bytes_after_an_answer_are_not_read_and_the_connection_is_closed(more: bytes) -> None:
     async def use(pool: Pool, address: Address) -> list[Any]:
         found = []
         for _ in range(2):
@@ -143,7 +143,7 @@ def test_more_than_was_asked_for_is_not_read_and_the_connection_not_used_again(m
     assert run(answering(plain(b"mine") + more), use) == [(200, [("content-length", "4")], b"mine")] * 2
 
 
-def test_what_stands_behind_a_body_is_no_header() -> None:
+def test_a_trailer_is_no_header() -> None:
     async def use(pool: Pool, address: Address) -> Any:
         answer = await pool.request(address, "POST", "/", [], b"{}")
         return await answer.read(100), answer.headers
@@ -159,14 +159,14 @@ def test_what_stands_behind_a_body_is_no_header() -> None:
         (gzip.compress(b"hello", mtime=0)[:-3], "upstream_bad"),
     ],
 )
-def test_compressed_bodies_of_several_members_and_cut_ones(body: bytes, kind: Any) -> None:
-    found, _, _ = told([plain(body, "content-encoding: gzip")], ends=False)
+def test_a_compressed_body_may_have_several_members_and_a_cut_one_is_an_error(body: bytes, kind: Any) -> None:
+    found, _, _ = result_of([plain(body, "content-encoding: gzip")], ends=False)
     assert found == ((200, kind) if isinstance(kind, bytes) else kind)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_places_come_back_whatever_happens_to_those_who_have_them(seed: int) -> None:
-    """Requests that are served, that fail, that nobody waits for any more: in the end the pool is as it was."""
+def test_every_request_frees_its_connection(seed: int) -> None:
+    """Requests that are served, fail or are cancelled. At the end the pool has the same free connections."""
     draw = random.Random(seed)
 
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -203,10 +203,10 @@ def test_places_come_back_whatever_happens_to_those_who_have_them(seed: int) -> 
     assert run(handler, use, Limits(per_host=4)) == (0, 0, True)
 
 
-def test_a_connection_that_was_closed_while_it_was_idle_is_passed_over() -> None:
+def test_an_idle_connection_that_was_closed_is_skipped() -> None:
     async def use(pool: Pool, address: Address) -> list[Any]:
         first = await get(pool, address)
-        await asyncio.sleep(0.05)  # the upstream closes meanwhile
+        await asyncio.sleep(0.05)  # during this time the upstream closes the connection
         return [first, await get(pool, address)]
 
     assert run(answering(plain(b"ok")), use) == [(200, b"ok")] * 2
@@ -235,7 +235,7 @@ def test_an_upstream_on_ipv6() -> None:
 
 
 @pytest.mark.parametrize("target", ["/a b", "/a\r\nx: y", "/a\nb"])
-def test_a_path_that_is_none_is_not_sent(target: str) -> None:
+def test_a_broken_path_is_not_sent(target: str) -> None:
     async def use(pool: Pool, address: Address) -> str:
         with pytest.raises(TransportError) as caught:
             await pool.request(address, "POST", target, [], b"{}")
@@ -244,38 +244,38 @@ def test_a_path_that_is_none_is_not_sent(target: str) -> None:
     assert run(answering(), use) == "connect"
 
 
-class Waiting:
-    def __init__(self, name: str, said: list[str]) -> None:
+class Waiter:
+    def __init__(self, name: str, expired: list[str]) -> None:
         self._name = name
-        self._said = said
+        self._expired = expired
 
     def late(self) -> None:
-        self._said.append(self._name)
+        self._expired.append(self._name)
 
 
-def test_deadlines_are_kept_moved_and_forgotten_by_one_timer() -> None:
+def test_one_timer_keeps_moves_and_removes_deadlines() -> None:
     async def inner() -> list[str]:
-        said: list[str] = []
+        expired: list[str] = []
         deadlines = Deadlines(asyncio.get_running_loop())
-        a, b, c, d = [Waiting(name, said) for name in "abcd"]
+        a, b, c, d = [Waiter(name, expired) for name in "abcd"]
         deadlines.expect(a, 0.08)
-        deadlines.expect(b, 0.02)  # sooner than the one before
+        deadlines.expect(b, 0.02)  # earlier than the first deadline
         deadlines.expect(c, 0.04)
         deadlines.expect(c, 0.12)  # moved
         deadlines.expect(d, 0.03)
         deadlines.forget(d)
         deadlines.forget(d)
-        while len(said) < 3:
+        while len(expired) < 3:
             await asyncio.sleep(0.01)
         deadlines.expect(d, 0.01)
         deadlines.close()
         await asyncio.sleep(0.05)
-        return said
+        return expired
 
     assert asyncio.run(asyncio.wait_for(inner(), 20)) == ["b", "a", "c"]
 
 
-def test_the_whole_answer_has_its_time_too() -> None:
+def test_the_time_of_the_whole_answer_is_limited() -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
         writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")

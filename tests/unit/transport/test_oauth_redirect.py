@@ -69,7 +69,7 @@ def test_a_refusal_and_a_missing_code_are_errors() -> None:
         read_redirect("state=s", "s")
 
 
-def test_nobody_signs_in() -> None:
+def test_a_login_without_a_redirect_ends_with_an_error() -> None:
     async def work() -> None:
         async with LoopbackRedirect() as redirect:
             await redirect.wait("mine", 0.01)

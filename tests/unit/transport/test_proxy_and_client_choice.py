@@ -1,4 +1,4 @@
-"""Which proxy, and requests through one: a CONNECT proxy of the test's own, with a TLS upstream behind it."""
+"""The choice of a proxy, and requests through a CONNECT proxy of this file with a TLS upstream behind the proxy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_proxy_of_another_kind_is_refused_without_its_password() -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_our_own_client_serves_where_no_proxy_is() -> None:
+def test_without_a_proxy_dragoman_s_own_client_is_used() -> None:
     proxied = {"HTTPS_PROXY": "http://p:1"}
     kinds = [client(Limits(), {}), client(Limits(), proxied, "own"), client(Limits(), proxied)]
     assert [type(kind) for kind in [*kinds, client(Limits(), {}, "aiohttp")]] == [
@@ -69,7 +69,7 @@ def test_our_own_client_serves_where_no_proxy_is() -> None:
 
 
 class Tunnel:
-    """A proxy: CONNECT to any name leads to one port."""
+    """A proxy that connects every CONNECT request to one port."""
 
     def __init__(self, port: int, status: int = 200) -> None:
         self.heads: list[str] = []
@@ -105,7 +105,7 @@ async def serving(handler: Callable[..., Awaitable[None]], tls: ssl.SSLContext |
         try:
             await handler(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the other side went away
+            pass  # the other side closed the connection
         finally:
             writer.close()
 
@@ -123,34 +123,34 @@ def contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:
     return server, trusting
 
 
-def through(
+def run_through_proxy(
     handler: Callable[..., Awaitable[None]], use: Callable[[Client, Address], Awaitable[Any]], status: int = 200
 ) -> tuple[Any, list[str]]:
-    """What `use` finds out behind the proxy, and what the proxy was asked."""
+    """Run `use` with a client behind the proxy. Returns the result of `use`, and the request heads at the proxy."""
     own, trusting = contexts()
 
     async def inner() -> tuple[Any, list[str]]:
-        async with serving(handler, own) as behind:
-            tunnel = Tunnel(behind, status)
+        async with serving(handler, own) as upstream_port:
+            tunnel = Tunnel(upstream_port, status)
             async with serving(tunnel) as port:
                 proxies = ProxySettings({"HTTPS_PROXY": f"http://me:secret@127.0.0.1:{port}"})
-                asking = AiohttpClient(Limits(), proxies, tls=trusting)
+                client = AiohttpClient(Limits(), proxies, tls=trusting)
                 try:
-                    return await asyncio.wait_for(use(asking, Address(True, NAME, 443)), 20), tunnel.heads
+                    return await asyncio.wait_for(use(client, Address(True, NAME, 443)), 20), tunnel.heads
                 finally:
-                    asking.close()
-                    if asking._closing is not None:
-                        await asking._closing
+                    client.close()
+                    if client._closing is not None:
+                        await client._closing
 
     return asyncio.run(inner())
 
 
-async def whole(asking: Client, address: Address) -> tuple[int, str, bytes]:
-    async with await asking.request(address, "POST", "/a%2Fb?c=d", [("x-a", "b")], b"{}") as answer:
+async def read_answer(client: Client, address: Address) -> tuple[int, str, bytes]:
+    async with await client.request(address, "POST", "/a%2Fb?c=d", [("x-a", "b")], b"{}") as answer:
         return answer.status, answer.header("x-b"), await answer.read(1000)
 
 
-def test_only_upstreams_without_a_proxy_are_asked_at_once() -> None:
+def test_a_request_begins_without_waiting_only_if_no_proxy_is_set() -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for _ in range(2):
             await read_request(reader)
@@ -159,25 +159,25 @@ def test_only_upstreams_without_a_proxy_are_asked_at_once() -> None:
 
     async def use(proxies: ProxySettings, *, everywhere: bool) -> Any:
         async with serving(handler) as port:
-            asking, address = AiohttpClient(Limits(), proxies, everywhere=everywhere), Address(False, "127.0.0.1", port)
+            client, address = AiohttpClient(Limits(), proxies, everywhere=everywhere), Address(False, "127.0.0.1", port)
             try:
-                first = await whole(asking, address)
-                begun = asking.begin(prepared(address, "/", ()), b"{}")
-                if begun is not None:
-                    await begun.coming(5)
-                    return first, begun.status, begun.header("x-b"), begun.whole(10)
+                first = await read_answer(client, address)
+                started = client.begin(prepared(address, "/", ()), b"{}")
+                if started is not None:
+                    await started.coming(5)
+                    return first, started.status, started.header("x-b"), started.whole(10)
                 return first
             finally:
-                asking.close()
-                if asking._closing is not None:
-                    await asking._closing
+                client.close()
+                if client._closing is not None:
+                    await client._closing
 
-    told = (200, "c", b"hello")
-    assert asyncio.run(use(ProxySettings({}), everywhere=True)) == told
-    assert asyncio.run(use(ProxySettings({"HTTP_PROXY": "http://p:1"}), everywhere=False)) == (told, *told)
+    answers = (200, "c", b"hello")
+    assert asyncio.run(use(ProxySettings({}), everywhere=True)) == answers
+    assert asyncio.run(use(ProxySettings({"HTTP_PROXY": "http://p:1"}), everywhere=False)) == (answers, *answers)
 
 
-def test_an_upstream_is_asked_through_the_proxy() -> None:
+def test_a_request_reaches_the_upstream_through_the_proxy() -> None:
     seen: list[tuple[str, bytes]] = []
 
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -186,11 +186,11 @@ def test_an_upstream_is_asked_through_the_proxy() -> None:
             writer.write(plain(b"hello", "X-B: c"))
             await writer.drain()
 
-    async def use(asking: Client, address: Address) -> list[Any]:
-        return [await whole(asking, address) for _ in range(2)]
+    async def use(client: Client, address: Address) -> list[Any]:
+        return [await read_answer(client, address) for _ in range(2)]
 
-    told, heads = through(handler, use)
-    assert told == [(200, "c", b"hello")] * 2
+    answers, heads = run_through_proxy(handler, use)
+    assert answers == [(200, "c", b"hello")] * 2
     assert len(heads) == 1  # the tunnel is kept
     assert heads[0].startswith(f"CONNECT {NAME}:443 HTTP/1.1")
     assert base64.b64encode(b"me:secret").decode() in heads[0]
@@ -199,26 +199,26 @@ def test_an_upstream_is_asked_through_the_proxy() -> None:
     assert "secret" not in seen[0][0]
 
 
-def test_pieces_come_as_they_are_sent() -> None:
+def test_pieces_arrive_one_by_one() -> None:
     read = asyncio.Event()
 
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
         writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n")
         await writer.drain()
-        await read.wait()  # the second piece is sent only when the first one has been read
+        await read.wait()  # the second piece is sent only after the first one was read
         writer.write(b"3\r\ntwo\r\n0\r\n\r\n")
         await writer.drain()
 
-    async def use(asking: Client, address: Address) -> list[bytes]:
+    async def use(client: Client, address: Address) -> list[bytes]:
         found = []
-        async with await asking.request(address, "POST", "/", [], b"{}") as answer:
+        async with await client.request(address, "POST", "/", [], b"{}") as answer:
             async for piece in answer.pieces(10):
                 found.append(piece)
                 read.set()
         return found
 
-    assert through(handler, use)[0] == [b"one", b"two"]
+    assert run_through_proxy(handler, use)[0] == [b"one", b"two"]
 
 
 @pytest.mark.parametrize(
@@ -231,38 +231,38 @@ def test_pieces_come_as_they_are_sent() -> None:
         (plain(bytes(2000)), "upstream_bad"),
     ],
 )
-def test_what_is_broken_or_too_large_is_an_error(wire: bytes, kind: str) -> None:
-    async def use(asking: Client, address: Address) -> str:
+def test_a_broken_or_too_large_answer_is_an_error(wire: bytes, kind: str) -> None:
+    async def use(client: Client, address: Address) -> str:
         with pytest.raises(TransportError) as caught:
-            await whole(asking, address)
+            await read_answer(client, address)
         return caught.value.kind
 
-    assert through(answering(wire), use)[0] == kind
+    assert run_through_proxy(answering(wire), use)[0] == kind
 
 
-def test_silence_has_a_limit_and_so_has_the_whole() -> None:
+def test_the_time_of_silence_and_of_the_whole_answer_is_limited() -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head, _ = await read_request(reader)
         if "/half" in head:
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf")
         await reader.read()
 
-    async def use(asking: Client, address: Address) -> list[tuple[str, str]]:
-        said = []
+    async def use(client: Client, address: Address) -> list[tuple[str, str]]:
+        faults = []
 
-        async def refused(doing: Awaitable[Any]) -> None:
+        async def refused(action: Awaitable[Any]) -> None:
             with pytest.raises(TransportError) as caught:
-                await doing
-            said.append((caught.value.kind, str(caught.value)))
+                await action
+            faults.append((caught.value.kind, str(caught.value)))
 
-        await refused(asking.request(address, "POST", "/", [], b"{}", first_byte=0.3))
-        await refused((await asking.request(address, "POST", "/half", [], b"{}")).read(100, 0.1))
-        late = await asking.request(address, "POST", "/half", [], b"{}")
+        await refused(client.request(address, "POST", "/", [], b"{}", first_byte=0.3))
+        await refused((await client.request(address, "POST", "/half", [], b"{}")).read(100, 0.1))
+        late = await client.request(address, "POST", "/half", [], b"{}")
         late.within(0.1, 0.1)
         await refused(late.read(100, 10))
-        return said
+        return faults
 
-    kinds, words = zip(*through(handler, use)[0], strict=True)
+    kinds, words = zip(*run_through_proxy(handler, use)[0], strict=True)
     assert kinds == ("timeout",) * 3
     assert ["did not answer" in words[0], "sent nothing" in words[1], words[2]] == [
         True,
@@ -272,24 +272,24 @@ def test_silence_has_a_limit_and_so_has_the_whole() -> None:
 
 
 @pytest.mark.parametrize("status", [407, 502])
-def test_a_proxy_that_refuses_is_no_connection(status: int) -> None:
-    async def use(asking: Client, address: Address) -> tuple[str, str]:
+def test_a_refusal_of_the_proxy_is_a_connect_error(status: int) -> None:
+    async def use(client: Client, address: Address) -> tuple[str, str]:
         with pytest.raises(TransportError) as caught:
-            await whole(asking, address)
+            await read_answer(client, address)
         return caught.value.kind, str(caught.value)
 
-    (kind, words), _ = through(answering(), use, status)
+    (kind, words), _ = run_through_proxy(answering(), use, status)
     assert kind == "connect"
     assert "through the proxy 127.0.0.1" in words
     assert "secret" not in words
 
 
 def test_certificates_are_verified_behind_a_proxy() -> None:
-    async def use(asking: Client, address: Address) -> tuple[str, str]:
+    async def use(client: Client, address: Address) -> tuple[str, str]:
         with pytest.raises(TransportError) as caught:
-            await whole(asking, Address(True, "other.test", 443))
+            await read_answer(client, Address(True, "other.test", 443))
         return caught.value.kind, str(caught.value)
 
-    (kind, words), _ = through(answering(plain(b"x")), use)
+    (kind, words), _ = run_through_proxy(answering(plain(b"x")), use)
     assert kind == "connect"
     assert "no secure connection to other.test" in words

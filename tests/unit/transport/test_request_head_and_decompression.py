@@ -1,4 +1,4 @@
-"""Compressed bodies: of several members, and of so many that they would cost time."""
+"""Compressed bodies with several members, and with so many members that they would cost too much time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from dragoman.transport.request_head_and_decompression import MAX_MEMBERS, Inflate, TooLarge
 
 
-def test_a_body_of_several_members() -> None:
+def test_a_body_of_several_members_is_read() -> None:
     inflate = Inflate(31)
     assert inflate.feed(gzip.compress(b"one ") + gzip.compress(b"two")) == b"one two"
     inflate.close()

@@ -1,4 +1,4 @@
-"""Heads of answers: what is known of an upstream's tells its other heads apart, is bounded, and changes nothing."""
+"""Heads of answers: the cached shapes of an upstream's heads are bounded, and give the same headers as the parser."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def head(*lines: str, status: str = "200 OK") -> bytes:
     return ("\r\n".join([f"HTTP/1.1 {status}", *lines]) + "\r\n\r\n").encode("latin-1")
 
 
-def test_values_are_those_of_this_very_head() -> None:
-    known = HeadShapes()
+def test_a_cached_shape_gives_the_values_of_the_new_head() -> None:
+    shapes = HeadShapes()
     for value in ("a", "", "b: c", "\xe9", "x" * 3000):
-        found = known.read(head("Date: now", f"X-Id:{value}", "x-id: second") + b"{}\r\n\r\n")
+        found = shapes.read(head("Date: now", f"X-Id:{value}", "x-id: second") + b"{}\r\n\r\n")
         assert list(found) == [("date", "now"), ("x-id", value), ("x-id", "second")]
         assert (found.header("x-id"), found.header("x-none")) == (value, "")
-    assert len(known) == 1
+    assert len(shapes) == 1
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_values_are_those_of_this_very_head() -> None:
         head(),
     ],
 )
-def test_a_head_with_other_names_is_told_apart(other: bytes) -> None:
-    known = HeadShapes()
-    known.read(head("date: x", "x-id: a"))
-    found = known.read(other)
+def test_a_head_with_other_names_has_another_shape(other: bytes) -> None:
+    shapes = HeadShapes()
+    shapes.read(head("date: x", "x-id: a"))
+    found = shapes.read(other)
     assert list(found) == list(HeadShapes().read(other))
     assert found.shape.compressed is (b"gzip" in other)
-    assert len(known) == 2
+    assert len(shapes) == 2
 
 
 @pytest.mark.parametrize(
@@ -55,51 +55,51 @@ def test_a_head_with_other_names_is_told_apart(other: bytes) -> None:
     [(b"HTTP/1.1 100 Continue\r\n\r\n", 0), (b"\r\n", 0), (b"", 1)],
     ids=["interim", "blank", "plain"],
 )
-def test_what_stands_before_a_head_is_none_of_it(before: bytes, more: int) -> None:
-    known = HeadShapes()
-    assert list(known.read(before + head("x-id: a"))) == [("x-id", "a")]
-    assert len(known) == more
+def test_bytes_before_a_head_are_no_part_of_it(before: bytes, more: int) -> None:
+    shapes = HeadShapes()
+    assert list(shapes.read(before + head("x-id: a"))) == [("x-id", "a")]
+    assert len(shapes) == more
 
 
-def test_lines_that_end_in_another_way_are_not_joined() -> None:
-    known = HeadShapes()
-    known.read(head("x-id: a"))
-    odd = head("x-id: a\nx-evil: b")  # which the parser does not take
-    assert "x-evil: b" not in known.read(odd).header("x-id")
+def test_lines_with_another_line_end_are_not_joined() -> None:
+    shapes = HeadShapes()
+    shapes.read(head("x-id: a"))
+    odd = head("x-id: a\nx-evil: b")  # the parser refuses this line end
+    assert "x-evil: b" not in shapes.read(odd).header("x-id")
 
 
-def test_what_is_known_of_an_upstream_is_bounded() -> None:
-    known = HeadShapes()
+def test_the_shapes_of_an_upstream_are_bounded() -> None:
+    shapes = HeadShapes()
     for number in range(3 * MAX_SHAPES):
         wanted = [(f"x-{number}", "1"), ("content-type", "a/b")]
-        assert list(known.read(head(f"x-{number}: 1", "content-type: a/b"))) == wanted
-    assert len(known) == MAX_SHAPES
+        assert list(shapes.read(head(f"x-{number}: 1", "content-type: a/b"))) == wanted
+    assert len(shapes) == MAX_SHAPES
     for lines in ["x" * MAX_LENGTH + ": 1"], [f"x-{number}: 1" for number in range(MAX_LINES + 1)]:
-        known = HeadShapes()
+        shapes = HeadShapes()
         name = lines[-1].partition(":")[0]
-        assert known.read(head(*lines)).header(name) == "1"
-        assert len(known) == 0
+        assert shapes.read(head(*lines)).header(name) == "1"
+        assert len(shapes) == 0
 
 
-def test_what_an_upstream_sends_from_now_on_is_learnt_at_last() -> None:
-    known = HeadShapes()
+def test_a_new_shape_is_learned_after_several_answers() -> None:
+    shapes = HeadShapes()
     for number in range(MAX_SHAPES):
-        known.read(head(f"x-{number}: 1"))
-    last = known.read(head(f"x-{MAX_SHAPES - 1}: 1")).shape
-    shapes = [known.read(head("new: 1")).shape for _ in range(SELDOM + 2)]
-    assert len(set(shapes)) == SELDOM
-    assert len(known) == MAX_SHAPES
-    assert known.read(head(f"x-{MAX_SHAPES - 1}: 2")).shape is last  # those that came lately stay
+        shapes.read(head(f"x-{number}: 1"))
+    last = shapes.read(head(f"x-{MAX_SHAPES - 1}: 1")).shape
+    learned = [shapes.read(head("new: 1")).shape for _ in range(SELDOM + 2)]
+    assert len(set(learned)) == SELDOM
+    assert len(shapes) == MAX_SHAPES
+    assert shapes.read(head(f"x-{MAX_SHAPES - 1}: 2")).shape is last  # recently used shapes stay
 
 
-def test_a_head_that_fits_but_for_its_end_takes_no_time() -> None:
-    known = HeadShapes()
-    lines = [f"x-{number}: {' ' * 400}a" for number in range(60)]  # enough that going back would never end
-    known.read(head(*[f"x-{number}: a" for number in range(60)], "last: 1"))
-    assert known.read(head(*lines, "lost: 1")).header("lost") == "1"
+def test_a_head_that_differs_only_at_its_end_is_read_fast() -> None:
+    shapes = HeadShapes()
+    lines = [f"x-{number}: {' ' * 400}a" for number in range(60)]  # so many that a backtracking pattern would never end
+    shapes.read(head(*[f"x-{number}: a" for number in range(60)], "last: 1"))
+    assert shapes.read(head(*lines, "lost: 1")).header("lost") == "1"
 
 
-def test_the_content_type_is_found_by_its_place() -> None:
+def test_the_shape_has_the_place_of_the_content_type() -> None:
     for found, kind in ((listed([(b"a", b"b"), (b"Content-Type", b"a/b")]), b"a/b"), (listed([(b"a", b"a/b")]), b"")):
         assert found.values[found.shape.kind] == kind
     assert (list(NONE), NONE.values[NONE.shape.kind], NONE.size()) == ([], b"", 0)

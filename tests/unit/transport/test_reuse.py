@@ -1,4 +1,4 @@
-"""Connections that are used again: what may be asked twice, and which of them serve nobody any more."""
+"""Reused connections: the requests that may be sent twice, and the connections that are not reused."""
 
 from __future__ import annotations
 
@@ -35,49 +35,49 @@ def with_upstream(upstream: Upstream, use: Callable[[Pool, Address], Awaitable[N
     asyncio.run(inner())
 
 
-async def asked(pool: Pool, place: Address, body: bytes = b"") -> int:
+async def status_of(pool: Pool, place: Address, body: bytes = b"") -> int:
     answer = await pool.request(place, "POST", "/", [], body)
     await answer.read(99)
     return answer.status
 
 
-def test_a_request_is_sent_at_most_twice_however_many_connections_were_idle() -> None:
-    heard: list[str] = []
+def test_a_request_is_sent_at_most_twice_with_any_number_of_idle_connections() -> None:
+    requests: list[str] = []
     dying = asyncio.Event()
 
     async def upstream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             await reader.readuntil(b"\r\n\r\n")
-            heard.append("request")
+            requests.append("request")
             if dying.is_set():
                 return
-            await asyncio.sleep(0.01)  # so that all are under way at once
+            await asyncio.sleep(0.01)  # so that all requests are open at the same time
             writer.write(OK)
 
     async def use(pool: Pool, place: Address) -> None:
-        await asyncio.gather(*[asked(pool, place) for _ in range(5)])
-        heard.clear()
+        await asyncio.gather(*[status_of(pool, place) for _ in range(5)])
+        requests.clear()
         dying.set()
         with pytest.raises(TransportError):
-            await asked(pool, place)
-        assert len(heard) == 2
+            await status_of(pool, place)
+        assert len(requests) == 2
 
     with_upstream(upstream, use)
 
 
-def test_a_connection_that_has_not_taken_all_of_a_request_serves_no_other() -> None:
+def test_a_connection_with_an_incomplete_request_is_not_reused() -> None:
     async def upstream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\n{}")
         await asyncio.Event().wait()
 
     async def use(pool: Pool, place: Address) -> None:
-        assert [await asked(pool, place, b"x" * size) for size in (30_000_000, 5)] == [413, 413]
+        assert [await status_of(pool, place, b"x" * size) for size in (30_000_000, 5)] == [413, 413]
 
     with_upstream(upstream, use)
 
 
-def test_a_head_that_drips_has_no_more_time_than_the_whole_answer() -> None:
+def test_a_slow_head_has_no_more_time_than_the_whole_answer() -> None:
     async def upstream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\n")

@@ -1,4 +1,4 @@
-"""Secrets are taken out of addresses, query strings and texts."""
+"""Secrets are removed from addresses, query strings and texts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_address_is_shown_without_user_password_and_keys(url: str, shown: str
     assert redacted_url(url) == shown
 
 
-def test_queries_keep_what_is_no_secret() -> None:
+def test_query_parameters_that_are_no_secret_stay() -> None:
     query = "alt=sse&key=abc&pageSize=3&monkey=1&keyword=a&token=x;access_token=y"
     assert redacted_query(query) == "alt=sse&key=...&pageSize=3&monkey=1&keyword=a&token=...;access_token=..."
     assert without_secrets(query) == "alt=sse&pageSize=3&monkey=1&keyword=a"
@@ -56,7 +56,7 @@ def in_base64(before: str, after: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "spelled",
     [
         SECRET,
         json.dumps(SECRET),
@@ -80,17 +80,17 @@ def in_base64(before: str, after: str) -> str:
         SECRET.encode().hex().upper(),
     ],
 )
-def test_a_secret_is_found_however_it_is_spelled(told: str) -> None:
+def test_a_secret_is_found_in_every_spelling(spelled: str) -> None:
     hidden = Redactor([SECRET, "another-secret"])
-    assert "..." in hidden.text(f"before {told} behind")
-    shown = hidden.text(f"before {told} behind")
+    assert "..." in hidden.text(f"before {spelled} behind")
+    shown = hidden.text(f"before {spelled} behind")
     assert shown.startswith("before ")
     assert shown.endswith(" behind")
     assert len(shown) < len("before  behind") + 30
-    assert hidden.data(told.encode()) != told.encode()
+    assert hidden.data(spelled.encode()) != spelled.encode()
 
 
-def test_what_holds_no_secret_is_the_same_object() -> None:
+def test_data_without_a_secret_stays_the_same_object() -> None:
     hidden = Redactor([SECRET])
     data, fault = (
         b'{"error": {"message": "50% \\u0041 \\" of it"}}',
@@ -99,12 +99,12 @@ def test_what_holds_no_secret_is_the_same_object() -> None:
     assert hidden.data(data) is data
     assert hidden.fault(fault) is fault
     assert Redactor([]).data(data) is data
-    assert Redactor(["", "abc"]).data(b"abc abc") == b"abc abc"  # too short to tell from a word
+    assert Redactor(["", "abc"]).data(b"abc abc") == b"abc abc"  # too short: it could be an ordinary word
     assert hidden.beside([SECRET]) is hidden
     assert hidden.beside(["more-of-it"]).text("more-of-it") == "..."
 
 
-def test_every_field_of_a_fault_is_looked_into() -> None:
+def test_every_field_of_a_fault_is_searched() -> None:
     extra = {"anthropic": {"details": Raw(json.dumps({"key": SECRET}).encode())}}
     found = Redactor([SECRET]).fault(Fault("auth", f"no {SECRET}", 401, SECRET, SECRET, 3.0, SECRET, extra))
     assert (found.message, found.code, found.param, found.request_id) == ("no ...", "...", "...", "...")
@@ -120,7 +120,7 @@ def test_the_search_is_linear(piece: bytes) -> None:
     assert hidden.data(data).endswith(b"...")
 
 
-def test_the_secrets_of_an_upstream() -> None:
+def test_secrets_of_an_upstream_come_from_its_key_address_and_headers() -> None:
     upstream = Upstream(
         "openai-chat",
         "https://user:hunter22@host/v1?api_key=in-the-query",
@@ -132,13 +132,13 @@ def test_the_secrets_of_an_upstream() -> None:
 
 
 def test_a_plain_secret_is_found_in_every_escape() -> None:
-    """A frame with other escapes is not unescaped: a letter has two escapes only."""
+    """A frame is unescaped only if it has other escapes than the two of a letter."""
     secret = "sk-plain.0123~4567"
     encoded = base64.b64encode(secret.encode()).decode()
     redactor = Redactor([secret])
     letters = "".join([f"\\u{ord(letter):04x}" for letter in secret])
-    for told in (secret, letters, quote(secret).replace("-", "%2D"), encoded):
-        assert secret[3:] not in redactor.text(f"a {told} z")
-        assert redactor.text(f"a {told} z") != f"a {told} z", told
+    for spelled in (secret, letters, quote(secret).replace("-", "%2D"), encoded):
+        assert secret[3:] not in redactor.text(f"a {spelled} z")
+        assert redactor.text(f"a {spelled} z") != f"a {spelled} z", spelled
     harmless = 'data: {"a": "{\\"b\\": \\"c\\\\n\\"}"}\n\n'
     assert redactor.text(harmless) == harmless

@@ -1,4 +1,4 @@
-"""One connection: what is read of heads without being told, what is watched lazily, and what must not mix."""
+"""One connection to an upstream: heads are read without a parser, time-outs are lazy, answers stay apart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dragoman.transport.upstream_answer import Answer
 from dragoman.transport.upstream_connection import Connection
 
 from .test_http_client import answering, get, plain, read_request, run
-from .test_http_fuzz import HERE, Wire, told
+from .test_http_fuzz import ADDRESS, Wire, result_of
 
 HEAD = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 
@@ -27,36 +27,36 @@ HEAD = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 def test_a_compressed_body_that_is_cut_off_by_the_end_of_the_connection() -> None:
     body = gzip.compress(b"hello" * 99, mtime=0)
     head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n"
-    assert told([head + body], ends=True)[0] == (200, b"hello" * 99)
-    assert told([head, body[:-3]], ends=True)[0] == "upstream_bad"
+    assert result_of([head + body], ends=True)[0] == (200, b"hello" * 99)
+    assert result_of([head, body[:-3]], ends=True)[0] == "upstream_bad"
 
 
 @pytest.mark.parametrize("more", [b"H", b"HTTP/1.1 2", b"HTTP/1.1 200 OK\r\nx: y\r\n", plain(b"evil")])
-def test_an_answer_that_has_begun_behind_another_is_not_taken_for_the_next(more: bytes) -> None:
-    found, pool, wires = told([plain(b"mine") + more], ends=False)
+def test_bytes_after_an_answer_are_not_read_as_the_next_answer(more: bytes) -> None:
+    found, pool, wires = result_of([plain(b"mine") + more], ends=False)
     assert found == (200, b"mine")
-    assert (pool._hosts[HERE].free, wires[0].closed) == ([], True)
+    assert (pool._hosts[ADDRESS].free, wires[0].closed) == ([], True)
 
 
 @pytest.mark.parametrize("status", [b"000", b"099"])
-def test_an_answer_whose_status_is_none(status: bytes) -> None:
+def test_an_answer_with_an_impossible_status_is_an_error(status: bytes) -> None:
     wire = b"HTTP/1.1 %b No\r\ncontent-length: 4\r\n\r\nevil" % status
-    assert told([wire + plain(b"mine")], ends=False)[0] == "upstream_bad"
+    assert result_of([wire + plain(b"mine")], ends=False)[0] == "upstream_bad"
 
 
-def test_framing_alone_does_not_stop_the_reader() -> None:
-    says = [HEAD, b"2;" + b"x" * 9, *[b"x" * 100_000] * 6, b"\r\nok\r\n0\r\n\r\n"]
-    assert told(says, ends=False)[0] == (200, b"ok")
+def test_long_framing_does_not_stop_the_reader() -> None:
+    pieces = [HEAD, b"2;" + b"x" * 9, *[b"x" * 100_000] * 6, b"\r\nok\r\n0\r\n\r\n"]
+    assert result_of(pieces, ends=False)[0] == (200, b"ok")
 
 
 def test_a_body_is_measured_without_its_framing() -> None:
     chunks = [b"1\r\na\r\n"] * 10_000
-    assert told([HEAD, *chunks, b"0\r\n\r\n"], ends=False)[0] == (200, b"a" * 10_000)
-    assert told([HEAD, *chunks, b"1\r\na\r\n0\r\n\r\n"], ends=False)[0] == "upstream_bad"
+    assert result_of([HEAD, *chunks, b"0\r\n\r\n"], ends=False)[0] == (200, b"a" * 10_000)
+    assert result_of([HEAD, *chunks, b"1\r\na\r\n0\r\n\r\n"], ends=False)[0] == "upstream_bad"
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_headers_are_found_as_the_parser_tells_them(seed: int) -> None:
+def test_headers_are_equal_to_those_of_the_parser(seed: int) -> None:
     draw = random.Random(seed)
     lines = [f"HTTP/1.{draw.choice('1110')} {draw.choice(['200 OK', '200', '404 a: b', '500 x', '999 x'])}"]
     for _ in range(draw.randint(0, 6)):
@@ -66,14 +66,14 @@ def test_headers_are_found_as_the_parser_tells_them(seed: int) -> None:
     before = draw.choice(["", "", "\r\n", "\r\n\r\n", "HTTP/1.1 103 Early\r\nlink: x\r\n\r\n"])
     head = (before + "\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
     known = HeadShapes()
-    for _ in range(2):  # the second time its shape may be known
-        assert list(known.read(head + b"y: 1\r\nz: 2\r\n\r\n")) == told_headers(head)
+    for _ in range(2):  # at the second time the shape may be cached
+        assert list(known.read(head + b"y: 1\r\nz: 2\r\n\r\n")) == headers_by_parser(head)
 
 
-def told_headers(head: bytes) -> list[tuple[str, str]]:
-    """By a parser, header by header."""
+def headers_by_parser(head: bytes) -> list[tuple[str, str]]:
+    """The headers that a parser of httptools finds."""
 
-    class Told:
+    class Collector:
         headers: list[tuple[str, str]] = []
 
         def on_message_begin(self) -> None:
@@ -82,24 +82,24 @@ def told_headers(head: bytes) -> list[tuple[str, str]]:
         def on_header(self, name: bytes, value: bytes) -> None:
             self.headers.append((name.decode().lower(), value.decode("latin-1")))
 
-    told = Told()
+    collector = Collector()
     with suppress(httptools.HttpParserError):
-        httptools.HttpResponseParser(told).feed_data(head)
-    return told.headers
+        httptools.HttpResponseParser(collector).feed_data(head)
+    return collector.headers
 
 
-def test_every_head_reads_the_same_however_it_is_cut() -> None:
+def test_every_head_reads_the_same_with_any_cut() -> None:
     early = b"HTTP/1.1 103 Early\r\nlink: x\r\n\r\n"
     wire = plain(b"ok", "X-Twice: 1", "x-twice: 2", "Content-Type:  a/b; C=D ", "x-empty:")
     expected = [("content-length", "2"), ("x-twice", "1"), ("x-twice", "2")]
     expected += [("content-type", "a/b; C=D "), ("x-empty", "")]
 
-    async def ask(says: list[bytes]) -> Answer:
+    async def ask(pieces: list[bytes]) -> Answer:
         pool = Pool()
-        connection = Connection(pool, pool._new(HERE))
+        connection = Connection(pool, pool._new(ADDRESS))
         connection.connection_made(Wire(connection, [], False))
         answer = connection.ask(b"")
-        for piece in says:
+        for piece in pieces:
             connection.data_received(piece)
         return answer
 
@@ -110,7 +110,7 @@ def test_every_head_reads_the_same_however_it_is_cut() -> None:
             assert [answer.header(name) for name in ("x-twice", "x-none")] == ["1", ""]
 
 
-def test_an_answer_that_nobody_read_does_not_mix_with_the_next_on_its_connection() -> None:
+def test_an_unread_answer_does_not_mix_with_the_next_on_its_connection() -> None:
     async def use(pool: Pool, address: Address) -> tuple[bytes, bytes, int]:
         first = await pool.request(address, "POST", "/", [], b"{}")
         second = await pool.request(address, "POST", "/", [], b"{}")
@@ -133,7 +133,7 @@ def test_an_idle_connection_is_closed_in_its_time_and_not_before() -> None:
             gone.append(asyncio.get_running_loop().time())
 
     async def use(pool: Pool, address: Address) -> tuple[int, int, float]:
-        for _ in range(6):  # for longer than an idle one is kept, and never idle for so long
+        for _ in range(6):  # longer than the time limit of an idle connection, but with shorter pauses
             await get(pool, address)
             await asyncio.sleep(0.1)
         last, before = asyncio.get_running_loop().time(), len(gone)
@@ -147,7 +147,7 @@ def test_an_idle_connection_is_closed_in_its_time_and_not_before() -> None:
 
 
 def _slowly(pieces: int) -> Any:
-    """An upstream that sends so many pieces, one after the other, and then nothing more."""
+    """An upstream that sends this number of pieces, one after the other, and then nothing more."""
 
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
@@ -161,7 +161,7 @@ def _slowly(pieces: int) -> Any:
     return handler
 
 
-def test_a_piece_that_is_taken_at_once_is_not_yielded_and_gives_more_time() -> None:
+def test_a_piece_that_is_taken_at_once_is_not_yielded_and_extends_the_time() -> None:
     taken: list[bytes] = []
 
     def take(piece: bytes) -> bool:
@@ -180,7 +180,7 @@ def test_a_piece_that_is_taken_at_once_is_not_yielded_and_gives_more_time() -> N
 
     body, message = run(_slowly(10), use)
     assert message == "the upstream sent nothing within 0.4 seconds"
-    assert body.lstrip(b"0") == b"147"  # the first piece may have come with the head
+    assert body.lstrip(b"0") == b"147"  # the first piece may have arrived with the head
     assert b"".join(taken).lstrip(b"0") == b"235689"
 
 
@@ -201,7 +201,7 @@ def test_an_error_while_a_piece_is_taken_reaches_the_reader() -> None:
     assert cleared
 
 
-def test_nothing_is_taken_after_the_reader_was_woken() -> None:
+def test_no_piece_is_taken_after_the_reader_was_woken() -> None:
     def take(piece: bytes) -> bool:
         raise LookupError(piece.decode())
 
@@ -217,7 +217,7 @@ def test_nothing_is_taken_after_the_reader_was_woken() -> None:
     assert run(_slowly(3), use) == (False, [b"whole"])
 
 
-def test_the_time_for_the_whole_answer_ends_also_while_pieces_are_taken() -> None:
+def test_the_total_time_also_ends_while_pieces_are_taken() -> None:
     async def use(pool: Pool, address: Address) -> str:
         answer = await pool.request(address, "POST", "/", [], b"{}", first_byte=5, within=(0.3, 0.3))
         with pytest.raises(TransportError) as caught:
@@ -228,7 +228,7 @@ def test_the_time_for_the_whole_answer_ends_also_while_pieces_are_taken() -> Non
     assert run(_slowly(40), use) == "the answer took more than 0.3 seconds"
 
 
-def test_patience_begins_anew_with_every_piece() -> None:
+def test_the_idle_time_restarts_with_every_piece() -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
         writer.write(HEAD)
@@ -249,7 +249,7 @@ def test_patience_begins_anew_with_every_piece() -> None:
     assert run(handler, use) == (b"a" * 12, "the upstream sent nothing within 0.4 seconds")
 
 
-def test_those_who_wait_for_a_place_are_told_when_the_pool_closes() -> None:
+def test_requests_that_wait_for_a_connection_fail_when_the_pool_closes() -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
         await asyncio.sleep(0.1)
@@ -268,10 +268,10 @@ def test_those_who_wait_for_a_place_are_told_when_the_pool_closes() -> None:
     assert run(handler, use, Limits(per_host=2)) == [(200, b"ok")] * 2 + ["the pool is closed"] * 3
 
 
-POST = prepared(HERE, "/", (("x-a", "b"),))
+POST = prepared(ADDRESS, "/", (("x-a", "b"),))
 
 
-def test_a_request_is_begun_only_where_a_connection_is_free() -> None:
+def test_a_request_begins_at_once_only_with_a_free_connection() -> None:
     async def use(pool: Pool, address: Address) -> tuple[Any, ...]:
         post = prepared(address, "/", (("x-a", "b"),))
         before = pool.begin(post, b"{}")
@@ -285,15 +285,15 @@ def test_a_request_is_begun_only_where_a_connection_is_free() -> None:
     assert run(answering(plain(b"one"), plain(b"two")), use) == (None, 200, True, b"two", None, 1)
 
 
-def begun(says: list[bytes], *, ends: bool) -> Answer:
-    """An answer on a connection that has served somebody, behind which the upstream says this."""
+def answer_on_used_connection(pieces: list[bytes], *, ends: bool) -> Answer:
+    """An answer on a connection that has served an earlier request. The upstream sends these pieces."""
 
     async def inner() -> Answer:
         pool = Pool()
-        connection = Connection(pool, pool._new(HERE))
+        connection = Connection(pool, pool._new(ADDRESS))
         connection.connection_made(Wire(connection, [plain(b"ok")], False))
         await connection.ask(b"").coming(5)
-        connection.transport = Wire(connection, says, ends)
+        connection.transport = Wire(connection, pieces, ends)
         answer = pool.begin(POST, b"{}")
         assert answer is not None
         await answer.coming(5)
@@ -302,20 +302,20 @@ def begun(says: list[bytes], *, ends: bool) -> Answer:
     return asyncio.run(inner())
 
 
-def test_what_was_not_heard_is_asked_for_again_only_where_nothing_of_an_answer_came() -> None:
-    begun([], ends=True).unheard()
-    for says, ends in (([b"HTTP/1.1 2"], True), ([b"HTTP/1.1 100 X\r\n\r\n"], True), ([b"\0\0"], False)):
+def test_a_request_is_repeated_only_if_no_byte_of_an_answer_arrived() -> None:
+    answer_on_used_connection([], ends=True).unheard()
+    for pieces, ends in (([b"HTTP/1.1 2"], True), ([b"HTTP/1.1 100 X\r\n\r\n"], True), ([b"\0\0"], False)):
         with pytest.raises(TransportError):
-            begun(says, ends=ends).unheard()
+            answer_on_used_connection(pieces, ends=ends).unheard()
 
 
-def test_a_head_in_pieces_is_one_thing_to_wait_for() -> None:
+def test_one_wait_is_enough_for_a_head_in_pieces() -> None:
     wire = plain(b"ok")
-    answer = begun([wire[at : at + 1] for at in range(len(wire) - 2)], ends=False)
+    answer = answer_on_used_connection([wire[at : at + 1] for at in range(len(wire) - 2)], ends=False)
     assert (answer.status, answer.done) == (200, False)
 
 
-def test_patience_begins_anew_with_every_piece_of_a_head() -> None:
+def test_the_idle_time_restarts_with_every_piece_of_a_head() -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
         for piece in (b"HTTP/1.1 ", b"200 OK\r\n", b"x: y\r\n", b"content-length: 0\r\n", b"\r\n"):
@@ -330,7 +330,7 @@ def test_patience_begins_anew_with_every_piece_of_a_head() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 10])
-def test_an_upstream_that_does_not_take_a_request(size: int) -> None:
+def test_the_time_for_sending_a_request_is_limited(size: int) -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.6 if size == 1 else 5)
         if size == 1:

@@ -1,4 +1,4 @@
-"""A model's name in an upstream's address leads nowhere but to that model."""
+"""The name of a model in an upstream's address cannot lead to another address."""
 
 from __future__ import annotations
 

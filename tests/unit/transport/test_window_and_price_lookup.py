@@ -1,4 +1,4 @@
-"""What is known of a model behind an upstream: whose price it is, and what the user set."""
+"""The window and the prices of a model at an upstream: facts of the provider, and settings of the user."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.transport.upstream_config import REHEARSAL, Upstream
 from dragoman.transport.window_and_price_lookup import FREE, shown_cost, window_and_prices
 
-OWN = Upstream("anthropic")
+PROVIDER_HOST = Upstream("anthropic")
 WINDOW = WindowAndPrices(1_000_000, 128_000)
 
 
 def test_the_providers_own_host_has_the_providers_prices() -> None:
-    assert window_and_prices("a", OWN, "claude-opus-5").input_price == 5.0
+    assert window_and_prices("a", PROVIDER_HOST, "claude-opus-5").input_price == 5.0
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,11 @@ def test_another_host_may_have_other_prices(other: Upstream) -> None:
     assert window_and_prices("a", other, "claude-opus-5") == WINDOW
 
 
-def test_own_values_win_and_the_later_wins() -> None:
+def test_values_of_the_user_win_and_later_rows_win() -> None:
     own = {"a/*": WindowAndPrices(context=7, input_price=1.0), "a/claude-*": WindowAndPrices(context=8)}
-    found = window_and_prices("a", OWN, "claude-opus-5", own)
+    found = window_and_prices("a", PROVIDER_HOST, "claude-opus-5", own)
     assert (found.context, found.output, found.input_price, found.output_price) == (8, 128_000, 1.0, 25.0)
-    assert window_and_prices("b", OWN, "claude-opus-5", own).context == 1_000_000
+    assert window_and_prices("b", PROVIDER_HOST, "claude-opus-5", own).context == 1_000_000
 
 
 def test_the_rehearsal_is_free() -> None:
