@@ -2,7 +2,8 @@
 
     python -m bench.bytecodes anthropic openai-chat [--stream] [--rows 40]
 
-Counting depends on no neighbour and no clock, so small changes show. It says nothing about what C functions cost.
+The count does not depend on other processes or on a clock, so small changes are visible. It does not include the cost
+of C functions.
 """
 
 from __future__ import annotations

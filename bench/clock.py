@@ -1,7 +1,7 @@
-"""Owns the timing: CPU time of this process, best of many short batches, all cases taking turns.
+"""Owns the timing: CPU time of this process, the best of many short batches, with all cases in turns.
 
-The machine is never quiet, and a busy neighbour core slows this one down by half. So `process_time` leaves out the time
-of other processes. Every round runs one batch of every case, so a slow second affects all alike. A ratio compares two
+The machine is never idle, and a busy core next to this one slows it down by half. `process_time` leaves out the time of
+other processes. Every round runs one batch of every case, so a slow second affects all cases. A ratio compares two
 batches a few milliseconds apart, and the median of these is reported; microseconds are those of the best batch. The
 garbage collector stays on, because it is on in production.
 """
@@ -91,7 +91,7 @@ def take_turns(cases: Sequence[Case], rounds: int, seconds: float, between: Iter
         case.settle(seconds)
     others = list(between)
     for number in range(rounds):
-        # Begin at another case each time, so that not always the same case follows an expensive one.
+        # Begin with another case in each round, so that each case sometimes follows an expensive case.
         shift = number * 7 % max(1, len(cases))
         for case in [*cases[shift:], *cases[:shift]]:
             case.round()
@@ -99,6 +99,6 @@ def take_turns(cases: Sequence[Case], rounds: int, seconds: float, between: Iter
             other()
 
 
-def restlessness(cases: Iterable[Case]) -> float:
+def noise(cases: Iterable[Case]) -> float:
     """How far the median batch is above the best one, in per cent, over all cases."""
     return statistics.median((case.median / case.best - 1) * 100 for case in cases)

@@ -4,9 +4,9 @@
     python -m bench.convert --no-peers --lines 20000 --json build/convert.json
 
 A file of different requests is read, converted and written, with the losses summed up and checkpoints saved: everything
-that the command does. Beside it, orjson reads and writes the same file (`loads` and `dumps` of each line), and each
-peer of `make bench-peers` converts it line by line, with orjson for the bytes. All figures are CPU time of one process.
-The last line runs the command on all cores, by the clock.
+that the command does. For comparison, orjson reads and writes the same file (`loads` and `dumps` of each line), and
+each peer of `make bench-peers` converts the file line by line, with orjson for the bytes. All figures are CPU time of
+one process. The last line of the output is the command on all cores, in elapsed time.
 
 Every text and every argument differs from line to line. `same tools`: all lines declare the same ten tools, as the
 requests of one application do. `other tools`: every schema differs from line to line too.
@@ -69,7 +69,7 @@ def write_file(path: Path, dialect: str, lines: int, tools: bool) -> None:
             file.write(orjson.dumps(varied(base, words, tools)) + b"\n")
 
 
-def ours(path: Path, out: Path, target: str) -> float:
+def convert_file(path: Path, out: Path, target: str) -> float:
     """CPU seconds of a conversion in this process."""
     job = Job((str(path),), str(out), target, model=payloads.MODELS[target], jobs=1, force=True)
     begun = time.process_time()
@@ -98,7 +98,7 @@ def peer(name: str, path: Path, out: Path, source: str, target: str) -> float | 
 
 
 def all_cores(path: Path, out: Path, target: str) -> float:
-    """Seconds by the clock of the whole command on all cores."""
+    """Elapsed seconds of the whole command on all cores."""
     command = [
         sys.executable,
         "-m",
@@ -139,19 +139,19 @@ def main() -> None:
                 print(figures + "".join([f"{text:>14}" for text in shown]), flush=True)
         print(f"goal: {GOAL:,} lines/s on one core; peers in lines/s")
         spent = all_cores(path, out, PAIRS[-1][1])
-        print(f"the command on {cores()} cores, by the clock: {chosen.lines / spent:,.0f} lines/s")
+        print(f"the command on {cores()} cores, elapsed time: {chosen.lines / spent:,.0f} lines/s")
     if chosen.json:
         chosen.json.parent.mkdir(parents=True, exist_ok=True)
         chosen.json.write_text(json.dumps(rows, indent=2))
 
 
 def measure(path: Path, out: Path, source: str, target: str, tools: bool, chosen: argparse.Namespace) -> dict[str, Any]:
-    """The best of some rounds. The rounds of all take turns, so that a busy second slows all of them."""
+    """Return the best of some rounds. The programs run in turns, so that a busy second slows all of them."""
     lines: int = chosen.lines
     write_file(path, source, lines, tools)
     best, floors = [], []
     for _ in range(chosen.rounds):
-        best.append(ours(path, out, target))
+        best.append(convert_file(path, out, target))
         floors.append(floor(path, out))
     peers = {name: None if chosen.no_peers else peer(name, path, out, source, target) for name in PEERS}
     return {

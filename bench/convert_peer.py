@@ -17,7 +17,7 @@ from bench.peer_worker import PEERS
 def main(name: str, source: str, output: str, dialect: str, target: str) -> None:
     """Convert all lines."""
     pipe = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # peers may print anything
+    os.dup2(2, 1)  # peers may print other text
     call = next((call for key, call, _ in PEERS[name]() if key == ("request", dialect, target)), None)
     if call is None:
         raise SystemExit(2)

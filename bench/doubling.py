@@ -3,12 +3,12 @@ four times as long.
 
     make doubling                                              # everything; exits 1 when something is found
     python -m bench.doubling --targets gemini ollama --shapes results_reversed members_of_allOf
-    python -m bench.doubling --length 1000 --quick             # a look: shorter documents, from three sources only
+    python -m bench.doubling --length 1000 --quick             # quick: shorter documents, from three sources only
     python -m bench.doubling --kinds recorded --sources gemini # every list that occurs in recorded documents
 
-CPU time is measured, not the clock, with the memories emptied before. A document that seems to cost too much is
-measured again, and once more at twice the length, before it is reported. What is written is looked at too: it must not
-grow faster than what was read.
+The measure is CPU time, and the memories of the library are emptied before. A document that seems to cost too much is
+measured again, and once more at twice the length, before it is reported. The size of the output is checked too: it must
+not grow faster than the input.
 """
 
 from __future__ import annotations
@@ -208,12 +208,12 @@ def main() -> int:
         for case in KINDS[kind](sources, given.targets, given.shapes):
             count += 1
             if count % 100 == 0:
-                print(f"{count} looked at, now {case.name}", file=sys.stderr, flush=True)
+                print(f"{count} measured, now {case.name}", file=sys.stderr, flush=True)
             wrong = suspicious(case, given.length // RECORDED if kind == "recorded" else given.length)
             if wrong:
                 found.append((case.name, wrong))
                 print(f"{case.name}: {wrong}", flush=True)
-    print(f"{count} kinds of work looked at, {len(found)} grow faster than what they are given")
+    print(f"{count} kinds of work measured, {len(found)} grow faster than their input")
     return 1 if found else 0
 
 

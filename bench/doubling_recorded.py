@@ -1,7 +1,7 @@
 """Recorded documents that grow in one place: every list in a recorded request or answer, and every kind of frame in a
 recorded stream, each repeated many times.
 
-`doubling_shapes.py` has the shapes that a person thought of. These shapes come from the recordings.
+`doubling_shapes.py` has handwritten shapes. The shapes of this file come from the recordings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tests.recorded.recorded_bodies import Case, cases
 
 _FREE = frozenset({"parameters", "parametersJsonSchema", "input_schema", "schema", "responseSchema", "properties"})
-"""Fields that hold a schema, whose lists are among the shapes."""
+"""Fields that hold a schema. `doubling_shapes.py` has the lists of schemas."""
 _GIVEN = frozenset({"input", "args", "arguments", "response"})
 """Fields of a call or a result that hold any JSON."""
 _NAMES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "item_id", "name", "text"})
@@ -88,7 +88,7 @@ def _with_list(value: Any, path: Path, n: int) -> Any:
 
 
 def _numbered(value: Any, number: int) -> Any:
-    """An element with its own names."""
+    """An element with unique names."""
     if isinstance(value, list):
         return [_numbered(inner, number) for inner in value]
     if not isinstance(value, dict):

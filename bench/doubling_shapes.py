@@ -1,6 +1,6 @@
 """Documents that grow in one place: every list and every nesting of a request, an answer or a stream.
 
-A conversation is written once, in no dialect, and then in the form of each family of dialects.
+A conversation is written once, independent of dialects, and then in the form of each family of dialects.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SOURCES = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "opena
 OBJECT = {"type": "object", "properties": {"q": {"type": "string"}}}
 
 
-class Said(NamedTuple):
+class Turn(NamedTuple):
     """A step of a conversation: texts, then calls (id, name, arguments), or results (id, name, text)."""
 
     role: str
@@ -24,9 +24,9 @@ class Said(NamedTuple):
 
 
 class Story(NamedTuple):
-    """A request in no dialect."""
+    """A request that is independent of dialects."""
 
-    steps: list[Said]
+    steps: list[Turn]
     tools: list[tuple[str, Any]] = []
     system: tuple[str, ...] = ()
     more: dict[str, Any] = {}
@@ -134,8 +134,8 @@ WRITERS: dict[str, Callable[[Story], dict[str, Any]]] = {
 # Conversations
 
 
-def _user(text: str = "go") -> Said:
-    return Said("user", (text,))
+def _user(text: str = "go") -> Turn:
+    return Turn("user", (text,))
 
 
 def _calls(n: int, ids: Callable[[int], str] = lambda i: f"call_{i}") -> tuple[tuple[str, str, Any], ...]:
@@ -147,12 +147,12 @@ def _results(n: int, ids: Callable[[int], str] = lambda i: f"call_{i}") -> list[
 
 
 def _step(n: int, results: list[tuple[str, str, str]], **given: Any) -> Story:
-    steps = [_user(), Said("assistant", (), _calls(n, **given)), Said("tool", (), (), tuple(results)), _user("and?")]
+    steps = [_user(), Turn("assistant", (), _calls(n, **given)), Turn("tool", (), (), tuple(results)), _user("and?")]
     return Story(steps, [("f", OBJECT)])
 
 
 def messages(n: int) -> Story:
-    return Story([Said("assistant" if i % 2 else "user", (f"text {i}",)) for i in range(n)])
+    return Story([Turn("assistant" if i % 2 else "user", (f"text {i}",)) for i in range(n)])
 
 
 def messages_of_one_role(n: int) -> Story:
@@ -160,14 +160,14 @@ def messages_of_one_role(n: int) -> Story:
 
 
 def parts(n: int) -> Story:
-    return Story([Said("user", tuple([f"text {i}" for i in range(n)]))])
+    return Story([Turn("user", tuple([f"text {i}" for i in range(n)]))])
 
 
 def steps_of_one_call(n: int) -> Story:
     steps = [_user()]
     for i in range(n // 2):
-        steps.append(Said("assistant", (f"step {i}",), ((f"c{i}", "f", {"n": i}),)))
-        steps.append(Said("tool", (), (), ((f"c{i}", "f", "done"),)))
+        steps.append(Turn("assistant", (f"step {i}",), ((f"c{i}", "f", {"n": i}),)))
+        steps.append(Turn("tool", (), (), ((f"c{i}", "f", "done"),)))
     return Story(steps, [("f", OBJECT)])
 
 
@@ -190,7 +190,7 @@ def results_missing(n: int) -> Story:
 
 
 def results_none(n: int) -> Story:
-    return Story([_user(), Said("assistant", (), _calls(n)), _user("and?")], [("f", OBJECT)])
+    return Story([_user(), Turn("assistant", (), _calls(n)), _user("and?")], [("f", OBJECT)])
 
 
 def results_twice(n: int) -> Story:
@@ -198,18 +198,18 @@ def results_twice(n: int) -> Story:
 
 
 def results_orphaned(n: int) -> Story:
-    return Story([_user(), Said("tool", (), (), tuple(_results(n))), _user("and?")])
+    return Story([_user(), Turn("tool", (), (), tuple(_results(n))), _user("and?")])
 
 
 def results_before_their_calls(n: int) -> Story:
-    steps = [_user(), Said("tool", (), (), tuple(_results(n))), Said("assistant", (), _calls(n)), _user("and?")]
+    steps = [_user(), Turn("tool", (), (), tuple(_results(n))), Turn("assistant", (), _calls(n)), _user("and?")]
     return Story(steps)
 
 
 def results_between_texts(n: int) -> Story:
-    steps = [_user(), Said("assistant", (), _calls(n // 2))]
+    steps = [_user(), Turn("assistant", (), _calls(n // 2))]
     for result in _results(n // 2)[::-1]:
-        steps += [Said("tool", (), (), (result,)), _user("wait")]
+        steps += [Turn("tool", (), (), (result,)), _user("wait")]
     return Story(steps, [("f", OBJECT)])
 
 
@@ -228,7 +228,7 @@ def calls_of_illegal_ids(n: int) -> Story:
 def steps_of_one_id(n: int) -> Story:
     steps = [_user()]
     for i in range(n // 2):
-        steps += [Said("assistant", (), (("same", "f", {"n": i}),)), Said("tool", (), (), (("same", "f", "done"),))]
+        steps += [Turn("assistant", (), (("same", "f", {"n": i}),)), Turn("tool", (), (), (("same", "f", "done"),))]
     return Story(steps, [("f", OBJECT)])
 
 
@@ -241,8 +241,8 @@ def one_long_text(n: int) -> Story:
 
 
 def wide_arguments(n: int) -> Story:
-    steps = [_user(), Said("assistant", (), (("c", "f", {f"k{i}": i for i in range(n)}),))]
-    return Story([*steps, Said("tool", (), (), (("c", "f", "done"),))], [("f", OBJECT)])
+    steps = [_user(), Turn("assistant", (), (("c", "f", {f"k{i}": i for i in range(n)}),))]
+    return Story([*steps, Turn("tool", (), (), (("c", "f", "done"),))], [("f", OBJECT)])
 
 
 def unknown_fields(n: int) -> Story:
@@ -372,16 +372,16 @@ def answer_of_choices(n: int) -> bytes:
 
 
 def answer_of_logprobs(n: int) -> bytes:
-    said = json.loads(_answer([{"role": "assistant", "content": "word " * n}]))
+    messages_of_choices = json.loads(_answer([{"role": "assistant", "content": "word " * n}]))
     tokens: list[dict[str, Any]] = [
         {"token": "word ", "logprob": -0.5, "bytes": None, "top_logprobs": []} for _ in range(n)
     ]
-    said["choices"][0]["logprobs"] = {"content": tokens, "refusal": None}
-    return json.dumps(said).encode()
+    messages_of_choices["choices"][0]["logprobs"] = {"content": tokens, "refusal": None}
+    return json.dumps(messages_of_choices).encode()
 
 
-def _answer(said: list[Any]) -> bytes:
-    choices = [{"index": i, "message": one, "finish_reason": "stop"} for i, one in enumerate(said)]
+def _answer(messages_of_choices: list[Any]) -> bytes:
+    choices = [{"index": i, "message": one, "finish_reason": "stop"} for i, one in enumerate(messages_of_choices)]
     body = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": choices}
     return json.dumps({**body, "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}).encode()
 

@@ -1,5 +1,5 @@
-"""Owns how each gateway of the benchmark is started and called: ours, and the peers that `make bench-peers`
-installs."""
+"""Owns the start commands and requests for each gateway of the benchmark: dragoman, and the peers that
+`make bench-peers` installs."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ Pair = tuple[str, str]
 
 @dataclass
 class Gateway:
-    """One gateway: how it is started for an upstream, and which pairs of dialects it supports."""
+    """One gateway: its start function, and the pairs of dialects that it supports."""
 
     name: str
     command: list[str]
     models: dict[Pair, str]
-    """The model's name that leads to the upstream of that dialect."""
+    """The model name that routes to the upstream of a dialect."""
     env: dict[str, str] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     streams: bool = True
 
     def post(self, port: int, pair: Pair, *, stream: bool = False) -> Post:
         client, model = pair[0], self.models[pair]
-        return asked(port, client, model, stream=stream, headers=self.headers)
+        return request_to(port, client, model, stream=stream, headers=self.headers)
 
 
 Starter = Callable[[int, int], Gateway]
-"""Makes a gateway from the upstream's port and the gateway's own."""
+"""Makes a gateway from the port of the upstream and the port of the gateway."""
 
 
-def asked(port: int, client: str, model: str, *, stream: bool, headers: dict[str, str] | None = None) -> Post:
+def request_to(port: int, client: str, model: str, *, stream: bool, headers: dict[str, str] | None = None) -> Post:
     """The agent request in the client's dialect, for a model."""
     body = payloads.request(client, stream=stream)
     old = json.dumps(payloads.MODELS[client]).encode()
@@ -68,7 +68,7 @@ def file(name: str, text: str) -> str:
 
 
 def dragoman(upstream: int, port: int) -> Gateway:
-    """Our gateway, with a client key, routes that rename the model, and recorded exchanges."""
+    """The gateway of dragoman, with a client key, routes that rename the model, and recorded exchanges."""
     base = f"http://127.0.0.1:{upstream}"
     lines = ["[listen]", f"port = {port}", 'key_env = "BENCH_KEY"']
     for dialect in SCRIPTED:
@@ -97,7 +97,7 @@ def rosetta(upstream: int, port: int) -> Gateway:
 
 
 def litellm(upstream: int, port: int) -> Gateway:
-    """LiteLLM, with model names that it has prices for: it refuses to stream other models to some clients."""
+    """LiteLLM, with model names for which it has prices: it refuses to stream other models to some clients."""
     base = f"http://127.0.0.1:{upstream}"
     rows = [("bench-chat", "openai/gpt-4.1", f"{base}/v1"), ("bench-messages", "anthropic/claude-sonnet-4-5", base)]
     lines = ["model_list:"]
@@ -142,7 +142,7 @@ _PEERS: dict[str, tuple[Path, Starter]] = {
 
 
 def installed() -> dict[str, Starter]:
-    """Our gateway, and the installed peers."""
+    """The gateway of dragoman, and the installed peers."""
     return {"dragoman": dragoman, **{name: start for name, (path, start) in _PEERS.items() if path.exists()}}
 
 

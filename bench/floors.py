@@ -1,4 +1,4 @@
-"""Owns the floors: decode and encode of the same bytes, without translating anything, by three JSON libraries."""
+"""Owns the floors: decoding and encoding of the same bytes without a translation, by three JSON libraries."""
 
 from __future__ import annotations
 

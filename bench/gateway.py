@@ -39,7 +39,7 @@ Row = dict[str, Any]
 
 
 def measure(name: str, start: Starter, upstream: int, cases: Sequence[str], seconds: float, most: int) -> list[Row]:
-    """Every case of one gateway, in one process of it."""
+    """Measure every case of one gateway, in one process."""
     port = harness.free_port()
     gateway = start(upstream, port)
     rows: list[Row] = []
@@ -51,13 +51,13 @@ def measure(name: str, start: Starter, upstream: int, cases: Sequence[str], seco
         except TimeoutError as error:
             return [{"gateway": name, "case": "start", "error": str(error)}]
         rows.append({"gateway": name, "case": "start", "seconds": began, "rss": harness.usage(pid)[1]})
-        # first, because the system does not get back the memory of a crowd
+        # first, because a process does not return the memory of the case "crowd" to the system
         if "memory" in cases and name == "dragoman":
             rows.append({"gateway": name, "case": "memory", **memory(gateway, port, pid, most)})
         for pair in pairs:
-            status, told = harness.once(gateway.post(port, pair))
+            status, result = harness.once(gateway.post(port, pair))
             if status != 200:
-                rows.append({"gateway": name, "case": "plain", "pair": pair, "error": told[-200:].decode("latin-1")})
+                rows.append({"gateway": name, "case": "plain", "pair": pair, "error": result[-200:].decode("latin-1")})
                 continue
             for case in cases:
                 rows += _case(case, gateway, port, pair, pid, seconds, most)
@@ -79,8 +79,8 @@ def _case(case: str, gateway: Gateway, port: int, pair: Pair, pid: int, seconds:
     elif case == "stream":
         harness.wrk(streamed, 16, min(1.0, seconds), pid)
         for connections in (1, 16):
-            told = harness.wrk(streamed, connections, seconds, pid)
-            rows.append({**head, "at": connections, **told, "event_us": told["cpu_us"] / EVENTS})
+            result = harness.wrk(streamed, connections, seconds, pid)
+            rows.append({**head, "at": connections, **result, "event_us": result["cpu_us"] / EVENTS})
         rows.append({**head, "at": 0, **_firsts(streamed)})
     elif case == "paced":
         post = harness.Post(port, streamed.path, harness.paced(streamed.body, 10), streamed.headers)
@@ -98,7 +98,7 @@ def _firsts(post: harness.Post, count: int = 100) -> Row:
 
 
 def memory(gateway: Gateway, port: int, pid: int, most: int) -> Row:
-    """Resident memory while many requests pass: after a first part, at the end, and the slope in between."""
+    """Measure resident memory during many requests: after the first part, at the end, and the slope between."""
     post = gateway.post(port, PAIRS[0])
     seen: list[tuple[int, float]] = []
     done = 0
@@ -118,8 +118,8 @@ def bare(upstream: int, cases: Sequence[str], seconds: float) -> list[Row]:
     for pair in gateway.models:
         head: Row = {"gateway": "direct", "pair": pair}
         if "plain" in cases:
-            told = harness.wrk(gateway.post(upstream, pair), 1, seconds)
-            rows.append({**head, "case": "plain", "at": 1, **told})
+            result = harness.wrk(gateway.post(upstream, pair), 1, seconds)
+            rows.append({**head, "case": "plain", "at": 1, **result})
         if "stream" in cases:
             rows.append({**head, "case": "stream", "at": 0, **_firsts(gateway.post(upstream, pair, stream=True))})
     return rows
@@ -159,7 +159,7 @@ _COLUMNS = [
 
 
 def _base(rows: list[Row], row: Row) -> float | None:
-    """The figure without a gateway, in milliseconds: the upstream's dialect, called directly."""
+    """Return the time without a gateway, in milliseconds: the upstream's dialect, called directly."""
     name = "p50_ms" if row["case"] == "plain" else "first_p50_ms"
     for one in rows:
         same = one["gateway"] == "direct" and one["case"] == row["case"] and one.get("at") == row.get("at")
@@ -203,22 +203,22 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", help="gateways to run")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--requests", type=int, default=100_000, help="for the memory case")
-    told = parser.parse_args()
+    result = parser.parse_args()
     lacking = harness.missing()
     if lacking:
         print(f"bench.gateway needs {lacking}", file=sys.stderr)
         return 2
-    seconds = 1.0 if told.quick else told.seconds
+    seconds = 1.0 if result.quick else result.seconds
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # end all started processes
     harness.BUILD.mkdir(parents=True, exist_ok=True)
     out = harness.ROOT / "build" / "gateway.json"
     rows: list[Row] = []
     with harness.upstream() as upstream:
-        rows += bare(upstream, told.cases, seconds)
+        rows += bare(upstream, result.cases, seconds)
         for name, start in installed().items():
-            if not told.only or name in told.only:
+            if not result.only or name in result.only:
                 print(f"{name} ...", file=sys.stderr)
-                rows += measure(name, start, upstream, told.cases, seconds, told.requests)
+                rows += measure(name, start, upstream, result.cases, seconds, result.requests)
                 out.write_text(json.dumps(rows, indent=1))
     print(report(rows))
     if absent():

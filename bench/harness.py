@@ -1,7 +1,7 @@
 """Owns processes and load: gateways and the scripted upstream pinned to cores, wrk, paced streams, CPU and memory.
 
-The gateway has one core to itself; the upstream, wrk and the paced streams share another. CPU time comes from /proc and
-counts every process and thread of the gateway, ended ones too: what to compare on a machine that others use.
+The gateway has its own core; the upstream, wrk and the paced streams share another core. CPU time comes from /proc. It
+includes every process and thread of the gateway, also ended ones. On a shared machine, compare CPU times.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def missing() -> str:
 
 
 def paced(body: bytes, milliseconds: int) -> bytes:
-    """The same request, whose answer has one event every so many milliseconds."""
+    """The same request with an answer that has one event in each interval of `milliseconds`."""
     words = f"bench-pace-{milliseconds} "
     begins = SYSTEM[: len(words)].encode()
     assert begins in body
@@ -66,7 +66,7 @@ def paced(body: bytes, milliseconds: int) -> bytes:
 
 @contextmanager
 def process(command: list[str], core: str, log: Path, env: dict[str, str] | None = None) -> Iterator[int]:
-    """A process with everything it starts, ended at the end of the context."""
+    """Start a process. At the end of the context, end it and all processes that it started."""
     with log.open("wb") as out:
         child = subprocess.Popen(
             ["taskset", "-c", core, *command], env=env, stdout=out, stderr=out, cwd=ROOT, start_new_session=True
@@ -104,7 +104,7 @@ def _whole(body: bytes) -> bytes:
 
 
 def _streamed(events: list[bytes]) -> list[bytes]:
-    """An answer in pieces: the head with the first event, each event a chunk of its own, the end."""
+    """An answer in pieces: the head with the first event, each event in a separate chunk, the end."""
     kind = b"text/event-stream; charset=utf-8" if events[0].startswith((b"data", b"event")) else b"application/x-ndjson"
     head = b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\ntransfer-encoding: chunked\r\n\r\n" % kind
     chunks = [b"%x\r\n%b\r\n" % (len(event), event) for event in events]
@@ -132,20 +132,20 @@ def once(post: Post, seconds: float = 30) -> tuple[int, bytes]:
     try:
         with socket.create_connection(("127.0.0.1", post.port), seconds) as line:
             line.sendall(post.wire)
-            told = b""
-            while not _complete(told):
+            received = b""
+            while not _complete(received):
                 more = line.recv(65536)
                 if not more:
                     break
-                told += more
+                received += more
     except OSError:
         return 0, b""
-    found = re.match(rb"HTTP/1\.[01] (\d+)", told)
-    return (int(found[1]) if found else 0), told
+    found = re.match(rb"HTTP/1\.[01] (\d+)", received)
+    return (int(found[1]) if found else 0), received
 
 
-def _complete(told: bytes) -> bool:
-    head, blank, body = told.partition(b"\r\n\r\n")
+def _complete(received: bytes) -> bool:
+    head, blank, body = received.partition(b"\r\n\r\n")
     length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
     return bool(blank) and (len(body) >= int(length[1]) if length else body.endswith(b"0\r\n\r\n"))
 
@@ -154,33 +154,33 @@ def ready(post: Post, seconds: float, pid: int) -> float:
     """Seconds until the first good answer. TimeoutError when none comes, or the process ended."""
     began = time.monotonic()
 
-    def asked() -> bool:
+    def is_ready() -> bool:
         if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-            raise TimeoutError("it ended at once; its log tells why")
+            raise TimeoutError("the process ended at once; see its log")
         return once(post)[0] == 200
 
-    _until(asked, seconds)
+    _until(is_ready, seconds)
     return time.monotonic() - began
 
 
 def usage(pid: int) -> tuple[float, float]:
     """CPU seconds so far, and resident MiB, of a process and those it started."""
     parents: dict[int, list[int]] = {}
-    told: dict[int, tuple[float, float]] = {}
+    received: dict[int, tuple[float, float]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
                 fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
             except OSError:
-                continue  # the process has ended meanwhile
+                continue  # the process has ended
             cpu = (int(fields[11]) + int(fields[12])) / _TICK
-            told[int(name)] = (cpu, int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / 2**20)
+            received[int(name)] = (cpu, int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / 2**20)
             parents.setdefault(int(fields[1]), []).append(int(name))
     tree, at = [pid], 0
     while at < len(tree):
         tree += parents.get(tree[at], [])
         at += 1
-    found = [told[one] for one in tree if one in told]
+    found = [received[one] for one in tree if one in received]
     return sum(cpu for cpu, _ in found), sum(memory for _, memory in found)
 
 
@@ -195,7 +195,7 @@ def busy(core: str) -> float:
 
 
 def wrk(post: Post, connections: int, seconds: float, pid: int | None = None) -> dict[str, float]:
-    """Load for so long: requests/s, milliseconds, failures, and CPU microseconds of the gateway for each request."""
+    """Send load for `seconds`: requests/s, milliseconds, failures, and CPU microseconds of the gateway per request."""
     body = BUILD / "body"
     body.write_bytes(post.body)
     headers = "\n".join(f"{name}: {value}" for name, value in post.headers.items())
@@ -212,10 +212,14 @@ def wrk(post: Post, connections: int, seconds: float, pid: int | None = None) ->
     found = re.search(r"^@(\{.*\})$", ran.stdout, re.MULTILINE)
     if found is None:
         raise RuntimeError(f"wrk: {ran.stdout[-300:]}{ran.stderr[-300:]}")
-    told = json.loads(found[1])
-    count = max(1, told["requests"])
-    out = {"requests": told["requests"], "rps": told["requests"] / (told["us"] / 1e6), "failed": told["failed"]}
-    out |= {"p50_ms": told["p50"] / 1000, "p99_ms": told["p99"] / 1000}
+    received = json.loads(found[1])
+    count = max(1, received["requests"])
+    out = {
+        "requests": received["requests"],
+        "rps": received["requests"] / (received["us"] / 1e6),
+        "failed": received["failed"],
+    }
+    out |= {"p50_ms": received["p50"] / 1000, "p99_ms": received["p99"] / 1000}
     return out | ({"cpu_us": spent / count * 1e6, "others": others} if pid else {})
 
 
@@ -252,8 +256,8 @@ class _Listener(asyncio.Protocol):
 
 
 def listen(post: Post, streams: int, spread: float, pid: int | None = None, limit: float = 120) -> dict[str, float]:
-    """Run so many streams side by side, begun within `spread` seconds. Returns what came, and the gateway's CPU for
-    each event."""
+    """Run `streams` streams at the same time, started within `spread` seconds. Returns the received events, and the
+    gateway's CPU time for each event."""
 
     async def one(number: int) -> _Listener:
         await asyncio.sleep(spread * number / streams)

@@ -31,7 +31,7 @@ def resident(pid: int) -> float:
         try:
             total += int(Path(f"/proc/{one}/statm").read_text().split()[1])
         except OSError:
-            continue  # the process has ended meanwhile
+            continue  # the process has ended
     return total * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
@@ -45,7 +45,7 @@ def _children(pid: int) -> list[int]:
 
 @contextmanager
 def gateway(upstream: int, dialect: str, more: str = "") -> Iterator[tuple[int, int]]:
-    """A gateway in front of an upstream of one dialect, to which all models go. Yields its port and its process."""
+    """A gateway that routes all models to an upstream of one dialect. Yields its port and its process."""
     port = free_port()
     lines = [
         *("[listen]", f"port = {port}", more),
@@ -86,7 +86,7 @@ def _until_ready(port: int, child: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def upstream(answering: Answering) -> Iterator[int]:
-    """A server in a process of its own that answers every connection with `answering`. Yields its port."""
+    """A server in a separate process that answers every connection with `answering`. Yields its port."""
     port = free_port()
     child = os.fork()
     if not child:

@@ -2,7 +2,8 @@
 
     python -m bench.payloads         # sizes of all of them; nothing is written
 
-Request bytes look as the official SDKs send them, response bytes as the providers do (OpenAI and Google indent).
+Request bytes have the form of the official SDKs, response bytes have the form of the providers (OpenAI and Google
+indent).
 Standard library only: the peers' environment imports this file too.
 """
 
@@ -28,7 +29,7 @@ from bench.story import (
     token,
 )
 
-# Models that take every setting of the request, so that no model gate is measured by accident.
+# Models that accept every setting of the request, so that no model gate is measured by accident.
 MODELS = {
     "openai-chat": "gpt-4.1",
     "openai-responses": "gpt-4.1",
@@ -146,7 +147,7 @@ def messages_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSp
     messages: list[Json] = []
 
     def put(role: str, blocks: list[Json]) -> None:
-        # Messages clients keep roles alternating: the user's text after results joins the turn of the results.
+        # Messages clients alternate the roles: the user's text after results is in the turn of the results.
         if messages and messages[-1]["role"] == role:
             messages[-1]["content"] += blocks
         else:
@@ -181,7 +182,7 @@ def _messages_result(key: str, text: str, is_error: bool) -> Json:
 
 
 def gemini_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec] = TOOLS) -> Json:
-    """`stream` changes nothing: the address of a Gemini request decides about the stream."""
+    """`stream` changes nothing: the URL of a Gemini request selects the stream."""
     contents: list[Json] = []
 
     def put(role: str, parts: list[Json]) -> None:
@@ -532,7 +533,7 @@ def request(dialect: str, *, stream: bool = False) -> bytes:
 
 
 def next_request(dialect: str, number: int) -> bytes:
-    """The same conversation a step later: a call and its result that no other number has."""
+    """The same conversation with one more step: a call and its result, unique for each number."""
     return compact(_REQUESTS[dialect]([*STEPS, *next_steps(number)], False, TOOLS)).encode()
 
 

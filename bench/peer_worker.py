@@ -1,9 +1,10 @@
-"""Owns the other side of the comparison: one peer library, timed in its own environment on the same payloads.
+"""Owns the measurement of one peer library, in its own environment and on the same payloads.
 
     python -m bench.peer_worker llm-rosetta
 
-Speaks lines with `bench.peers`: says what it can do, runs one round for each line "round", and ends with its numbers.
-Must not import dragoman.  Peers get orjson for the step between bytes and dict: kinder than what they use themselves.
+Exchanges lines with `bench.peers`: sends the list of its cases, runs one round for each line "round", and ends with its
+numbers. Must not import dragoman. Peers get orjson for the step between bytes and dict, which is faster than the JSON
+library that they use.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from bench.streams import datas, frames
 # (kind, source, target) -> (call on the input, input)
 Work = tuple[Key, Callable[[Any], Any], Any]
 
-# Exceptions of a peer for a payload that it does not know. Anything else ends the worker, and the bench reports that.
+# Exceptions of a peer for a payload that it does not support. Other exceptions end the worker, which is reported.
 REFUSALS = (TypeError, ValueError, LookupError, AttributeError, NotImplementedError, RuntimeError)
 
 
 def llm_rosetta() -> Iterator[Work]:
-    """Every pair. A pipeline serves one exchange: it is made for each request and kept for the answer, as its docs
-    demand."""
+    """Every pair. A pipeline serves one exchange: as its documentation requires, it is made for each request and kept
+    for the answer."""
     orjson: Any = importlib.import_module("orjson")
     pipeline: Any = importlib.import_module("llm_rosetta").ConversionPipeline
     loads, dumps = orjson.loads, orjson.dumps
@@ -66,7 +67,7 @@ def llm_rosetta() -> Iterator[Work]:
 
 
 def litellm() -> Iterator[Work]:
-    """The conversions that LiteLLM has as functions of their own: Chat to and from Messages, Chat to Gemini."""
+    """The conversions that LiteLLM has as separate functions: Chat to and from Messages, Chat to Gemini."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     orjson: Any = importlib.import_module("orjson")
     loads, dumps = orjson.loads, orjson.dumps
@@ -139,12 +140,12 @@ PEERS: dict[str, Callable[[], Iterator[Work]]] = {"llm-rosetta": llm_rosetta, "l
 
 
 def size_of(result: Any) -> int:
-    """Bytes that a call returned. A peer does not pay for what it leaves out, so the reader should see the size."""
+    """Bytes that a call returned. A peer that leaves values out is faster, so the report shows the size."""
     return result if isinstance(result, int) else len(result)
 
 
 def main(name: str, seconds: float) -> None:
-    # Peers may print anything; the pipe belongs to the protocol.
+    # Peers may print other text, so only the protocol gets the pipe.
     pipe = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     floors = {case.key[1:3]: case for case in floor_cases(payloads.names(), ["orjson"])}

@@ -1,4 +1,4 @@
-"""Owns the conversation with the peers' environment: start one worker for each peer, give it its turns, gather numbers.
+"""Owns the communication with the peers' environment: start one worker for each peer, run its rounds, collect numbers.
 
 `make bench-peers` creates that environment; without it every peer is reported as not installed.
 """

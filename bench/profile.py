@@ -1,11 +1,11 @@
-"""Where the time of one pair goes: stage by stage, to guide optimisation.
+"""Measures the time of each stage of one pair, to guide optimisation.
 
     python -m bench.profile anthropic gemini                    # request, response and stream of that pair
     python -m bench.profile anthropic gemini --kind request --cold
 
-Watches the joints every dialect has (admit, the Dialect's own functions, the msgspec encoders) from outside, so the
-library carries no clock.  What watching itself costs is estimated and taken off; both totals are printed, so that the
-reader sees how much that is.  Shares are what counts.
+Wraps the functions that every dialect has (admit, the functions of the Dialect, the msgspec encoders) from outside, so
+the library contains no timing code. The cost of the wrappers is estimated and subtracted; both totals are printed, so
+that the reader sees this cost. The shares are the important result.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Watch:
     calls: dict[str, int] = field(default_factory=dict)
     inner: list[float] = field(default_factory=lambda: [0.0])
     tax: float = 0.0
-    """Seconds that one watched call adds to its caller, outside the measured time of the call itself."""
+    """Seconds that one wrapped call adds to its caller, outside the measured time of the call itself."""
 
     def levy(self) -> None:
-        """Estimate the tax with calls that do nothing: the cheapest of many batches."""
+        """Estimate the cost of a wrapper with calls that do nothing: the cheapest of many batches."""
         count, taxes = 1000, []
         watched = self.on("nothing", lambda: None)
         for _ in range(BLOCKS * RUNS):
@@ -81,7 +81,7 @@ class Watch:
 
 @contextmanager
 def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    """An attribute replaced for a while, on a module, a class or a frozen Struct."""
+    """Replace an attribute for the duration of the context, on a module, a class or a frozen Struct."""
     put = msgspec.structs.force_setattr if isinstance(owner, msgspec.Struct) else setattr
     old = getattr(owner, name)
     put(owner, name, value)
@@ -92,7 +92,7 @@ def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def _codecs() -> Iterator[tuple[Any, str, str, Any]]:
-    """Every name in our modules that is the method of a msgspec encoder or decoder."""
+    """Every name in the library's modules that is a method of a msgspec encoder or decoder."""
     for module_name, module in list(sys.modules.items()):
         if module_name.split(".")[0] != "dragoman":
             continue
@@ -106,7 +106,7 @@ def _codecs() -> Iterator[tuple[Any, str, str, Any]]:
 
 @contextmanager
 def watching(watch: Watch, source: str, target: str) -> Iterator[None]:
-    """The joints of both dialects watched."""
+    """Wrap the functions of both dialects for the duration of the context."""
     with ExitStack() as stack:
 
         def swap(owner: Any, name: str, stage: str) -> None:
@@ -134,7 +134,7 @@ def watching(watch: Watch, source: str, target: str) -> Iterator[None]:
 
 
 def best_run(call: Callable[[Any], Any], inputs: Callable[[int], Sequence[Any]], watch: Watch) -> tuple[float, Watch]:
-    """Seconds of the fastest of RUNS runs, and what was watched in it."""
+    """Seconds of the fastest of RUNS runs, and the times of its stages."""
     fastest, seen = float("inf"), Watch()
     for item in inputs(RUNS):
         watch.reset()
@@ -162,7 +162,7 @@ def profile(kind: str, source: str, target: str, cold: bool) -> str:
     watch.levy()
     call(inputs(1)[0])
     bare, (total, seen) = float("inf"), (float("inf"), watch)
-    # Plain and watched runs take turns, so that a slow second does not affect only one of them.
+    # Plain and wrapped runs alternate, so that a slow second does not affect only one of them.
     for _ in range(BLOCKS):
         bare = min(bare, best_run(call, inputs, watch)[0])
         with watching(watch, source, target):
@@ -173,7 +173,7 @@ def profile(kind: str, source: str, target: str, cold: bool) -> str:
         [stage, micro(cost * 1e6), number(cost / whole * 100, 0), str(seen.calls.get(stage, 1))]
         for stage, cost in sorted(seen.spent.items(), key=lambda item: STAGES.index(item[0]))
     ]
-    title = f"{kind} {source} -> {target}: {micro(bare * 1e6)} us alone, {micro(total * 1e6)} us watched"
+    title = f"{kind} {source} -> {target}: {micro(bare * 1e6)} us plain, {micro(total * 1e6)} us with wrappers"
     return table(title, ["stage", "us", "%", "calls"], rows, 1)
 
 

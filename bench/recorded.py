@@ -1,15 +1,15 @@
-"""What a translation costs at first sight: recorded traffic, each exchange once, nothing repeated.
+"""Measures the cost of a first translation: recorded traffic, each exchange once, without repetition.
 
     python -m bench.recorded                             # over ../shared/wire, or the synthetic corpus without it
     python -m bench.recorded --kinds request --rounds 5
     python -m bench.recorded --by size                   # or: source, target, pair, length (of streams)
     python -m bench.recorded --library ../base/src       # the library of another tree, in turns with this one
-    python -m bench.recorded --lanes                     # no times: how many answers and frames take each short way
+    python -m bench.recorded --lanes                     # no times: how many answers and frames take each short path
 
 The figure is the CPU time of all translations, divided by the CPU time of orjson `loads` + `dumps` over the same bytes.
 orjson runs right after each translation, so a busy second of the machine slows both. Each source, each target and each
-half of the records has a process of its own: a process translates one half to warm up, then measures the other half, so
-no document is translated twice and no document profits from its own memory. For a stream orjson gets the JSON of every
+half of the records has a separate process: a process translates one half to warm up, then measures the other half. So
+no document is translated twice, and no document profits from the memory. For a stream orjson gets the JSON of every
 event, without the framing.
 """
 
@@ -49,7 +49,7 @@ class Document(NamedTuple):
     id: str
     body: bytes
     events: list[bytes]
-    """The frames of a stream as they came, else empty."""
+    """The frames of a stream as received, else empty."""
     datas: list[bytes]
     """The JSON of each frame."""
 
@@ -63,13 +63,13 @@ class Row(NamedTuple):
     target: str
     size: int
     events: int
-    ours: int
+    nanoseconds: int
     """Nanoseconds of CPU."""
     orjson: int
 
 
 def folder() -> Path:
-    """Where the recordings lie; without them the synthetic corpus of the repository."""
+    """The folder of the recordings; without them the synthetic corpus of the repository."""
     shared = Path(os.environ.get("DRAGOMAN_SHARED") or ROOT.parent / "shared") / "wire"
     return shared if shared.is_dir() else SYNTHETIC
 
@@ -112,13 +112,13 @@ def json_of(frame: bytes) -> bytes:
 
 
 def halves(found: Sequence[Document]) -> tuple[list[Document], list[Document]]:
-    """Two halves of the same make: neighbours in a file are often turns of one conversation, so they stay together."""
+    """Two similar halves. Neighbours in a file are often turns of one conversation, so they stay together."""
     blocks = [found[start : start + 8] for start in range(0, len(found), 8)]
     return [one for block in blocks[::2] for one in block], [one for block in blocks[1::2] for one in block]
 
 
 def measure(kind: str, source: str, target: str, half: int) -> Iterator[Row]:
-    """Warm up on one half of the documents, and measure the other half. Runs in a process of its own."""
+    """Warm up on one half of the documents, and measure the other half. Runs in a separate process."""
     import dragoman
 
     warm, measured = halves(documents(source, kind))
@@ -128,11 +128,11 @@ def measure(kind: str, source: str, target: str, half: int) -> Iterator[Row]:
     for document in warm:
         _one(document, call, dragoman)
     for document in measured:
-        ours = _one(document, call, dragoman)
-        if ours:
+        nanoseconds = _one(document, call, dragoman)
+        if nanoseconds:
             events = len(document.datas)
             size = len(document.body)
-            yield Row(document.id, kind, source, target, size, events, ours, _floor(document))
+            yield Row(document.id, kind, source, target, size, events, nanoseconds, _floor(document))
 
 
 def _one(document: Document, call: Callable[[Document], Any], library: Any) -> int:
@@ -189,7 +189,7 @@ def gather(library: Path, kinds: Sequence[str], only: Sequence[str]) -> list[Row
 
 
 def show_lanes(only: Sequence[str]) -> None:
-    """Print which share of the recorded answers and frames takes the short way, for each pair."""
+    """Print the share of recorded answers and frames that takes the short path, for each pair."""
     from dragoman.errors import DragomanError
     from dragoman.translate import with_fast_shortcuts
 
@@ -227,7 +227,7 @@ def show_lanes(only: Sequence[str]) -> None:
 
 def ratio(rows: Sequence[Row]) -> float:
     """CPU of all translations over CPU of orjson."""
-    return sum(row.ours for row in rows) / max(1, sum(row.orjson for row in rows))
+    return sum(row.nanoseconds for row in rows) / max(1, sum(row.orjson for row in rows))
 
 
 def _class(row: Row, by: str) -> str:
@@ -245,7 +245,7 @@ def show(name: str, rounds: list[list[Row]], kinds: Sequence[str], by: str) -> N
         ratios = sorted(ratio(rows) for rows in each)
         rows = each[0]
         unit = sum(row.events for row in rows) if kind == "stream" else len(rows)
-        us = median([sum(row.ours for row in one) for one in each]) / unit / 1000
+        us = median([sum(row.nanoseconds for row in one) for one in each]) / unit / 1000
         print(
             f"{name}{kind:8} {median(ratios):6.2f} x orjson ({ratios[0]:.2f} to {ratios[-1]:.2f}; limit {LIMITS[kind]},"
             f" goal {GOALS[kind]}), {us:.1f} us {'an event' if kind == 'stream' else 'each'}, {len(rows)} translations"
@@ -254,9 +254,9 @@ def show(name: str, rounds: list[list[Row]], kinds: Sequence[str], by: str) -> N
             classes: dict[str, list[Row]] = defaultdict(list)
             for row in (row for one in each for row in one):
                 classes[_class(row, by)].append(row)
-            total = sum(row.ours for one in each for row in one)
-            for label, found in sorted(classes.items(), key=lambda item: -sum(row.ours for row in item[1])):
-                share = 100 * sum(row.ours for row in found) / total
+            total = sum(row.nanoseconds for one in each for row in one)
+            for label, found in sorted(classes.items(), key=lambda item: -sum(row.nanoseconds for row in item[1])):
+                share = 100 * sum(row.nanoseconds for row in found) / total
                 print(f"    {label:34}{ratio(found):7.2f} x{share:7.1f} % of the time{len(found) // len(each):7}")
 
 

@@ -1,4 +1,4 @@
-"""What the library's memories hold after many different conversations: resident memory beside the budget.
+"""Measures the memory of the library after many different conversations: resident memory and the budget.
 
 python -m bench.remembered --conversations 5400
 """
@@ -19,19 +19,19 @@ TARGETS = ("gemini", "openai-chat", "openai-responses", "ollama", "openrouter", 
 
 
 def resident() -> int:
-    """MiB that this process holds."""
+    """Resident MiB of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 2**20
 
 
 def conversation(number: int, steps: int, more: bool) -> bytes:
-    """An agent's conversation of about 37 KB, unlike all others; `more`: with its next turn."""
+    """An agent's conversation of about 37 KB, different from all others; `more`: with its next turn."""
     messages: list[Any] = [{"role": "user", "content": f"task {number} " * 20}]
     for i in range(steps):
         name = f"t{number}_{i}"
         call = {"type": "tool_use", "id": name, "name": "read_file", "input": {"path": f"/a/{number}/{i}"}}
-        said = {"type": "text", "text": f"conversation {number} step {i} " * 6}
+        block = {"type": "text", "text": f"conversation {number} step {i} " * 6}
         result = {"type": "tool_result", "tool_use_id": name, "content": f"line {number}\n" * 40}
-        messages += [{"role": "assistant", "content": [said, call]}, {"role": "user", "content": [result]}]
+        messages += [{"role": "assistant", "content": [block, call]}, {"role": "user", "content": [result]}]
     messages.append({"role": "user", "content": "go"})
     if more:
         messages += [{"role": "assistant", "content": "ok"}, {"role": "user", "content": "and"}]

@@ -1,4 +1,4 @@
-"""What repeated traffic costs, compared with the library of another tree: both take turns, a few milliseconds each.
+"""Compares the cost of repeated traffic with the library of another tree: both run in turns of a few milliseconds.
 
     git worktree add ../base a9b7ae0
     python -m bench.repeated --library ../base/src
@@ -11,8 +11,8 @@ Four kinds of traffic, with the payloads of this tree and the public functions t
     answer    a plain answer, text and two calls, to a request that was translated before
     frames    a stream of 200 events, one `feed` for each event
 
-Each library has one process. Both run one batch of a case, one right after the other; the ratio of the two batches is
-one sample, and the median of the samples is printed. So other work on the machine slows both batches alike.
+Each library has one process. Both run one batch of a case, one directly after the other; the ratio of the two batches
+is one sample, and the median of the samples is printed. So other work on the machine slows both batches.
 """
 
 from __future__ import annotations
@@ -66,13 +66,15 @@ def _case(
         return lambda body: library.translate_request(body, source=source, target=target, model=model), inputs
     # The answer's source is the upstream of the request that it answers.
     question = payloads.request(target, stream=kind == "frames")
-    asked = library.translate_request(question, source=target, target=source, model=payloads.MODELS[source])
+    translated = library.translate_request(question, source=target, target=source, model=payloads.MODELS[source])
     if kind == "answer":
         answer = library.translate_response
-        return lambda body: answer(body, source=source, target=target, answers=asked), same(payloads.response(source))
+        return lambda body: answer(body, source=source, target=target, answers=translated), same(
+            payloads.response(source)
+        )
 
     def stream(chunks: Sequence[bytes]) -> None:
-        translator = library.StreamTranslator(source=source, target=target, answers=asked)
+        translator = library.StreamTranslator(source=source, target=target, answers=translated)
         for chunk in chunks:
             translator.feed(chunk)
         translator.close()
@@ -81,7 +83,7 @@ def _case(
 
 
 def work(kinds: Sequence[str]) -> None:
-    """Run batches on demand: a line with the number of a case is answered with the microseconds of one call."""
+    """Run batches: for each input line with the number of a case, print the microseconds of one call."""
     found = list(cases(kinds))
     for case in found:
         case.settle(BATCH)
@@ -126,7 +128,7 @@ def compare(library: Path, kinds: Sequence[str], rounds: int) -> dict[tuple[str,
     found: dict[tuple[str, str, str], list[tuple[float, float]]] = {key: [] for key in this.keys}
     for number in range(rounds):
         for i, key in enumerate(this.keys):
-            if number % 2:  # neither library is always the second
+            if number % 2:  # alternate the order of both libraries
                 after = this.batch(i)
                 before = other.batch(i)
             else:

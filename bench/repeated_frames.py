@@ -1,9 +1,9 @@
-"""What repeated frames cost, compared with the library of another tree: both libraries in turns, in one run.
+"""Compares the cost of repeated frames with the library of another tree: both libraries in turns, in one run.
 
     python -m bench.repeated_frames --library ../base/src
     python -m bench.repeated_frames --library ../base/src --pairs anthropic:openai-chat --rounds 30
 
-Each library has a process of its own, and imports `bench.streams` from this tree. The two processes never run at the
+Each library has a separate process, and imports `bench.streams` from this tree. The two processes never run at the
 same time: one batch of the other tree, one batch of this tree, and so on. A ratio compares two neighbouring batches;
 the median of these is printed. Three cases for each pair of dialects:
 
@@ -32,7 +32,7 @@ DIALECTS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 CASES = ("frame", "stream", "burst")
 LIMIT = 1.05
 BEGIN, END = 8, 36
-"""Every stream of `bench.streams` has only more of its first text from the one event to the other."""
+"""Between these two events, every stream of `bench.streams` only continues its first text."""
 BATCH = 3_000_000
 """Nanoseconds that a batch of the other tree takes."""
 

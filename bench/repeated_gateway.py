@@ -1,4 +1,4 @@
-"""What a repeated request costs in our gateway, compared with the gateway of another tree: both take turns.
+"""Compares the cost of a repeated request in the gateway with the gateway of another tree: both run in turns.
 
     git worktree add ../base a9b7ae0
     python -m bench.repeated_gateway --library ../base/src
@@ -26,7 +26,7 @@ CONNECTIONS = 16
 
 
 class Running:
-    """A gateway that answers."""
+    """A running gateway."""
 
     def __init__(self, gateway: Gateway, port: int, pid: int) -> None:
         self.gateway = gateway

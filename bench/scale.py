@@ -1,4 +1,4 @@
-"""Owns two measurements that one payload cannot give: whether reading stays linear, and what the import loads."""
+"""Owns two measurements without a fixed payload: whether reading stays linear, and which modules the import loads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dragoman.dialects import get
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 # Modules that could open a connection or start a process. The library does not need them. `_socket` is not in the list:
-# typing_extensions takes a type from it, and msgspec imports typing_extensions where it is installed.
+# typing_extensions uses a type of it, and msgspec imports typing_extensions if it is installed.
 NETWORK = ("socket", "ssl", "asyncio", "http", "urllib.request", "selectors", "subprocess", "email", "threading")
 MODULES_GOAL = 120
 

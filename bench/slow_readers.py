@@ -1,4 +1,4 @@
-"""What a client that reads slowly costs the gateway: many of them before an upstream that sends as fast as it can.
+"""Measures the memory that slow clients cost the gateway, with an upstream that sends as fast as possible.
 
 python -m bench.slow_readers --readers 200 --megabytes 8 --client anthropic
 """
@@ -35,7 +35,7 @@ def _answering(megabytes: float) -> live.Answering:
 
 
 def measure(client: str, readers: int, megabytes: float, seconds: float) -> tuple[float, float]:
-    """MiB of the gateway before, and with so many readers that read one piece and then nothing."""
+    """MiB of the gateway before, and with many readers that read one piece and then nothing."""
     body = {"model": "m", "stream": True, "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
     with live.upstream(_answering(megabytes)) as up, live.gateway(up, "openai-chat") as (port, pid):
         wire = live.post(port, _PATHS[client], json.dumps(body).encode())

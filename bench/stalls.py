@@ -1,10 +1,10 @@
-"""How long a running gateway stands still while it works on the largest documents: `/healthz` is asked all the time.
+"""Measures how long a running gateway is blocked by the largest documents: `/healthz` is requested all the time.
 
     python -m bench.stalls                                # every kind of document, 37 MB each
     python -m bench.stalls --megabytes 60 --only tiny answer
 
 Prints the slowest answer of `/healthz` during each kind of work, and exits 1 when one took longer than --limit ms.
-`Probe` is what a longer test can use: it asks in a thread of its own until it is stopped.
+A longer test can use `Probe`: it sends requests in a separate thread until it is stopped.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def session(size: int) -> bytes:
 
 
 def images(size: int) -> bytes:
-    """A few large pictures."""
+    """A few large images."""
     source = {"type": "base64", "media_type": "image/png", "data": "QUJD" * (size // 16)}
     content = [{"type": "image", "source": source}] * 4
     return json.dumps({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": content}]}).encode()
@@ -92,7 +92,7 @@ def tiny(size: int) -> bytes:
 
 
 def parts(size: int) -> bytes:
-    """Very many empty objects in place of parts."""
+    """Very many empty objects instead of parts."""
     inner = b",".join([b"{}"] * (size // 3))
     return b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[%b]}]}' % inner
 
@@ -132,14 +132,14 @@ def sealed(size: int) -> bytes:
 
 REQUESTS = {one.__name__: one for one in (session, images, tiny, parts, brackets, tools)}
 FRAME = 8 * 1024 * 1024
-"""Bytes. Larger frames, which only pictures have, block the loop for longer (docs/how-to/run-the-gateway.md)."""
+"""Bytes. Larger frames, which only images have, block the loop for longer (docs/how-to/run-the-gateway.md)."""
 KINDS = (*REQUESTS, "answer", "stream", "count", "within", "stored", "sealed")
 
 
 def _answering(size: int) -> live.Answering:
     """An upstream of Chat that answers whole, or with frames of 8 MB. The model `long` gives long answers."""
 
-    def said(text: str) -> dict[str, Any]:
+    def answer(text: str) -> dict[str, Any]:
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
@@ -158,7 +158,7 @@ def _answering(size: int) -> live.Answering:
                 frames.append(b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(chunk("", "stop")).encode())
                 out, kind = b"".join(frames), b"text/event-stream"
             else:
-                out, kind = json.dumps(said("word " * (size // 5 if long else 5))).encode(), b"application/json"
+                out, kind = json.dumps(answer("word " * (size // 5 if long else 5))).encode(), b"application/json"
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\ncontent-length: %d\r\n\r\n" % (kind, len(out)) + out)
             await writer.drain()
 
@@ -193,7 +193,7 @@ def _ask(port: int, message: bytes) -> tuple[int, float]:
 
 
 def measure(kind: str, size: int, port: int) -> tuple[int, float, float]:
-    """Status, seconds, and the slowest answer of `/healthz` meanwhile."""
+    """Status, seconds, and the slowest answer of `/healthz` during the request."""
     short = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
     path, body = "/v1/messages", json.dumps(short).encode()
     if kind in REQUESTS:
@@ -220,7 +220,7 @@ def measure(kind: str, size: int, port: int) -> tuple[int, float, float]:
 
 
 def _shown(kind: str, size: int, port: int, pid: int) -> float:
-    """Measure, print, and give the slowest answer of `/healthz`."""
+    """Measure, print, and return the slowest answer of `/healthz`."""
     status, seconds, stall = measure(kind, size, port)
     memory = live.resident(pid)
     print(f"{kind:10} {status} in {seconds:5.1f} s; /healthz {stall * 1000:6.1f} ms; {memory:.0f} MiB", flush=True)
@@ -238,9 +238,7 @@ def main() -> int:
     with live.upstream(_answering(size)) as up, live.gateway(up, "openai-chat") as (port, pid):
         with Probe(port) as idle:
             time.sleep(3)
-        print(
-            f"nothing to do: /healthz {idle.worst * 1000:.1f} ms, which is the machine's own restlessness", flush=True
-        )
+        print(f"idle: /healthz {idle.worst * 1000:.1f} ms, which is the noise of the machine", flush=True)
         worst = max([_shown(kind, size, port, pid) for kind in given.only if kind != "sealed"], default=0.0)
     if "sealed" in given.only:
         with live.upstream(_thinking) as up, live.gateway(up, "anthropic") as (port, pid):

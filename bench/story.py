@@ -1,6 +1,6 @@
-"""Owns the one conversation of all payloads, in no dialect: system text, ten tools, twelve steps, the answer.
+"""Owns the conversation of all payloads, independent of dialects: system text, ten tools, twelve steps, the answer.
 
-Nothing here knows a wire shape. Everything is a function of this text alone, so payloads are the same on each run.
+This file must not depend on a dialect. All payloads are made only from this text, so they are the same on each run.
 """
 
 from __future__ import annotations
@@ -274,9 +274,9 @@ def pieces(text: str, count: int) -> list[str]:
 def next_steps(number: int) -> tuple[Step, Step]:
     """The steps after the story: one more call and its result."""
     key = f"next{number:08d}"
-    asked = Call(key, "restart", {"service": "tide-forecast", "grace_s": 15, "try": number})
-    told = Result(key, "restart", f"restarted, run {number:08d}")
-    return Step("model", f"Try {number:08d}.", calls=(asked,)), Step("results", results=(told,))
+    call = Call(key, "restart", {"service": "tide-forecast", "grace_s": 15, "try": number})
+    result = Result(key, "restart", f"restarted, run {number:08d}")
+    return Step("model", f"Try {number:08d}.", calls=(call,)), Step("results", results=(result,))
 
 
 def long_history(rounds: int) -> Iterator[Step]:

@@ -1,8 +1,8 @@
-"""Owns the 200-event stream of each dialect: a list of SSE frames, byte for byte in the provider's own style.
+"""Owns the 200-event stream of each dialect: a list of SSE frames, byte for byte in the style of the provider.
 
-The style is kept, because a reader pays for it: OpenAI pads deltas with `obfuscation`, Responses repeats request and
-tools in three events, Anthropic names events, sends pings, and puts blanks before the last brace, Google writes ": "
-and CRLF.
+The style is kept, because it costs the reader time: OpenAI pads deltas with `obfuscation`, Responses repeats request
+and tools in three events, Anthropic names events, sends pings, and puts blanks before the last brace, Google writes ":
+" and CRLF.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _messages(argument_pieces: int) -> Iterator[str]:
 
 def _gemini(chunks: int) -> Iterator[str]:
     """Google sends complete calls: thoughts and text fill the chunks, and one more chunk has the call and its seal."""
-    spoken = 0
+    written = 0
 
     def frame(part: Json, finish: str | None = None) -> str:
         candidate: Json = {"content": {"parts": [part], "role": "model"}}
@@ -129,7 +129,7 @@ def _gemini(chunks: int) -> Iterator[str]:
             candidate["finishReason"] = finish
         value = {
             "candidates": [candidate | {"index": 0}],
-            "usageMetadata": p.gemini_usage(spoken),
+            "usageMetadata": p.gemini_usage(written),
             "modelVersion": p.MODELS["gemini"],
             "responseId": token("answer", 22),
         }
@@ -139,7 +139,7 @@ def _gemini(chunks: int) -> Iterator[str]:
     for piece in pieces(ANSWER_TEXT * 4, thoughts):
         yield frame({"text": piece, "thought": True})
     for piece in pieces(ANSWER_TEXT * 16, chunks - thoughts):
-        spoken += 1
+        written += 1
         yield frame({"text": piece})
     call = {"id": p.gemini_id(CALL.key), "name": CALL.name, "args": CALL.arguments}
     yield frame({"functionCall": call, "thoughtSignature": token("seal of the call", 88)}, "STOP")
@@ -204,7 +204,7 @@ _STREAMS: dict[str, Callable[[int], Iterator[str]]] = {
 
 
 def frames(dialect: str) -> list[bytes]:
-    """The stream, one frame for each event; joined they are what the provider sends."""
+    """The stream, one frame for each event; joined they equal the bytes of the provider."""
     build = _STREAMS[dialect]
     # The frames around the deltas reduce the number of argument pieces, so that all streams have EVENTS events.
     around = sum(1 for _ in build(EVENTS)) - EVENTS

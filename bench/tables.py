@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
-    """Columns as wide as needed; the first `left` are text, the others are numbers, aligned to the right."""
+    """Format a table with columns as wide as needed; the first `left` are text, the others are right-aligned
+    numbers."""
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:

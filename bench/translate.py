@@ -1,4 +1,4 @@
-"""The benchmark: every ordered pair of dialects, request, response and stream, beside its floors and its peers.
+"""The benchmark: request, response and stream of every ordered pair of dialects, compared with floors and peers.
 
     make bench                          # or: python -m bench.translate [--quick] [--no-peers] [--only request ...]
 
@@ -20,7 +20,7 @@ from typing import Any
 
 import dragoman
 from bench import payloads, peers, scale
-from bench.clock import Case, restlessness, same, take_turns
+from bench.clock import Case, noise, same, take_turns
 from bench.floors import KINDS, LIBRARIES, floor_cases
 from bench.streams import frames
 from bench.tables import against, micro, number, table
@@ -39,19 +39,19 @@ def request_call(source: str, target: str) -> Callable[[bytes], Any]:
     return lambda body: dragoman.translate_request(body, source=source, target=target, model=model)
 
 
-def asked(client: str, upstream: str, *, stream: bool) -> Any:
-    """The request's translation, which a gateway has when the answer comes."""
+def request_translation(client: str, upstream: str, *, stream: bool) -> Any:
+    """The translation of the request, which a gateway needs for the answer."""
     body = payloads.request(client, stream=stream)
     return dragoman.translate_request(body, source=client, target=upstream, model=payloads.MODELS[upstream])
 
 
 def response_call(source: str, target: str) -> Callable[[bytes], Any]:
-    answers = asked(target, source, stream=False)
+    answers = request_translation(target, source, stream=False)
     return lambda body: dragoman.translate_response(body, source=source, target=target, answers=answers)
 
 
 def stream_call(source: str, target: str) -> Callable[[Sequence[bytes]], int]:
-    answers = asked(target, source, stream=True)
+    answers = request_translation(target, source, stream=True)
 
     def run(chunks: Sequence[bytes]) -> int:
         translator = dragoman.StreamTranslator(source=source, target=target, answers=answers)
@@ -75,7 +75,7 @@ def next_requests(source: str) -> Callable[[int], Sequence[bytes]]:
 
 
 def first_sight(call: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-    """The call with empty memories: its messages are those of the warm case."""
+    """The call with empty memories, on the messages of the warm case."""
 
     def run(body: bytes) -> Any:
         forget()
@@ -155,7 +155,7 @@ def pair_rows(cases: Sequence[Case], others: Sequence[peers.Peer]) -> list[dict[
 
 
 def outcome(case: Case) -> dict[str, Any]:
-    """The result of one call: size and losses, so that nothing looks fast because it leaves things out."""
+    """The result of one call: size and losses. They show whether a fast case leaves values out."""
     result: Any = case.call(case.inputs(1)[0])
     if isinstance(result, int):
         return {"bytes_out": result}
@@ -277,7 +277,7 @@ def show_linearity(rows: Sequence[dict[str, Any]]) -> str:
 def show_import(cost: dict[str, Any]) -> str:
     network = ", ".join(cost["network_modules"]) or "none"
     return (
-        f"Import: {cost['modules']} modules (goal {cost['goal']}; {cost['own_modules']} of them ours), "
+        f"Import: {cost['modules']} modules (goal {cost['goal']}; {cost['own_modules']} of them of dragoman), "
         f"{cost['modules_all_dialects']} with every dialect in use, network modules: {network}, "
         f"{cost['ms']:.0f} ms of CPU"
     )
@@ -319,7 +319,7 @@ def main(arguments: Sequence[str]) -> None:
     result: dict[str, Any] = {
         "machine": about,
         "rounds": rounds,
-        "restless_percent": restlessness(cases),
+        "restless_percent": noise(cases),
         "floors": floor_rows(floors),
         "pairs": pair_rows(cases, others),
         "refused": refused,
@@ -346,7 +346,7 @@ def report(result: dict[str, Any], kinds: Sequence[str], others: Sequence[peers.
         lines += [f"  refused {label}: {words}" for label, words in peer.refused.items()]
     lines += [f"Refused {pair}: {words}" for pair, words in result["refused"].items()]
     lines.append(
-        f"Restlessness: the median batch lay {result['restless_percent']:.0f} % above the best. "
+        f"Noise: the median batch was {result['restless_percent']:.0f} % above the best. "
         "Microseconds: best batch; ratios: median of neighbouring batches."
     )
     lines.append("Numbers in build/bench.json")

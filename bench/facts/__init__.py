@@ -1,1 +1,1 @@
-"""How many facts of the recorded exchanges arrive in another dialect: `python -m bench.facts`, or `make facts`."""
+"""Measures how many facts of the recorded exchanges reach another dialect: `python -m bench.facts`, or `make facts`."""

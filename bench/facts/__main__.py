@@ -57,7 +57,7 @@ def _wanted(pair: tuple[str, str], wanted: list[str] | None) -> bool:
 
 def _print_shares(tallies: Tallies, kinds: list[str], pairs: list[tuple[str, str]]) -> None:
     for kind in kinds:
-        print(f"\n{kind}s: facts, and what became of them in %")
+        print(f"\n{kind}s: number of facts, and their verdicts in %")
         print(
             f"{'':36}{'facts':>8}{'kept':>8}{'approx.':>9}{'declared':>9}{'silent':>8}{'no place':>9}"
             f"{'of rest':>8}{'crashes':>8}   other facts"

@@ -42,7 +42,7 @@ _FINISH = {
 
 
 def _finish(value: Json, path: Path, facts: Facts) -> None:
-    """Why an answer ended. An answer with calls ended because of them, whatever reason a proxy writes."""
+    """The finish reason. An answer with calls has the reason "calls", whatever reason a proxy writes."""
     reason = _FINISH.get(value, value)
     called = any(fact.kind == "call.name" for fact in facts)
     facts.put("finish", "tool_calls" if called and reason == "stop" else reason, path)
@@ -251,7 +251,7 @@ def fold(frames: list[Json]) -> Json:
             answer = {**answer, **(frame.get("delta") or {}), **more, "usage": usage}
         elif kind == "error":
             answer["error"] = frame.get("error")
-        elif at in blocks and "delta" in frame:  # also under a type that nobody knows
+        elif at in blocks and "delta" in frame:  # also with an unknown type
             _grow(blocks[at], frame["delta"] or {}, pieces, at)
     for at, text in pieces.items():
         blocks[at]["input"] = decoded(text) if text.strip() else {}

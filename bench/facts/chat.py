@@ -75,7 +75,7 @@ def shape(value: Json, path: Path, facts: Facts) -> None:
 
 
 def finish(value: Json, path: Path, facts: Facts) -> None:
-    """Why an answer ended. An answer with calls ended because of them, whatever its host calls it."""
+    """The finish reason. An answer with calls has the reason "calls", whatever reason its host writes."""
     reason = _FINISH.get(value, value)
     called = any(fact.kind == "call.name" and fact.path[:2] == path[:2] for fact in facts)
     refused = any(fact.kind == "refusal" and fact.path[:2] == path[:2] for fact in facts)
@@ -89,15 +89,15 @@ def usage(value: Json, path: Path, facts: Facts) -> None:
     if not isinstance(value, dict):
         return
     before, after = value.get("prompt_tokens") or 0, value.get("completion_tokens") or 0
-    asked, answered = value.get("prompt_tokens_details") or {}, value.get("completion_tokens_details") or {}
+    prompt, answered = value.get("prompt_tokens_details") or {}, value.get("completion_tokens_details") or {}
     total, thoughts = value.get("total_tokens") or 0, answered.get("reasoning_tokens") or 0
     if thoughts and total == before + after + thoughts:
         after += thoughts  # xAI and others count thoughts separately
     figure(facts, "usage.input", before, (*path, "prompt_tokens"))
     figure(facts, "usage.output", after, (*path, "completion_tokens"))
-    figure(facts, "usage.cached", asked.get("cached_tokens"), (*path, "prompt_tokens_details", "cached_tokens"))
+    figure(facts, "usage.cached", prompt.get("cached_tokens"), (*path, "prompt_tokens_details", "cached_tokens"))
     at = (*path, "prompt_tokens_details", "cache_write_tokens")
-    figure(facts, "usage.cache_write", asked.get("cache_write_tokens"), at)
+    figure(facts, "usage.cache_write", prompt.get("cache_write_tokens"), at)
     at = (*path, "completion_tokens_details", "reasoning_tokens")
     figure(facts, "usage.reasoning", answered.get("reasoning_tokens"), at)
     for key in _CACHED:

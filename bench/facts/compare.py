@@ -44,7 +44,7 @@ class Judged(NamedTuple):
     loss: Loss | None = None
 
 
-# Losses about one side of a thing: the kinds of facts that they report, by the beginning of the kind.
+# Losses about one aspect of an object: the kinds of facts that they report, by the beginning of the kind.
 CONCERNS: dict[str, tuple[str, ...]] = {
     "seal.dropped": ("seal",),
     "cache.dropped": ("cache", "setting.cache_key"),
@@ -108,19 +108,19 @@ class Target:
         if fact.kind == "media":
             return bool(words := _words_of(fact.value)) and bare(words) in self._all
         if fact.kind == "hosted" and bare(fact.value) in self._arguments:
-            return True  # a tool of the source's dialect that the client runs is a function elsewhere
+            return True  # a client tool of the source's dialect is a function in other dialects
         if fact.kind in TEXTS:
             return bare(fact.value) in self._joined[fact.kind]
-        if fact.kind.startswith("seal") or fact.kind.endswith(".seal"):  # those of found pages and of citations too
+        if fact.kind.startswith("seal") or fact.kind.endswith(".seal"):  # also for found pages and for citations
             return fact.value in self._seals
         return False
 
     def reads(self, fact: Fact) -> bool:
-        """Whether the value of the fact stands in a text."""
+        """Whether the value of the fact is in a text."""
         return bare(fact.value) in self._all
 
     def names(self, kind: str, name: str) -> bool:
-        """Whether the target has a name, alone or behind the namespace that the library puts in front of it."""
+        """Whether the target has a name, with or without the namespace that the library puts in front."""
         known = [value for found, value in self._left if found == kind]
         return any(value == name or value.endswith(f"__{name}") for value in known)
 
@@ -137,7 +137,7 @@ class Target:
 
 
 _PREFIXES = {"call.id": ("call__",), "id": ("chatcmpl--", "msg__", "resp__", "gen--")}
-"""What the library puts in front of another dialect's ids, and takes off again on the way back."""
+"""The prefix that the library adds to ids of another dialect, and removes on the way back."""
 
 
 def _own_id(fact: Fact) -> str:
@@ -173,7 +173,7 @@ def judge(source: Iterable[Fact], target: Target, losses: Iterable[Loss], *, kin
     stream = kind == "stream"
     reported = [(loss, _steps(loss.path, stream)) for loss in losses if loss.effect != "invented"]
     found = [(fact, _covering(fact, reported, stream)) for fact in source]
-    # Facts that no loss reports find their values first: of two equal values, the reported one is the lost one.
+    # Facts without a loss are matched first: of two equal values, the reported one is the lost one.
     found.sort(key=lambda one: one[1] is not None)
     judged = [_verdict(fact, loss, target, kind) for fact, loss in found]
     # Some hosts send one thought under two names, and a loss names one of them.
@@ -184,7 +184,7 @@ def judge(source: Iterable[Fact], target: Target, losses: Iterable[Loss], *, kin
 
 
 READ_BY_MODEL = ("hosted", "hosted.tool", "citation.url", "citation.title", "citation.quote")
-"""Kinds of facts of a hosted use. In a history the model alone reads them: the same words in a text are the fact."""
+"""Kinds of facts of a hosted use. In a history only the model reads them: the same words in a text count as kept."""
 
 
 def _covering(fact: Fact, reported: list[tuple[Loss, Path]], stream: bool) -> Loss | None:
@@ -209,12 +209,12 @@ def _verdict(fact: Fact, loss: Loss | None, target: Target, kind: str) -> Judged
 def _arrived_otherwise(fact: Fact, loss: Loss, target: Target) -> bool:
     """Whether the meaning of a fact arrived whole in another form. The loss reports the form."""
     if loss.code == "choice.by_filter" and fact.kind == "choice.tool":
-        return target.names("tool.name", fact.value)  # only the allowed tools are offered, so no other can be called
+        return target.names("tool.name", fact.value)  # no other tool is declared
     if loss.code == "tool.namespace.prefixed" and fact.kind in ("tool.name", "call.name", "choice.tool"):
-        return target.names(fact.kind, fact.value)  # the namespace stands in front, and is taken off in the answer
+        return target.names(fact.kind, fact.value)  # the answer removes the namespace again
     if loss.code == "effort.approximated" and fact[:2] == ("setting.thinking", "on"):
-        return loss.detail == THINKS_UNASKED  # the model does what was asked for without being asked
-    # The title of a document that is sent as text stands above the text.
+        return loss.detail == THINKS_UNASKED  # the model has this behaviour by default
+    # The title of a document that is sent as text is above the text.
     return loss.code == "media.retyped" and fact.kind == "media.name" and target.reads(fact)
 
 
@@ -222,7 +222,7 @@ def _covers(loss: Loss, path: Path, fact: Fact, at: Path) -> bool:
     if fact[:2] == ("choice", "validated") and loss.code == "tool.strict.dropped":
         return True  # Gemini's mode replaces the flag of every tool
     if loss.code == "seal.dropped" and fact.kind == "other" and "reasoningDetails" in path:
-        return at[: len(path)] == path  # the seal is the whole entry, with fields that nobody knows
+        return at[: len(path)] == path  # the seal is the whole entry, with its unknown fields
     kinds = CONCERNS.get(loss.code)
     if kinds is not None and not any(fact.kind == kind or fact.kind.startswith(f"{kind}.") for kind in kinds):
         return False

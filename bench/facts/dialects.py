@@ -29,7 +29,7 @@ DIALECTS: dict[str, Dialect] = {
     "openrouter": Dialect(chat.REQUEST, chat.ANSWER, chat.fold),
 }
 MAIN = ("openai-chat", "openai-responses", "anthropic", "gemini")
-"""The dialects whose pairs have a sum of their own."""
+"""The dialects whose pairs have a separate sum."""
 
 
 def read(dialect: str, kind: str, body: bytes) -> Facts:

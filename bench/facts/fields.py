@@ -1,9 +1,9 @@
-"""Owns reading a document into facts: a table says which place holds which kind of fact.
+"""Owns the reading of a document into facts: a table defines which place has which kind of fact.
 
-No reader of the library is used, so that a fact that the library overlooks is seen here. A table maps a path to a rule:
+No reader of the library is used, so this module finds a fact that the library overlooks. A table maps a path to a rule:
 `messages/*/content/*:image_url/detail`. `*` is any member; `*:NAME` is a list item whose `type` or `role` is NAME;
-`**/NAME` is that key anywhere the table has no path of its own. A rule is a kind of fact, "-" (the value means nothing
-to a user), or a function. A leaf without a rule is a fact of the kind "other".
+`**/NAME` is that key wherever the table has no other path. A rule is a kind of fact, "-" (the value has no meaning for
+a user), or a function. A leaf without a rule is a fact of the kind "other".
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _apply(rule: Rule, value: Json, path: Path, facts: Facts) -> None:
 
 
 def _names(item: Json) -> tuple[str, ...]:
-    """The names under which a table knows a list item."""
+    """The names that a table can use for a list item."""
     if not isinstance(item, dict):
         return ()
     kind = item.get("type")
@@ -168,7 +168,7 @@ _CLIENTS_ITEMS = (
 
 
 def camel(key: str) -> str:
-    """A key in camelCase: Gemini takes both spellings."""
+    """A key in camelCase: Gemini accepts both spellings."""
     return re.sub(r"(?<=[a-z0-9])_([a-z0-9])", lambda found: found[1].upper(), key)
 
 
@@ -208,7 +208,7 @@ def result(value: Json, path: Path, facts: Facts) -> None:
 
 
 def media(value: Json, path: Path, facts: Facts) -> None:
-    """Media: the bytes in base64 (in either alphabet), or an address, or the id of a file."""
+    """Media: the bytes in base64 (in either alphabet), or a URL, or the id of a file."""
     if isinstance(value, str):
         if value.startswith("data:") and "," in value:
             value = value.partition(",")[2]
@@ -222,7 +222,7 @@ def schema(kind: str) -> Read:
         if value is None:
             return
         if isinstance(value, dict) and not value.get("properties"):
-            # No parameters, in the form that the dialect demands.
+            # No parameters, in the form that the dialect requires.
             value = {key: inner for key, inner in value.items() if key not in ("type", "additionalProperties")}
         _schema(value, "", path, kind, facts)
 
@@ -288,7 +288,7 @@ def enforced_schema(value: Json, path: Path, facts: Facts) -> None:
 
 
 def cache_mark(value: Json, path: Path, facts: Facts) -> None:
-    """A cache mark, and how long it holds where that is not the provider's default."""
+    """A cache mark, and its lifetime if that is not the provider's default."""
     if isinstance(value, dict):
         facts.put("cache", "mark", (*path, "type"))
         if value.get("ttl") not in (None, "5m", "30m"):
@@ -303,7 +303,7 @@ _LIFETIMES = {"12h": "1h"}
 
 
 def detail(value: Json, path: Path, facts: Facts) -> None:
-    """How closely an image is looked at, in OpenAI's words."""
+    """The detail level of an image, in OpenAI's values."""
     held = value.get("level") if isinstance(value, dict) else value
     word = str(held or "").removeprefix("MEDIA_RESOLUTION_").lower()
     if word not in ("", "auto", "unspecified"):
@@ -339,7 +339,7 @@ _NOTHING_SAID = (("search_context_size", "medium"), ("require_approval", "never"
 
 
 def compaction(value: Json, path: Path, facts: Facts) -> None:
-    """The wish for compaction, which has several names."""
+    """The setting for compaction, which has several names."""
     wished = str(value).startswith("compact")
     facts.put("setting.compaction" if wished else "other", "on" if wished else value, path)
 
@@ -355,7 +355,7 @@ def unless(*defaults: Json, kind: str) -> Read:
 
 
 def shown(value: Json, path: Path, facts: Facts) -> None:
-    """The wish to see thoughts, in any spelling."""
+    """The setting to show thoughts, in any spelling."""
     if value not in (False, None, "none", "omitted"):
         facts.put("setting.thoughts", "shown", path)
     elif value is not None:
@@ -363,13 +363,13 @@ def shown(value: Json, path: Path, facts: Facts) -> None:
 
 
 def excluded(value: Json, path: Path, facts: Facts) -> None:
-    """The wish to hide thoughts, in dialects that show them by default."""
+    """The setting to hide thoughts, in dialects that show them by default."""
     if value:
         facts.put("setting.thoughts", "hidden", path)
 
 
 def effort(value: Json, path: Path, facts: Facts) -> None:
-    """How much the model shall think, or whether at all: a word, or a switch."""
+    """The thinking effort: a word, or a switch."""
     word = "none" if value in (False, "disabled") else str(value).lower()
     if value in (True, "enabled", "adaptive"):
         facts.put("setting.thinking", "on", path)
@@ -389,7 +389,7 @@ def budget(value: Json, path: Path, facts: Facts) -> None:
 
 
 def model(value: Json, path: Path, facts: Facts) -> None:
-    """The name of the model, without the folder in which Google lists it."""
+    """The name of the model, without the resource prefix of Google."""
     facts.put("model", str(value).removeprefix("models/") if value else None, path)
 
 
@@ -407,19 +407,19 @@ _PAIRING = (
     *("caller", "execution", "format", "environment", "max_output_length", "retrieved_at", "media_type", "mimeType"),
     *("approval_request_id", "enabled"),
 )
-"""Types of media, names that pair things or say where a tool runs, and the echo of a request's switch (whether a
-fetched page may be cited): each dialect has its own."""
+"""Media types, names that pair items or name the place where a tool runs, and a repeated switch of the request
+(whether a fetched page may be cited): these values differ in each dialect."""
 _DEFAULTS = (False, 0, "python", "PYTHON", "OUTCOME_OK", "URL_RETRIEVAL_STATUS_SUCCESS", "text/plain", "direct", "text")
 """Default values: no error, the only language, a file of text."""
 _PAGES = {"url": "citation.url", "uri": "citation.url", "retrievedUrl": "citation.url", "title": "citation.title"}
 
 
 _FAILED = ("URL_RETRIEVAL_STATUS_ERROR", "OUTCOME_FAILED")
-"""Words that say that a use failed, and nothing of why. Other dialects say so with a flag, a kind or a code."""
+"""Words for a failed use without a reason. Other dialects use a flag, a kind or a code."""
 
 
 def _has_failed(item: dict[str, Json]) -> bool:
-    """Whether a call or a result says that it failed, in any dialect's words."""
+    """Whether a call or a result is marked as failed, in any dialect."""
     flags = (
         item.get("is_error") is True,
         item.get("status") == "failed",
@@ -432,7 +432,7 @@ def _has_failed(item: dict[str, Json]) -> bool:
 def hosted_item(value: Json, path: Path, facts: Facts) -> None:
     """A call or a result of a tool that the upstream ran: its leaves, also those of a JSON text.
 
-    The address and the title of a page are the same facts in a list of results and in a citation.
+    The URL and the title of a page are the same facts in a list of results and in a citation.
     """
     if isinstance(value, dict):
         if _has_failed(value):

@@ -1,5 +1,4 @@
-"""Owns the table of facts in gemini documents, and in code-assist's envelope. Requests may be in camelCase or in
-snake_case."""
+"""Owns the table of facts in gemini and code-assist documents. Requests may be in camelCase or in snake_case."""
 
 from __future__ import annotations
 
@@ -114,7 +113,7 @@ def _tool(value: Json, path: Path, facts: Facts) -> None:
 
 
 def _tools(value: Json, path: Path, facts: Facts) -> None:
-    """A list of tools; protobuf's JSON form takes one object for a list of one."""
+    """A list of tools; protobuf's JSON form accepts one object in place of a list of one."""
     if isinstance(value, dict):
         _tool(value, path, facts)
     for i, one in enumerate(value) if isinstance(value, list) else ():
@@ -124,9 +123,9 @@ def _tools(value: Json, path: Path, facts: Facts) -> None:
 def _usage(value: Json, path: Path, facts: Facts) -> None:
     if not isinstance(value, dict):
         return
-    asked = (value.get("promptTokenCount") or 0) + (value.get("toolUsePromptTokenCount") or 0)
+    prompt = (value.get("promptTokenCount") or 0) + (value.get("toolUsePromptTokenCount") or 0)
     thoughts = value.get("thoughtsTokenCount") or 0
-    figure(facts, "usage.input", asked, (*path, "promptTokenCount"))
+    figure(facts, "usage.input", prompt, (*path, "promptTokenCount"))
     # Output tokens do not include thoughts.
     figure(facts, "usage.output", (value.get("candidatesTokenCount") or 0) + thoughts, (*path, "candidatesTokenCount"))
     figure(facts, "usage.cached", value.get("cachedContentTokenCount"), (*path, "cachedContentTokenCount"))
@@ -385,7 +384,7 @@ def fold(frames: list[Json]) -> Json:
 
 
 def fold_enveloped(frames: list[Json]) -> Json:
-    """The same for chunks in their envelope."""
+    """The answer in chunks that are in their envelope."""
     outside: dict[str, Any] = {}
     for frame in frames:
         outside.update({key: value for key, value in frame.items() if key != "response"})

@@ -31,7 +31,7 @@ class Class(NamedTuple):
     source: str
     path: str
     no_place: str
-    """Why the target has no place for it; "" where it has one."""
+    """The reason why the target has no place for the fact; "" if it has one."""
 
 
 class Tally:
@@ -83,14 +83,14 @@ def measure(kind: str, source: str, target: str, *, served: bool = False) -> Tal
             body, losses = translated(kind, case, target, model)
         except dragoman.FaultError:
             continue  # the answer reports its own failure, and is no answer
-        except Exception as error:  # noqa: BLE001 -- whatever it is, it is counted
+        except Exception as error:  # noqa: BLE001 -- every exception is counted
             tally.crashes.append(f"{case.id} to {target}: {type(error).__name__}: {error}")
             continue
         facts = [fact for fact in read(source, kind, case.body) if not elsewhere(fact, kind, target)]
         if model and kind == "request":
             facts = [fact for fact in facts if fact.kind != "model"]
         if kind == "stream" and any(fact.kind == "error" for fact in facts):
-            # A stream that fails ends with the fault: no reason, no figures, and no half of a call.
+            # A stream that fails ends with the fault: no finish reason, no usage, and no incomplete call.
             facts = [fact for fact in facts if fact.kind in ("text", "thought", "model", "id")]
         judged = judge(facts, Target(read(target, kind, body), body), losses, kind=kind)
         tally.count(judged, case, target)
@@ -98,7 +98,7 @@ def measure(kind: str, source: str, target: str, *, served: bool = False) -> Tal
 
 
 def elsewhere(fact: Fact, kind: str, target: str) -> bool:
-    """Whether the target has the fact outside the body. Gemini has the model in the address; OpenRouter sends thoughts
+    """Whether the target has the fact outside the body. Gemini has the model in the URL; OpenRouter sends thoughts
     by default."""
     if kind != "request":
         return False

@@ -1,8 +1,9 @@
-"""Owns the list of what a target has no place for: facts that no translator can carry there, with the reason.
+"""Owns the list of facts that a target has no place for: no translator can carry them to this target. Each has a
+reason.
 
-A fact of this list still counts as approximated or declared. The command prints its share apart, so that what is left
-of the losses is work to do. The READMEs of the dialects hold the evidence for
-most rows. Rows that go by what a loss says trust the library's own report: they are no proof that a model refuses.
+A fact of this list still counts as approximated or declared. The command prints its share separately, so that the
+remaining losses are work to do. The READMEs of the dialects hold the evidence for most rows. Rows that use the text of
+a loss trust the report of the library: they are no proof that a model refuses the value.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ _ANY: tuple[str, ...] = ()
 
 
 class Row(NamedTuple):
-    """Facts without a place: by their kind, the target, and words in what the loss says."""
+    """Facts without a place: by their kind, the target, and words in the text of the loss."""
 
     kinds: tuple[str, ...]
     targets: tuple[str, ...]
     why: str
-    said: str = ""
+    loss_text: str = ""
     """A pattern in the code and detail of the loss, as `code detail`."""
     value: str = ""
     """A pattern with which the value of the fact must begin."""
@@ -33,9 +34,9 @@ class Row(NamedTuple):
 
 ROWS = (
     Row(("seal", "hosted.seal", "citation.seal"), _ANY, "a seal is bound to the upstream that made it"),
-    Row(("state",), _ANY, "what another upstream has stored cannot be named here"),
+    Row(("state",), _ANY, "state that is stored at another upstream cannot be used"),
     Row(("cache",), (*_GOOGLE, _OLLAMA), "no cache marks in a request"),
-    Row(("cache",), _OPENAI, "marks stand on parts that are sent in, not on tools and calls", r"cache\.dropped on a "),
+    Row(("cache",), _OPENAI, "marks are on input parts, not on tools and calls", r"cache\.dropped on a "),
     Row(("cache",), _OPENAI, "marks are for gpt-5.6 and later, and for Claude on Chat", r"cache\.dropped $"),
     Row(("setting.cache_key",), (*_GOOGLE, _ANTHROPIC, _OLLAMA), "no such field"),
     Row(("setting.stop", "setting.n"), (_RESPONSES,), "no such field"),
@@ -46,7 +47,7 @@ ROWS = (
     Row(("setting.min_p",), (*_OPENAI, _ANTHROPIC, *_GOOGLE), "no such field"),
     Row(("setting.presence_penalty", "setting.frequency_penalty"), (_RESPONSES, _ANTHROPIC), "no such field"),
     Row(("setting.parallel",), (*_GOOGLE, _OLLAMA), "no such field"),
-    Row(("setting.budget",), (*_OPENAI, _OLLAMA), "effort is a word there"),
+    Row(("setting.budget",), (*_OPENAI, _OLLAMA), "effort is a word, not a number"),
     Row(
         ("setting.effort", "setting.budget", "setting.thinking"),
         _ANY,
@@ -56,7 +57,7 @@ ROWS = (
     Row(
         ("setting.effort", "setting.budget", "setting.thinking"),
         _ANY,
-        "it is not known what the model takes",
+        "the values that the model accepts are unknown",
         r"effort\.dropped .*(?:not known|does not think|takes no effort)",
     ),
     Row(("setting.verbosity",), (_ANTHROPIC, *_GOOGLE, _OLLAMA), "no such field"),
@@ -70,7 +71,7 @@ ROWS = (
     Row(("setting.limit",), _ANY, "the model's or the server's limit", r"limit\.(?:raised|lowered)"),
     Row(("format.name", "format.description"), (_ANTHROPIC, *_GOOGLE, _OLLAMA), "a format has no name"),
     Row(("format",), _ANY, "the model takes no such format", r"format\.as_text|schema\.keyword"),
-    Row(("tool.strict",), (_OLLAMA,), "no tool is held to its schema"),
+    Row(("tool.strict",), (_OLLAMA,), "no schema of a tool is enforced"),
     Row(("choice",), (_OLLAMA,), "no tool choice"),
     Row(("tool.schema",), (*_GOOGLE, _OLLAMA), "the server's schema has no such word", r"schema\.keyword\.dropped"),
     Row(("tool.option",), _NO_SEARCH_FOR_TOOLS, "no search for tools", r"tool\.deferred|hosted\.dropped tool_search"),
@@ -122,7 +123,7 @@ ROWS = (
     Row(
         ("citation.title", "hosted"),
         (_RESPONSES,),
-        "a search has only the addresses of the pages",
+        "a search has only the URLs of the pages",
         r"hosted\.mapped .*only the addresses",
     ),
     Row(("citation.quote",), _ANY, "a citation has no quoted words", r"citation\.approximated the quoted text"),
@@ -130,14 +131,14 @@ ROWS = (
 
 
 def no_place(judged: Judged, target: str) -> str:
-    """Why the target has no place for a fact that did not arrive; "" where it has one."""
+    """Return the reason why the target has no place for a missing fact; "" if it has one."""
     loss = judged.loss
-    said = f"{loss.code} {loss.detail}" if loss is not None else ""
+    loss_text = f"{loss.code} {loss.detail}" if loss is not None else ""
     for row in ROWS:
         if row.targets and target not in row.targets:
             continue
         if not any(judged.fact.kind == kind or judged.fact.kind.startswith(f"{kind}.") for kind in row.kinds):
             continue
-        if re.search(row.said, said) and re.match(row.value, judged.fact.value):
+        if re.search(row.loss_text, loss_text) and re.match(row.value, judged.fact.value):
             return row.why
     return ""

@@ -72,7 +72,8 @@ def _tool(value: Json, path: Path, facts: Facts) -> None:
 
 
 def _include(value: Json, path: Path, facts: Facts) -> None:
-    """Wishes for more fields in the answer. One of them is a setting in other dialects, the others exist here only."""
+    """Requests for more fields in the answer. One of them is a setting in other dialects, the others exist only
+    here."""
     if "message.output_text.logprobs" in (value or ()):
         facts.put("setting.logprobs", True, path)
 
@@ -80,12 +81,12 @@ def _include(value: Json, path: Path, facts: Facts) -> None:
 def _usage(value: Json, path: Path, facts: Facts) -> None:
     if not isinstance(value, dict):
         return
-    asked, answered = value.get("input_tokens_details") or {}, value.get("output_tokens_details") or {}
+    input_details, answered = value.get("input_tokens_details") or {}, value.get("output_tokens_details") or {}
     figure(facts, "usage.input", value.get("input_tokens"), (*path, "input_tokens"))
     figure(facts, "usage.output", value.get("output_tokens"), (*path, "output_tokens"))
-    figure(facts, "usage.cached", asked.get("cached_tokens"), (*path, "input_tokens_details", "cached_tokens"))
+    figure(facts, "usage.cached", input_details.get("cached_tokens"), (*path, "input_tokens_details", "cached_tokens"))
     at = (*path, "input_tokens_details", "cache_write_tokens")
-    figure(facts, "usage.cache_write", asked.get("cache_write_tokens"), at)
+    figure(facts, "usage.cache_write", input_details.get("cache_write_tokens"), at)
     at = (*path, "output_tokens_details", "reasoning_tokens")
     figure(facts, "usage.reasoning", answered.get("reasoning_tokens"), at)
     known = ("input_tokens", "output_tokens", "total_tokens", "input_tokens_details", "output_tokens_details")
@@ -295,8 +296,8 @@ def fold(frames: list[Json]) -> Json:
             item["arguments"] = str(item.get("arguments") or "") + (frame.get("delta") or "")
         elif kind == "error":
             answer["error"] = frame.get("error", frame)
-    told = [items[at] for at in sorted(items)]
-    return {**answer, "output": told or ended or answer.get("output") or []}
+    ordered = [items[at] for at in sorted(items)]
+    return {**answer, "output": ordered or ended or answer.get("output") or []}
 
 
 def _grow(item: dict[str, Any], frame: Json, place: str) -> None:

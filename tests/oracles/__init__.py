@@ -1,2 +1,2 @@
-"""Independent oracles for the library's output. They know the dialects from other sources, and never import the
+"""Independent oracles for the library's output. They take their rules from other sources, and never import the
 library."""

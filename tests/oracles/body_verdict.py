@@ -1,4 +1,4 @@
-"""Owns the verdict on single bodies: is this what the dialect's own provider and SDK call legal?
+"""Owns the verdict on single bodies: is this body legal for the provider and the SDK of the dialect?
 
 | dialect | request | answer and stream event |
 |---|---|---|
@@ -10,7 +10,7 @@
 | openrouter | published schema | published schema |
 | code-assist | the envelope, then as gemini | the envelope, then as gemini |
 
-Without the shared folder the published schemas are those that specs.py builds.
+Without the shared folder, schema_sources.py builds the published schemas from the SDK types.
 
 For both OpenAI requests the SDK params were the better judge: shut against unknown fields they accept 156 of 166 (Chat)
 and 145 of 175 (Responses) recorded requests answered with 200, and all but 1 and 3 after the loosening in sdk_types.
@@ -84,7 +84,7 @@ def check_fault(dialect: str, body: bytes) -> list[str]:
 
 
 def is_fault(dialect: str, value: Json) -> bool:
-    """True when a stream payload means to be the dialect's in-stream fault."""
+    """True if a stream payload has the form of the dialect's in-stream fault."""
     if not isinstance(value, dict):
         return False
     if dialect in ("anthropic", "openai-responses"):
@@ -101,7 +101,7 @@ def _judged(check: Callable[[Json], list[str]], body: bytes) -> list[str]:
 
 
 def _either(judges: tuple[Judge, Judge], value: Json) -> list[str]:
-    """Nothing when one of two judges accepts; else the findings of the second, wider judge."""
+    """Return no findings if one of two judges accepts; else the findings of the second, wider judge."""
     return [] if judges[0].accepts(value) else judges[1].findings(value)
 
 

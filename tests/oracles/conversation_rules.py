@@ -30,7 +30,7 @@ class Finding(NamedTuple):
 
 
 def check_conversation(dialect: str, body: Json, *, model: str = "") -> list[Finding]:
-    """Every breach in a decoded request. `model` is needed where the address names the model."""
+    """Return every breach in a decoded request. `model` is needed if the URL names the model."""
     checks: dict[str, Callable[[Json], Iterator[Finding]]] = {
         "openai-chat": _chat,
         "openai-responses": _responses,
@@ -100,12 +100,14 @@ def _chat(body: Json) -> Iterator[Finding]:
 
 def _chat_pairing(messages: Json) -> Iterator[Finding]:
     open_ids: list[str] = []
-    asked: set[str] = set()
+    calls_before: set[str] = set()
     for i, message in enumerate(messages):
         where = f"/messages/{i}"
         if message["role"] == "tool":
-            if message.get("tool_call_id") not in asked:
-                yield Finding("OAC-005", "pairing", where, f"answers {message.get('tool_call_id')}, not just asked")
+            if message.get("tool_call_id") not in calls_before:
+                yield Finding(
+                    "OAC-005", "pairing", where, f"answers {message.get('tool_call_id')}, which is no open call"
+                )
             elif message["tool_call_id"] not in open_ids:
                 yield Finding("OAC-004", "pairing", where, "a second answer, or one that comes too late")
             else:
@@ -113,8 +115,8 @@ def _chat_pairing(messages: Json) -> Iterator[Finding]:
             continue
         if open_ids:
             yield Finding("OAC-004", "pairing", where, f"calls {open_ids} are not answered at once")
-        asked = {call.get("id") for call in message.get("tool_calls") or ()}
-        open_ids = list(asked)
+        calls_before = {call.get("id") for call in message.get("tool_calls") or ()}
+        open_ids = list(calls_before)
     if open_ids:
         yield Finding("OAC-004", "pairing", "", f"calls {open_ids} are never answered")
 
@@ -190,7 +192,7 @@ def _responses_pairing(items: Json, held: bool) -> Iterator[Finding]:
         elif kind in _OUTPUTS:
             if call_id not in known:
                 if not held:
-                    yield Finding("OAR-005", "pairing", where, f"answers {call_id}, which nobody asked")
+                    yield Finding("OAR-005", "pairing", where, f"answers {call_id}, which is no call")
             elif known[call_id] != _OUTPUTS[kind]:
                 yield Finding("OAR-005", "pairing", where, f"{kind} answers a {known[call_id]}")
             elif open_calls.pop(call_id, None) is None:
@@ -288,17 +290,17 @@ def _anthropic_pairing(messages: Json) -> Iterator[Finding]:
         where = f"/messages/{place}"
         answers = [block.get("tool_use_id") for block in blocks if block.get("type") == "tool_result"]
         previous = joined[i - 1][1] if i and joined[i - 1][0] == "assistant" else []
-        asked = [block["id"] for block in previous if block.get("type") == "tool_use"]
+        calls_before = [block["id"] for block in previous if block.get("type") == "tool_use"]
         if role == "user":
             for one in answers:
-                if one not in asked:
-                    yield Finding("ANT-007", "pairing", where, f"answers {one}, not asked in the message before")
+                if one not in calls_before:
+                    yield Finding("ANT-007", "pairing", where, f"answers {one}, which is no call of the message before")
             if len(set(answers)) != len(answers):
                 yield Finding("ANT-005", "pairing", where, "a call is answered twice")
             kinds = [block.get("type") == "tool_result" for block in blocks]
             if kinds != sorted(kinds, reverse=True):
                 yield Finding("ANT-006", "order", where, "something stands before a result")
-        missing = [one for one in asked if one not in answers]
+        missing = [one for one in calls_before if one not in answers]
         if missing:
             yield Finding("ANT-005", "pairing", where, f"calls {missing} are not answered at once")
     if joined and joined[-1][0] == "assistant" and any(block.get("type") == "tool_use" for block in joined[-1][1]):
@@ -400,31 +402,31 @@ def _gemini_config(config: Json) -> Iterator[Finding]:
 
 
 def _gemini_pairing(contents: Json, roles: list[str]) -> Iterator[Finding]:
-    asked: list[Json] = []
+    calls_before: list[Json] = []
     for i, content in enumerate(contents):
         where = f"/contents/{i}"
         parts = content.get("parts") or []
         answers = [part["functionResponse"] for part in parts if part.get("functionResponse")]
         calls = [part["functionCall"] for part in parts if part.get("functionCall")]
         if roles[i] == "user":
-            if len(answers) != len(asked):
-                yield Finding("GEM-006", "pairing", where, f"{len(answers)} answers to {len(asked)} calls")
-            names = [call.get("name") for call in asked]
-            ids = [call["id"] for call in asked if call.get("id")]
+            if len(answers) != len(calls_before):
+                yield Finding("GEM-006", "pairing", where, f"{len(answers)} answers to {len(calls_before)} calls")
+            names = [call.get("name") for call in calls_before]
+            ids = [call["id"] for call in calls_before if call.get("id")]
             for answer in answers:
                 if answer.get("name") not in names or (ids and answer.get("id") and answer["id"] not in ids):
-                    yield Finding("GEM-007", "pairing", where, f"answers {answer.get('name')}, which was not asked")
-            asked = []
+                    yield Finding("GEM-007", "pairing", where, f"answers {answer.get('name')}, which is no open call")
+            calls_before = []
         else:
-            if asked:
+            if calls_before:
                 yield Finding("GEM-006", "pairing", where, "the calls before are not answered")
-            asked = calls
-    if asked:
+            calls_before = calls
+    if calls_before:
         yield Finding("GEM-006", "pairing", "", "the last calls are never answered")
 
 
 def _gemini_seals(contents: Json, roles: list[str]) -> Iterator[Finding]:
-    """In the present turn the first call of each step has a signature."""
+    """In the current turn the first call of each step has a signature."""
     start = 0
     for i, content in enumerate(contents):
         # A text beside results begins a turn too.

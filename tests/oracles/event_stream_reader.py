@@ -1,4 +1,4 @@
-"""Owns the judges' own reader of event-stream text. It is written apart from the library, so that the two can
+"""Owns the reader of event-stream text for the oracles. It shares no code with the library, so that both can
 disagree."""
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def payload(frame: Frame, found: Findings) -> dict[str, Json] | None:
 
 
 def json_object(text: str) -> str | None:
-    """None when the text is a JSON object, else the problem."""
+    """Return None if the text is a JSON object, else the problem."""
     try:
         value = load(text)
     except BadJson as error:

@@ -1,6 +1,6 @@
 """Owns access to the exchanges that tests use: the corpus of the repository and, where they exist, the recordings.
 
-The recordings and the reference material are in the shared folder beside the repository, which is no part of it.
+The recordings and the reference material are in the shared folder beside the repository. They are not part of it.
 """
 
 from __future__ import annotations
@@ -181,12 +181,12 @@ def base_id(record_id: str) -> str:
 
 
 def least(recorded: int, own: int) -> int:
-    """The least number of records that a test must have used: with the recordings, and with the corpus alone."""
+    """Return the minimum number of records that a test must use: with the recordings, or with only the corpus."""
     return recorded if has_recordings() else own
 
 
 def surprises(found: Iterable[str], listed: Iterable[str]) -> list[str]:
-    """Ids that were found and are not listed, and listed recordings that were not found. Both kinds fail a test.
+    """Return unexpected ids: found but not listed, or listed recordings that were not found. Both kinds fail a test.
 
     A synthetic exchange may be found where the recording of the same shape is listed. It need not be found, because its
     texts differ.

@@ -39,7 +39,7 @@ class _Machine:
         if not any(message.get(name) for name in ("content", "thinking", "tool_calls", "images")) and not line.get(
             "logprobs"
         ):
-            self.found.at(place, "a line that says nothing")
+            self.found.at(place, "a line without content")
 
 
 def check(raw: bytes) -> list[str]:

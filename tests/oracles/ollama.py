@@ -117,7 +117,7 @@ def gathered(raw: bytes) -> Json:
         whole = {**value, "created_at": whole.get("created_at", value.get("created_at")), "message": message}
         done = done or bool(value.get("done"))
     if not done:
-        raise BadJson("no line says done")
+        raise BadJson("no line has done")
     return whole
 
 
@@ -164,18 +164,18 @@ def check_conversation(body: Json) -> Iterator[Found]:
 
 def _order(messages: Json) -> Iterator[Found]:
     """Results come in the order of the calls. A result names its call by the id, else by the name."""
-    asked: list[Json] = []
+    open_calls: list[Json] = []
     last = -1
     for i, message in enumerate(messages):
         if message.get("role") != "tool":
-            asked = list(message.get("tool_calls") or ())
+            open_calls = list(message.get("tool_calls") or ())
             last = -1
             continue
         given, name = message.get("tool_call_id"), message.get("tool_name")
-        known = [call.get("id") for call in asked]
+        known = [call.get("id") for call in open_calls]
         places = [known.index(given)] if given in known else []
         if given is None:
-            places = [j for j, call in enumerate(asked) if call["function"]["name"] == name and j > last][:1]
+            places = [j for j, call in enumerate(open_calls) if call["function"]["name"] == name and j > last][:1]
         if places and places[0] < last:
             yield "OLL-011", "order", f"/messages/{i}", "a result before that of an earlier call"
         last = places[0] if places else last

@@ -1,7 +1,7 @@
 """Owns the verdict on OpenRouter bodies: the provider's own specification, with corrections from recorded traffic.
 
 Requests, answers and chunks are judged by the schemas `ChatRequest`, `ChatResult` and `ChatStreamChunk`, closed against
-unknown fields. known.py lists the recorded requests with status 200 that these schemas refuse.
+unknown fields. rejected_recordings.py lists the recorded requests with status 200 that these schemas refuse.
 """
 
 from __future__ import annotations

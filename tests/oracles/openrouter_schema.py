@@ -1,8 +1,7 @@
-"""Owns our own version of OpenRouter's schemas, for clones without the published document: there is no official SDK
-here.
+"""Owns handwritten schemas of OpenRouter, for clones without the published document. No official SDK is installed here.
 
-It has what the judges need: the fields of requests, answers and chunks, their types, and the closed lists of kinds,
-roles, formats and reasons. Options of plugins and of server tools are open.
+It has only the parts that the judges need: the fields of requests, answers and chunks, their types, and the closed
+lists of kinds, roles, formats and reasons. Options of plugins and of server tools are open.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Owns the verdict of the providers' published schemas, unchanged: nothing is loosened and nothing is closed.
 
-Outside conformance tools judge by these documents alone. `official.py` checks whether a body is legal, and closes the
-schemas against unknown fields. This module checks whether every field that a provider requires is there.
+External conformance tools use only these documents. `body_verdict.py` checks whether a body is legal, and closes the
+schemas against unknown fields. This module checks whether a body has every field that a provider requires.
 
 Every function returns findings, each `JSON pointer: problem`. An empty list means that the schema accepts the body.
 """

@@ -1,6 +1,6 @@
-"""Owns the keywords that each target refuses in a tool's schema, from the providers' documentation alone.
+"""Owns the keywords that each target refuses in a tool's schema, only from the documentation of the providers.
 
-The tables of the library are not used. So a word that was added to one of them by mistake is found here.
+The tables of the library are not used. So this module finds a keyword that was added to one of them by mistake.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Node = dict[str, Any]
 
 
 class Law(NamedTuple):
-    """The keywords and forms that one target takes."""
+    """The keywords and forms that one target accepts."""
 
     words: frozenset[str] | None = None
     """Allowed keywords; None: any."""
@@ -25,7 +25,7 @@ class Law(NamedTuple):
     """Every object is closed, and every schema has a type, a union or a reference."""
     all_required: bool = False
     lone_refs: bool = False
-    """A reference stands alone."""
+    """A reference has no other keywords beside it."""
     recursive: bool = True
     scalars: bool = False
     """Values of an enum are no objects or arrays."""
@@ -116,7 +116,7 @@ def breaches(schema: Any, law: Law, root_object: bool = True) -> list[str]:
         return ["the schema is no object"]
     found = []
     if root_object and schema.get("type") != "object":
-        found.append("the root says no type object")
+        found.append("the root has no type object")
     if root_object and law.words is not None and {"anyOf", "oneOf", "allOf", "$ref"} & schema.keys():
         found.append("a union or a reference at the root")
     if law.keys:

@@ -1,7 +1,7 @@
 """Owns the list of real recordings that the judges reject: record ids by kind, under the reason. The list only shrinks.
 
-A judge that accepted these recordings would accept the same mistakes from our writers. So each stays rejected, and is
-named here.
+A judge that accepted these recordings would accept the same mistakes from the writers of the library. So the judges
+keep rejecting them, and this list names them.
 """
 
 from __future__ import annotations

@@ -155,8 +155,8 @@ def _openai() -> Schemas:
 def _gemini() -> Schemas:
     from google.genai import types
 
-    asked = ("Content", "Tool", "ToolConfig", "SafetySetting", "GenerationConfig", "GenerateContentResponse")
-    names = (*asked, "CountTokensResponse", "ImageConfig")
+    wanted = ("Content", "Tool", "ToolConfig", "SafetySetting", "GenerationConfig", "GenerateContentResponse")
+    names = (*wanted, "CountTokensResponse", "ImageConfig")
     found = _schemas(**{name: getattr(types, name) for name in names})
     out = {name: _without_nulls(schema) for name, schema in found.items()}
     for field in ("sdkHttpResponse", "parsed", "automaticFunctionCallingHistory"):  # fields of the SDK itself

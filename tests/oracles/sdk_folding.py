@@ -1,5 +1,5 @@
-"""Owns the answer that the official SDK folds from a raw stream, as plain JSON; for Gemini, whose SDK folds nothing,
-our own.
+"""Owns the answer that the official SDK folds from a raw stream, as plain JSON. The SDK of Gemini does not fold: this
+module has its own fold for Gemini.
 
 Nothing uses a network: the SDKs' stream classes get the bytes in a response object, and their clients have a transport
 that refuses to send. Fields that the SDKs add for their own use are removed.
@@ -52,7 +52,7 @@ _TERMINAL = ("response.completed", "response.incomplete", "response.failed")
 
 
 class FoldError(Exception):
-    """The SDK folds no answer from this stream; the text is the reason."""
+    """The SDK cannot fold this stream; the text is the reason."""
 
 
 @contextmanager
@@ -109,8 +109,8 @@ def openai_chat(raw: bytes) -> dict[str, Json]:
 
 
 def openrouter(raw: bytes) -> dict[str, Json]:
-    """The same for OpenRouter's stream. Its `reasoning_details` are folded here, by their type and index: the SDK would
-    append every text to itself, the name of the format too."""
+    """Return the completion of OpenRouter's stream. Its `reasoning_details` are folded here, by their type and index:
+    the SDK would append every text to itself, the name of the format too."""
     details: dict[int, list[dict[str, Json]]] = {}
     natives: dict[int, str | None] = {}
     plain: list[bytes] = []
@@ -222,7 +222,7 @@ def _grown(held: Json, piece: Json) -> Json:
 
 
 def code_assist(raw: bytes) -> dict[str, Json]:
-    """The same for a wrapped stream: the whole answer in one envelope."""
+    """Return the answer of a wrapped Gemini stream in one envelope."""
     return {"response": gemini(unwrap_stream(raw))}
 
 

@@ -4,8 +4,8 @@ Pydantic validates `Iterable[...]` fields lazily, so a TypedDict request with br
 TypeAdapter. The JSON Schema of the same TypeAdapter has no such hole. It can be closed against unknown fields, and
 loosened at one named point. So the judges use the JSON Schema.
 
-Everything is closed: providers refuse unknown request fields, and a field in an answer that the SDK does not know is
-one that we invented.
+Everything is closed: providers refuse unknown request fields, and an answer field without an SDK type was invented by
+the library.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MARK: Json = {
     "additionalProperties": False,
 }
 _EXTENSIONS = {"reasoning": _ANY, "reasoning_content": _ANY, "reasoning_details": _ANY, "extra_content": _ANY}
-_EXTENSIONS |= {"images": _ANY}  # of OpenRouter, LiteLLM and Vercel, for models that make images
+_EXTENSIONS |= {"images": _ANY}  # OpenRouter, LiteLLM and Vercel: for models that make images
 
 
 def stated(kind: Json) -> Json:
@@ -64,7 +64,7 @@ def chat_response(extensions: bool = False) -> Judge:
     if extensions:
         extra(schema["$defs"], "ChatCompletionMessage", **_EXTENSIONS)
         extra(schema["$defs"], "ChatCompletionMessageFunctionToolCall", extra_content=_ANY)
-        extra(schema["$defs"], "AnnotationURLCitation", content=_TEXT)  # the cited words, of OpenRouter
+        extra(schema["$defs"], "AnnotationURLCitation", content=_TEXT)  # OpenRouter: the cited text
     return Judge(closed(schema))
 
 

@@ -1,5 +1,4 @@
-"""Owns the verdict whether a stream has reached its end: every frame is decoded, by rules that are written a second
-time.
+"""Owns the verdict whether a stream is complete. Every frame is decoded, by rules that are written a second time.
 
 It is slow and simple on purpose. The library finds the end without decoding all frames, and is compared with this
 module.

@@ -193,13 +193,13 @@ def test_too_many_cache_marks_are_found() -> None:
     assert "ANT-016" in rules("anthropic", {**LEGAL["anthropic"], "system": [mark] * 5})
 
 
-def test_signatures_are_asked_of_newer_models_only() -> None:
+def test_only_newer_models_require_signatures() -> None:
     unsigned = changed(LEGAL["gemini"], "/contents/1/parts/0/thoughtSignature", GONE)
     assert rules("gemini", unsigned, "gemini-2.5-pro") == []
 
 
 def test_real_requests_break_few_rules() -> None:
-    """What the providers answered with 200 although a rule says no: warnings, and two single records."""
+    """Requests that the providers answered with 200 although they break a rule: warnings, and two single records."""
     found: dict[str, set[str]] = defaultdict(set)
     for dialect in exchanges.DIALECTS:
         for record in exchanges.records(dialect):

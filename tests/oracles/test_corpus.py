@@ -1,4 +1,4 @@
-"""The corpus loader: every record, the model of each, and what happens where the shared folder is absent."""
+"""Tests of the corpus loader: every record, the model of each record, and behaviour without the shared folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.oracles import exchanges
 
 
-def test_every_recording_of_each_dialect_is_there() -> None:
+def test_all_recordings_of_each_dialect_are_loaded() -> None:
     text = (exchanges.require_shared() / "README.md").read_text(encoding="utf-8")
     counts = {dialect: len(exchanges.recorded(dialect)) for dialect in exchanges.DIALECTS}
     stated = {name: int(number) for name, number in re.findall(r"^\| ([a-z-]+) \| (\d+) \|", text, re.MULTILINE)}
@@ -25,7 +25,7 @@ def test_records_have_an_answer_and_a_dialect(dialect: str) -> None:
         assert exchanges.record(record.id) is record
 
 
-def test_streams_are_those_framed_as_sse() -> None:
+def test_streams_are_the_records_with_sse_frames() -> None:
     assert all(record.stream is not None for record in exchanges.streams("gemini"))
     arrays = [record for record in exchanges.records("gemini") if record.framing == "json-array"]
     assert arrays and not {record.id for record in arrays} & {record.id for record in exchanges.streams("gemini")}
@@ -41,7 +41,7 @@ def test_the_model_comes_from_url_request_or_answer() -> None:
                 assert model == record.request["model"]
 
 
-def test_real_means_the_own_provider_answered_with_200() -> None:
+def test_a_real_record_has_status_200_from_the_provider_of_the_dialect() -> None:
     hosts = {record.provider for record in exchanges.records("gemini") if record.real}
     assert "us-central1-aiplatform.googleapis.com" in hosts
     assert "localhost:8787" not in hosts
@@ -55,23 +55,21 @@ def test_without_the_shared_folder_tests_skip_with_a_reason(tmp_path: Path, monk
         exchanges.require_shared()
 
 
-def test_without_the_shared_folder_tests_fail_where_it_is_required(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_required_shared_folder_tests_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchanges, "_REPO", tmp_path / "clone")
     monkeypatch.setenv("DRAGOMAN_SHARED", "required")
-    for asked in (exchanges.require_shared, exchanges.has_recordings):
+    for function in (exchanges.require_shared, exchanges.has_recordings):
         with pytest.raises(pytest.fail.Exception, match="absent"):
-            asked()
+            function()
 
 
-def test_without_the_shared_folder_the_corpus_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_shared_folder_the_corpus_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRAGOMAN_SHARED", str(tmp_path))
     assert not exchanges.has_recordings()
     assert all(exchanges.own(dialect) for dialect in exchanges.DIALECTS)
 
 
-def test_the_judges_do_not_know_the_library() -> None:
+def test_the_judges_do_not_import_the_library() -> None:
     imports = re.compile(r"^\s*(?:import|from)\s+dragoman\b", re.MULTILINE)
     files = list(Path(__file__).parent.glob("*.py"))
     assert len(files) > 10

@@ -1,4 +1,4 @@
-"""The judge of the envelope can fail, and wrapping can be undone."""
+"""The judge of the Code Assist envelope can fail, and wrapped documents can be unwrapped again."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_broken_request_is_found(where: str, value: Json, rule: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "value", "said"),
+    ("where", "value", "words"),
     [
         ("/response", None, "GCA-S01"),
         ("/candidates", [], "/candidates"),
@@ -89,14 +89,14 @@ def test_a_broken_request_is_found(where: str, value: Json, rule: str) -> None:
         ("/response/candidates/0/finishReason", "stop", "/response/candidates/0/finishReason"),
     ],
 )
-def test_a_broken_answer_is_found(where: str, value: Json, said: str) -> None:
+def test_a_broken_answer_is_found(where: str, value: Json, words: str) -> None:
     body = dump(changed(ANSWER, where, value))
     for found in (body_verdict.check_response("code-assist", body), body_verdict.check_event("code-assist", body)):
-        assert [line for line in found if said in line], found
+        assert [line for line in found if words in line], found
 
 
 @pytest.mark.parametrize("body", [b"[]", b'"text"', b"{}", dump(ANSWER["response"]), dump(REQUEST["request"])])
-def test_what_has_no_envelope_is_found(body: bytes) -> None:
+def test_a_document_without_an_envelope_is_found(body: bytes) -> None:
     assert body_verdict.check_request("code-assist", body)
     assert body_verdict.check_response("code-assist", body)
 
@@ -117,7 +117,7 @@ def test_the_transcript_of_the_page_is_legal() -> None:
         assert grammar.check_stream("code-assist", text.replace("\n", "\n\n").encode()) == []
 
 
-def test_every_third_gemini_record_is_wrapped_and_comes_out_as_it_was() -> None:
+def test_wrapped_gemini_records_unwrap_to_the_same_documents() -> None:
     plain = exchanges.wrapped_ones()
     wrapped = exchanges.records("code-assist")
     assert [item.id.partition("-")[2] for item in plain] == [item.id.removeprefix("code-assist-") for item in wrapped]
@@ -139,7 +139,7 @@ def _chunks(raw: bytes) -> list[Json]:
     return [msgspec.json.decode(line[6:]) for line in raw.splitlines() if line.startswith(b"data: {")]
 
 
-def test_places_are_told_as_the_document_inside_knows_them() -> None:
+def test_places_are_converted_to_the_inner_document() -> None:
     paths = ["/request", "/request/contents/0", "/response/candidates/0", "/project", "", "/requests/1"]
     assert [code_assist.inside(path) for path in paths] == [
         "",

@@ -1,4 +1,4 @@
-"""The stream-grammar checkers: real streams and the pages' transcripts are legal, each broken rule is one finding."""
+"""Tests of the stream grammars: real streams and the transcripts are legal, each broken rule is one finding."""
 
 from __future__ import annotations
 
@@ -290,13 +290,13 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(
-    ("dialect", "scenario", "change", "said"), BROKEN, ids=[f"{row[0]}-{row[1]}-{row[3]}" for row in BROKEN]
+    ("dialect", "scenario", "change", "text_of_finding"), BROKEN, ids=[f"{row[0]}-{row[1]}-{row[3]}" for row in BROKEN]
 )
-def test_a_broken_rule_is_a_finding(dialect: str, scenario: str, change: Change, said: str) -> None:
+def test_a_broken_rule_is_a_finding(dialect: str, scenario: str, change: Change, text_of_finding: str) -> None:
     events = transcripts.events("vertex" if scenario == "partial-args" else dialect, scenario)
     change(events)
     found = grammar.check_stream(dialect, transcripts.raw(events))
-    assert [line for line in found if said in line], found
+    assert [line for line in found if text_of_finding in line], found
 
 
 @pytest.mark.parametrize("dialect", exchanges.DIALECTS)
@@ -332,7 +332,7 @@ def test_a_failed_response_may_leave_items_open() -> None:
     ]
 
 
-def test_a_cut_call_is_legal_where_the_limit_cut_it() -> None:
+def test_a_call_cut_by_the_token_limit_is_legal() -> None:
     chat = transcripts.events("openai-chat", "one-tool")
     both(drop(2), put(-2, "choices.0.finish_reason", "length"))(chat)
     assert grammar.check_stream("openai-chat", transcripts.raw(chat)) == []
@@ -356,7 +356,7 @@ def test_bytes_that_are_not_utf8_are_a_finding() -> None:
     assert "line 3: not UTF-8" in grammar.check_stream("openai-chat", raw.replace(b"Hi", b"\xff"))
 
 
-def test_reasoning_fields_of_compatible_servers_are_legal_on_demand_only() -> None:
+def test_reasoning_fields_of_compatible_servers_are_legal_only_with_extensions() -> None:
     events = transcripts.events("openai-chat", "text")
     put(0, "choices.0.delta.reasoning_content", "hm")(events)
     assert grammar.check_stream("openai-chat", transcripts.raw(events))
@@ -384,7 +384,7 @@ def test_a_gemini_stream_may_be_one_json_array() -> None:
     assert grammar.check_stream("gemini", json.dumps(chunks).encode()[:-1])
 
 
-def test_frames_join_data_lines_and_forget_names() -> None:
+def test_frames_join_data_lines_and_reset_event_names() -> None:
     found: list[str] = []
     raw = b"event: a\ndata: 1\ndata: 2\n\ndata:3\r\n\r\n: note\nid: 7\nretry: 1\ndata:  4\r\r"
     assert [(frame.name, frame.data) for frame in frames(raw, found)] == [("a", "1\n2"), (None, "3"), (None, " 4")]

@@ -1,4 +1,4 @@
-"""The judges of single bodies: they accept real traffic, reject broken bodies, and say where."""
+"""Tests of the judges of single bodies: they accept real traffic, reject broken bodies, and name the place."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def test_real_faults_are_legal(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", exchanges.DIALECTS)
-def test_a_fault_is_no_answer(dialect: str) -> None:
+def test_a_fault_is_not_a_legal_answer(dialect: str) -> None:
     fault = next(record for record in exchanges.records(dialect) if record.own_host and (record.status or 0) >= 400)
     assert body_verdict.check_response(dialect, dump(fault.response))
 
 
-def test_schemas_stated_by_the_sdks_agree_with_their_own_validation() -> None:
+def test_schemas_of_sdk_types_agree_with_the_validation_of_the_sdk() -> None:
     from anthropic.types.beta import BetaMessage
     from openai.types.chat import ChatCompletion
     from openai.types.responses import Response
@@ -373,13 +373,11 @@ def changed(body: Json, where: str, value: Json) -> Json:
 
 
 @pytest.mark.parametrize(("dialect", "kind", "where", "value", "named"), BROKEN)
-def test_a_broken_body_is_found_where_it_is_broken(
-    dialect: str, kind: str, where: str, value: Json, named: str
-) -> None:
+def test_a_finding_names_the_broken_place(dialect: str, kind: str, where: str, value: Json, named: str) -> None:
     found = CHECKS[kind](dialect, dump(changed(LEGAL[dialect, kind], where, value)))
     assert found
     places = [line.partition(":")[0] for line in found]
-    # The types of an SDK may say less precisely where: at the object that holds the place.
+    # The types of an SDK may give a less precise place: the object around it.
     assert named in places or (
         not schema_sources.are_published() and any(named.startswith(place) for place in places)
     ), found
@@ -394,7 +392,7 @@ def test_bodies_of_other_dialects_are_rejected(dialect: str, kind: str, other: s
 
 @pytest.mark.parametrize("dialect", exchanges.DIALECTS)
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "text_of_finding"),
     [
         (b"", "not JSON"),
         (b'{"model":', "not JSON"),
@@ -409,7 +407,7 @@ def test_bodies_of_other_dialects_are_rejected(dialect: str, kind: str, other: s
         (b'"text"', ""),
     ],
 )
-def test_bytes_that_are_no_body_are_findings(dialect: str, body: bytes, said: str) -> None:
+def test_bytes_without_a_legal_body_are_findings(dialect: str, body: bytes, text_of_finding: str) -> None:
     for check in (
         body_verdict.check_request,
         body_verdict.check_response,
@@ -417,7 +415,7 @@ def test_bytes_that_are_no_body_are_findings(dialect: str, body: bytes, said: st
         body_verdict.check_fault,
     ):
         found = check(dialect, body)
-        assert found and said in found[0]
+        assert found and text_of_finding in found[0]
 
 
 def test_gemini_requests_may_be_snake_case_and_answers_may_not() -> None:
@@ -433,14 +431,14 @@ def test_gemini_requests_may_be_snake_case_and_answers_may_not() -> None:
     assert body_verdict.check_response("gemini", dump(answer))
 
 
-def test_gemini_names_given_by_users_are_never_rewritten() -> None:
+def test_gemini_names_of_users_are_never_rewritten() -> None:
     value, found = gemini.camel_cased(GEMINI_REQUEST, "GenerateContentRequest")
     assert found == []
     assert value["contents"][1]["parts"][0]["functionCall"]["args"] == {"a_b": None}
     assert list(value["tools"][0]["functionDeclarations"][0]["parameters"]["properties"]) == ["a_b"]
 
 
-def test_reasoning_fields_of_compatible_servers_are_legal_on_demand_only() -> None:
+def test_reasoning_fields_of_compatible_servers_are_legal_only_with_extensions() -> None:
     answer = changed(CHAT_RESPONSE, "/choices/0/message/reasoning_content", "hm")
     assert body_verdict.check_response("openai-chat", dump(answer))
     assert body_verdict.check_response("openai-chat", dump(answer), extensions=True) == []

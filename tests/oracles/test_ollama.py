@@ -1,4 +1,4 @@
-"""The judges of Ollama: they accept real traffic and the page's transcripts, and each broken rule is a finding."""
+"""Tests of the judges of Ollama: they accept real traffic and the transcripts, and each broken rule is a finding."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_legal_bodies_pass() -> None:
 
 
 @pytest.mark.parametrize(("body", "where", "value", "named"), BROKEN, ids=[row[1] for row in BROKEN])
-def test_a_broken_body_is_found_where_it_is_broken(body: Json, where: str, value: Json, named: str) -> None:
+def test_a_finding_names_the_broken_place(body: Json, where: str, value: Json, named: str) -> None:
     check = body_verdict.check_request if body is REQUEST else body_verdict.check_response
     found = check("ollama", dump(changed(body, where, value)))
     assert [line for line in found if line.startswith(f"{named}:")], found
@@ -201,16 +201,16 @@ CHANGES: list[tuple[Callable[[list[Json]], list[Json]], str]] = [
     (lambda lines: [lines[0], {"error": "x"}, lines[1]], "OLL-S01 a line after an error"),
     (lambda lines: [lines[0], {**lines[1], "model": "n"}], "model changes"),
     (lambda lines: [{**lines[0], "eval_count": 1}, lines[1]], "eval_count before the last line"),
-    (lambda lines: [{**lines[0], "message": {"role": "assistant", "content": ""}}, lines[1]], "says nothing"),
+    (lambda lines: [{**lines[0], "message": {"role": "assistant", "content": ""}}, lines[1]], "without content"),
     (lambda lines: [{**lines[0], "x": 1}, lines[1]], "'x' was unexpected"),
     (lambda lines: [[], *lines], "is not of type"),
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), CHANGES, ids=[said for _, said in CHANGES])
-def test_a_broken_stream_is_a_finding(change: Callable[[list[Json]], list[Json]], said: str) -> None:
+@pytest.mark.parametrize(("change", "words"), CHANGES, ids=[words for _, words in CHANGES])
+def test_a_broken_stream_is_a_finding(change: Callable[[list[Json]], list[Json]], words: str) -> None:
     found = grammar.check_stream("ollama", raw(change(text())))
-    assert [line for line in found if said in line], found
+    assert [line for line in found if words in line], found
 
 
 def test_the_framing_itself_is_judged() -> None:
@@ -223,6 +223,6 @@ def test_the_framing_itself_is_judged() -> None:
 
 
 @pytest.mark.parametrize("stream", [b"", b'{"error":"m"}\n', b"{\n", b"[]\n", b'{"message":1}\n'])
-def test_faults_and_nothing_do_not_fold(stream: bytes) -> None:
+def test_faults_and_empty_streams_do_not_fold(stream: bytes) -> None:
     with pytest.raises(sdk_folding.FoldError):
         sdk_folding.ollama(stream)

@@ -1,4 +1,4 @@
-"""The judges of OpenRouter: what was recorded passes but for what is named here, and what is wrong does not."""
+"""Tests of the judges of OpenRouter: recordings pass except for the listed ones, and illegal documents do not pass."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def all_of(refused: dict[str, set[str]]) -> set[str]:
     return set().union(*refused.values())
 
 
-def test_recorded_requests() -> None:
+def test_recorded_requests_are_legal_except_for_the_listed_ones() -> None:
     sent = [r for r in exchanges.records("openrouter") if r.request is not None and r.status == 200]
     assert len(sent) > exchanges.least(150, 30)
     refused = {r.id for r in sent if check_request("openrouter", json.dumps(r.request).encode())}
     assert exchanges.surprises(refused, all_of(REFUSED_REQUESTS)) == []
 
 
-def test_recorded_answers_and_faults() -> None:
+def test_recorded_answers_and_faults_are_legal() -> None:
     records = [r for r in exchanges.records("openrouter") if r.response is not None]
     answers = {r.id: json.dumps(r.response).encode() for r in records if r.ok}
     assert len(answers) > exchanges.least(100, 20)
@@ -59,7 +59,7 @@ def test_recorded_answers_and_faults() -> None:
     assert [found for body in faults if (found := check_fault("openrouter", body))] == []
 
 
-def test_recorded_streams() -> None:
+def test_recorded_streams_are_legal() -> None:
     streams = exchanges.streams("openrouter")
     assert len(streams) > exchanges.least(70, 10)
     refused = {r.id for r in streams if grammar.check_stream("openrouter", r.raw)}
@@ -93,7 +93,7 @@ def changed(body: Json, pointer: str, value: Json) -> Json:
     return copy
 
 
-def test_a_legal_request() -> None:
+def test_a_legal_request_has_no_findings() -> None:
     assert check_request("openrouter", json.dumps(REQUEST).encode()) == []
     assert check_conversation("openrouter", REQUEST) == []
 
@@ -114,7 +114,7 @@ def test_a_legal_request() -> None:
         ("/messages/2/content/0/type", "picture"),
     ],
 )
-def test_an_illegal_request(pointer: str, value: Json) -> None:
+def test_an_illegal_request_has_findings(pointer: str, value: Json) -> None:
     assert check_request("openrouter", json.dumps(changed(REQUEST, pointer, value)).encode())
 
 
@@ -127,7 +127,7 @@ def test_an_illegal_request(pointer: str, value: Json) -> None:
         ("/model", None, "OAC-001"),
     ],
 )
-def test_an_illegal_conversation(pointer: str, value: Json, rule: str) -> None:
+def test_an_illegal_conversation_breaks_its_rule(pointer: str, value: Json, rule: str) -> None:
     assert rule in [finding.rule for finding in check_conversation("openrouter", changed(REQUEST, pointer, value))]
 
 
@@ -152,7 +152,7 @@ ERROR = chunk({"content": ""}, "error", error={"code": 502, "message": "m"})
         (FIRST, ERROR, DONE),
     ],
 )
-def test_legal_streams(frames: tuple[bytes, ...]) -> None:
+def test_legal_streams_have_no_findings(frames: tuple[bytes, ...]) -> None:
     assert grammar.check_stream("openrouter", b"".join(frames)) == []
 
 
@@ -168,11 +168,11 @@ def test_legal_streams(frames: tuple[bytes, ...]) -> None:
         (chunk({"reasoning_details": [{"type": "x"}], "role": "assistant"}), LAST, DONE),
     ],
 )
-def test_illegal_streams(frames: tuple[bytes, ...]) -> None:
+def test_illegal_streams_have_findings(frames: tuple[bytes, ...]) -> None:
     assert grammar.check_stream("openrouter", b"".join(frames))
 
 
-def test_a_chunk_needs_its_head() -> None:
+def test_a_chunk_requires_its_head_fields() -> None:
     assert check_event("openrouter", b'{"choices":[],"error":{"code":1,"message":"m"}}')
 
 

@@ -1,4 +1,4 @@
-"""The reference folds: what the official SDKs gather, over every recorded stream and the pages' transcripts."""
+"""Tests of the reference folds by the official SDKs, over every recorded stream and the transcripts."""
 
 from __future__ import annotations
 
@@ -115,13 +115,13 @@ def test_gemini_joins_text_but_never_across_a_signature() -> None:
     }
 
 
-def test_gemini_puts_calls_in_pieces_together() -> None:
+def test_gemini_joins_the_pieces_of_calls() -> None:
     answer = sdk_folding.gemini(transcripts.raw(transcripts.events("vertex", "partial-args")))
     part = answer["candidates"][0]["content"]["parts"]
     assert part == [{"functionCall": {"id": "a1", "name": "f", "args": {"city": "Paris"}}, "thoughtSignature": "c2ln"}]
 
 
-def test_gemini_pieces_may_lie_deep_in_lists() -> None:
+def test_gemini_pieces_may_be_deep_in_lists() -> None:
     pieces = [
         {"jsonPath": "$.a[1].b", "numberValue": 2},
         {"jsonPath": "$.a[0].b", "boolValue": True},
@@ -145,7 +145,7 @@ def test_gemini_arrays_fold_like_streams() -> None:
 
 
 @pytest.mark.parametrize("dialect", exchanges.DIALECTS)
-def test_faults_and_nothing_do_not_fold(dialect: str) -> None:
+def test_faults_and_empty_streams_do_not_fold(dialect: str) -> None:
     faults: dict[str, tuple[str | None, Json]] = {
         "anthropic": ("error", {"type": "error", "error": {"type": "overloaded_error", "message": "m"}}),
         "openai-chat": (None, {"error": {"message": "m", "type": "t", "param": None, "code": None}}),

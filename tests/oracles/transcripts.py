@@ -34,7 +34,7 @@ def fences(text: str) -> dict[tuple[str, str], str]:
 def _texts() -> dict[tuple[str, str], str]:
     text = page()
     shorthand = _SHORTHAND.search(text)
-    assert shorthand, "transcripts.md says what R is"
+    assert shorthand, "transcripts.md defines R"
     return {
         (dialect, scenario): body.replace('"response":R}', f'"response":{shorthand.group(1)}}}')
         for (dialect, scenario), body in fences(text).items()

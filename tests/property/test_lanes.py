@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from bench.streams import frames
-from bench.translate import asked
+from bench.translate import request_translation
 
 import dragoman
 from dragoman.dialects import names
@@ -75,7 +75,7 @@ def test_recorded_streams_become_the_same_both_ways(
 def test_a_long_stream_becomes_the_same_both_ways(
     source: str, target: str, seals: Strategy, lanes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = asked(target, source, stream=True)
+    answers = request_translation(target, source, stream=True)
     chunks = list(frames(source))
     long = without_lanes(monkeypatch, chunks, source, target, seals=seals, answers=answers)
     assert outcome(chunks, source, target, seals=seals, answers=answers) == long
@@ -87,7 +87,7 @@ def test_a_long_stream_becomes_the_same_both_ways(
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_frames_that_come_together_take_the_short_way(source: str, target: str, lanes: list[int]) -> None:
-    answers = asked(target, source, stream=True)
+    answers = request_translation(target, source, stream=True)
     one_by_one = outcome(list(frames(source)), source, target, answers=answers)
     entered = len(lanes)
     assert outcome([b"".join(frames(source))], source, target, answers=answers) == one_by_one

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from bench import payloads
-from bench.translate import asked
+from bench.translate import request_translation
 
 import dragoman
 from dragoman import fast, translate
@@ -58,11 +58,11 @@ def both() -> Iterator[Callable[..., tuple[Outcome, Outcome]]]:
 
     enabled = fast.enabled()
 
-    def run(*asked: Any) -> tuple[Outcome, Outcome]:
+    def run(*arguments: Any) -> tuple[Outcome, Outcome]:
         fast.on()
-        short = outcome(*asked)
+        short = outcome(*arguments)
         fast.off()
-        return short, outcome(*asked)
+        return short, outcome(*arguments)
 
     yield run
     if enabled:
@@ -75,7 +75,7 @@ def both() -> Iterator[Callable[..., tuple[Outcome, Outcome]]]:
 def test_recorded_answers_are_the_same_both_ways(
     source: str, target: str, both: Callable[..., tuple[Outcome, Outcome]]
 ) -> None:
-    answers = asked(target, source, stream=False)
+    answers = request_translation(target, source, stream=False)
     taken = 0
     for case in cases(source, "response"):
         reader = get(source).fast.read_plain  # type: ignore[union-attr]
@@ -242,7 +242,7 @@ def test_odd_answers_are_the_same_both_ways(
     source: str, target: str, both: Callable[..., tuple[Outcome, Outcome]]
 ) -> None:
     whole = payloads.response(source)
-    answers = asked(target, source, stream=False)
+    answers = request_translation(target, source, stream=False)
     for way in STRATEGIES:
         short, long = both(whole, source, target, way, answers)
         assert short == long, way
@@ -263,7 +263,7 @@ def test_texts_that_are_spelled_by_numbers_are_the_same_both_ways(
     whole = msgspec.json.decode(payloads.response(source))
     THOUGHTS[source](whole)
     body = json.dumps(whole, ensure_ascii=True).replace("/", "\\/").encode()
-    short, long = both(body, source, target, "auto", asked(target, source, stream=False))
+    short, long = both(body, source, target, "auto", request_translation(target, source, stream=False))
     assert short == long
 
 
@@ -331,7 +331,7 @@ def test_usual_shapes_take_the_short_way_and_are_the_same_both_ways(
     assert reader is not None
     assert reader(body, 0, None) is not None
     for target in [target for one, target in SHORT if one == source]:
-        answers = asked(target, source, stream=False)
+        answers = request_translation(target, source, stream=False)
         for way in STRATEGIES:
             for request in (None, answers):
                 short, long = both(body, source, target, way, request)
