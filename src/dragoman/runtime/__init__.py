@@ -1,6 +1,7 @@
 """The tool runtime: built-in tools, functions as tools, MCP servers, policies and the agent loop, for any upstream.
 
-The names here are loaded when a program uses them: a tool alone needs no loop, and a loop needs no network client.
+A name of this package loads its module at the first use. So a program with only a tool loads neither the loop nor the
+network client.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _TRIES = 2
-"""How often a model is asked for an answer that fits a type."""
+"""Maximum number of requests for an answer that fits a type."""
 
 
 class Reply(Struct, Generic[T], frozen=True):
@@ -91,7 +91,7 @@ class Reply(Struct, Generic[T], frozen=True):
     losses: tuple[Loss, ...] = ()
     detail: str = ""
     value: T | None = None
-    """The answer in the type that `output=` named."""
+    """The answer as a value of the type in `output=`."""
     cost: float | None = None
     """US dollars for the whole run. None: a price is unknown."""
 
@@ -157,7 +157,7 @@ class Agent:
         self._full_context, self._memory = full_context, None if memory is None else Path(memory).expanduser()
         self._reads_instructions = instructions
         self.instructions: tuple[Path, ...] = ()
-        """The files with the project's instructions that this conversation began with."""
+        """The files whose instructions were given to the model at the beginning of this conversation."""
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
         self._workspace = tuple([Path(one).resolve() for one in folders])
         self._tools, self._mcp = None if tools is None else as_tools(tools), mcp or {}
@@ -237,7 +237,8 @@ class Agent:
     @overload
     async def asked(self, prompt: str | Iterable[Part], *media: Media, output: type[T]) -> Reply[T]: ...
     async def asked(self, prompt: str | Iterable[Part], *media: Media, output: type[T] | None = None) -> Reply[Any]:
-        """The same, asynchronously. OutputError where the answer does not fit `output`, also when asked again."""
+        """Like `ask`, asynchronously. Raises OutputError if the answer does not fit `output`, even after a second
+        request."""
         return await self._ask_for(prompt, media, output)
 
     async def _ask_for(self, prompt: str | Iterable[Part], media: tuple[Media, ...], output: Any) -> Reply[Any]:
@@ -273,13 +274,13 @@ class Agent:
                 elif isinstance(event, Finished):
                     end = event
                 elif isinstance(event, ToolCallRequest):
-                    # The text before a call only announces the call.
+                    # The text before a call is not part of the answer: it only announces the call.
                     pieces.clear()
         return Reply("".join(pieces), end.finish_reason, end.usage, tuple(losses), end.detail, cost=end.cost)
 
     async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[RunEvent, None]:
         """Ask, and yield the events of the run as they happen."""
-        # A model without tools for the folder does not need to know the folder.
+        # Without tools for the folder, the model gets no description of the folder.
         if not self.session.turns and self._works:
             self.session.turns = appended((), *await self._opening())
             if self.instructions:
@@ -291,7 +292,7 @@ class Agent:
                 yield event
 
     async def _opening(self) -> tuple[Turn, Turn]:
-        """The first turns: the folder, the project's instructions, and its files where they are wanted."""
+        """The first turns: the folder, the project's instructions, and with `full_context` its files."""
         # In a thread: the search for files would stop the event loop.
         found = await asyncio.to_thread(found_instructions, self._workspace) if self._reads_instructions else ()
         self.instructions = tuple([one.path for one in found])
@@ -319,11 +320,11 @@ class Agent:
                 await self.close()
 
     async def known(self) -> WindowAndPrices:
-        """The model's window and prices, as far as they are known. Under `async with` only."""
+        """The known values of the model's window and prices. Under `async with` only."""
         return await self._opened().known(self.session)
 
     def offered(self) -> tuple[str, ...]:
-        """The names of the tools that the model is offered. Under `async with` only."""
+        """The names of the tools that are declared to the model. Under `async with` only."""
         return tuple([tool.name for tool in self._opened().offered(self.session)])
 
     async def check(self) -> None:
@@ -346,11 +347,12 @@ class Agent:
         if self._journal is not None:
             try:
                 self._journal.record(self.session, edit)
-            except ConfigError as error:  # the edit is made: that it cannot be taken back must not fail the call
+            except ConfigError as error:  # the edit is made, so a failure of the journal must not fail the call
                 warnings.warn(f"the edit of {edit.path} cannot be taken back: {error}", stacklevel=2)
 
     def new_conversation(self) -> None:
-        """Begin a new conversation with the same model, tools and permissions. The one before stays in the store."""
+        """Begin a new conversation with the same model, tools and permissions. The previous conversation stays in the
+        store."""
         before = self.session
         self.session = Session(id=secrets.token_hex(8), model=before.model, system=before.system)
         # The next question reads the files again.
@@ -408,8 +410,8 @@ class Agent:
         return self
 
     async def _permits(self, name: str, confirmation: Confirmation) -> bool:
-        """Whether an MCP server may send a request to the model. Only an entry for exactly this counts: `server/*` is
-        about tools."""
+        """Whether an MCP server may send a request to the model. Only the entry `server/sampling` counts, because
+        `server/*` covers tools only."""
         exact = [entry for entry in self.policy.allow if entry == f"{confirmation.server}/{name}"]
         verdict = Policy(self.policy.mode, exact, self.policy.deny).judge(name, "other", confirmation)
         if verdict.word != "ask" or self._approve is None:
@@ -419,7 +421,7 @@ class Agent:
         return approval.answer != "no"
 
     async def _confine(self, tools: Iterable[Tool]) -> None:
-        """Give the tools for commands their sandbox. The probe of a sandbox runs processes, so it has a thread."""
+        """Give the tools for commands their sandbox. The probe of a sandbox runs processes, so it runs in a thread."""
         commands = [tool for tool in tools if isinstance(tool, RunShellCommand)]
         if not commands:
             return
@@ -469,17 +471,17 @@ class _AgentTool(Tool):
         self._agent, self.name, self.description, self.kind = agent, name, description, kind
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        """Ask the agent in a new conversation. Its tokens count for the agent that called."""
+        """Ask the agent in a new conversation. Its tokens are added to those of the calling agent."""
         reply = await self._agent._fresh().asked(str(arguments["prompt"]))
         around.spend(reply.usage, reply.cost)
-        # A refusal is an answer, too.
+        # The model's refusal is returned like any answer.
         if reply.reason not in ("stop", "refusal"):
             raise ToolError("execution_failed", f"{self.name} ended with {reply.reason}: {reply.detail}".rstrip(": "))
         return Outcome(reply.text, reply.text)
 
 
 def _run(work: Coroutine[Any, Any, Reply[Any]], opened: bool) -> Reply[Any]:
-    """Wait for asynchronous work, also where an event loop runs already."""
+    """Wait for asynchronous work, even where an event loop already runs."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -490,5 +492,5 @@ def _run(work: Coroutine[Any, Any, Reply[Any]], opened: bool) -> Reply[Any]:
         work.close()
         raise ConfigError("agent", "ask", problem="under `async with` the agent is asked by `await agent.asked(...)`")
     with ThreadPoolExecutor(1) as pool:
-        # The caller's context variables hold in the thread, too.
+        # The thread gets the caller's context variables.
         return pool.submit(contextvars.copy_context().run, asyncio.run, work).result()

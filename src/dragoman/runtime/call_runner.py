@@ -42,7 +42,7 @@ class CallServices(Struct, frozen=True):
     policy: Policy
     approve: Approve | None
     defer: bool
-    """No person is asked now: calls that need an approval wait in the session."""
+    """No person can be asked now, so calls that need an approval wait in the session."""
     save: Callable[[Session], None]
     note: Callable[[telemetry.Noted], None]
     before: BeforeCall | None = None
@@ -87,7 +87,7 @@ class CallRunner:
             async with aclosing(self._run(ready)) as events:
                 async for event in events:
                     yield event
-            # The step stays open: the run goes on when the person has answered.
+            # The step stays open. The run continues when the person has answered.
             if self.waiting:
                 return
         session.close_step()
@@ -96,7 +96,7 @@ class CallRunner:
         """The calls in groups. The calls of one group run at the same time."""
         group: list[ToolCall] = []
         for call in calls:
-            # Such a call runs alone and in its place: the calls after it may depend on its effect.
+            # Such a call runs alone and in its order, because later calls may depend on its effect.
             if not self._harmless(call):
                 if group:
                     yield group
@@ -138,7 +138,7 @@ class CallRunner:
         return plan, approval
 
     async def _refused(self, call: ToolCall) -> str:
-        """Why the program's own hook refuses a call; "" if it does not."""
+        """The reason for which the program's own hook refuses a call; "" if the hook allows the call."""
         if self._services.before is None:
             return ""
         found = self._services.before(call)
@@ -158,14 +158,14 @@ class CallRunner:
         finally:
             took = clock() - began
             self.spared += took
-            # The deadline moves, because the person's time is not the run's.
+            # The deadline moves, because the time of waiting for a person does not count.
             if self._deadline is not None:
                 self._deadline += took
 
     async def _run(self, ready: list[tuple[Plan, Approval | None]]) -> AsyncGenerator[RunEvent, None]:
         session, services = self._session, self._services
         queue: asyncio.Queue[_Item] = asyncio.Queue()
-        # Saved before the run: after a crash it is known which calls had begun.
+        # Saved before the run, so that the session names the calls that had begun before a crash.
         session.started += [plan.call.id for plan, _ in ready if not self._harmless(plan.call)]
         services.save(session)
         clock = asyncio.get_running_loop().time
@@ -199,7 +199,7 @@ class CallRunner:
         return await self._seen(await self._services.toolbox.finish(plan, around, approval))
 
     async def _seen(self, done: Done) -> Done:
-        """A result after the program's own hook has seen it, and perhaps replaced it."""
+        """The result, or its replacement from the program's own hook."""
         if self._services.after is None:
             return done
         found = self._services.after(done.call, done.result)

@@ -37,11 +37,11 @@ def cited(response: Response) -> tuple[str, list[Source]]:
             if citation.url:
                 found.setdefault(citation.url, Source(citation.url, citation.title))
                 if citation.end is not None:
-                    # An upstream may count otherwise, so a place can lie behind the text.
+                    # An upstream may count characters in another way, so a position can be beyond the end of the text.
                     marks.setdefault(min(citation.end, len(part.text)), set()).add(citation.url)
         order = list(found)
         text = part.text
-        # From the end, so that the earlier places stay valid.
+        # From the end, so that the earlier positions stay valid.
         for place in sorted(marks, reverse=True):
             numbers = "".join([f"[{i}]" for i, url in enumerate(order, 1) if url in marks[place]])
             text = text[:place] + numbers + text[place:]

@@ -1,8 +1,8 @@
 """Owns the policy entries for commands, such as `run_shell_command(git log)`: which invocations an entry covers.
 
 - A program whose harmless options are known (`harmless_options.toml`): the entry covers its words, any operands, and
-  options that are harmless or stand in the entry itself. `git log` covers `git log -p src`, not `git log --output=x`;
-  `git log --output` also covers the option `--output`, and no other option.
+  options that are harmless or in the entry itself. `git log` covers `git log -p src`, not `git log --output=x`; `git
+  log --output` also covers the option `--output`, and no other option.
 - A subcommand that changes something or connects to another machine (`git push`) is covered only by an entry that names
 the subcommand.
 - Any other program: an entry without options covers its words and plain operands after them (`npm run` covers `npm run
@@ -76,8 +76,8 @@ def _named(unlisted: str, entry: Sequence[str]) -> bool:
 
 
 def remembered_entry(invocation: Sequence[Word]) -> str | None:
-    """The entry that will cover an invocation from now on: the program alone if that is enough, else the exact words.
-    None: the words are known only when the command runs."""
+    """The new entry that covers an invocation: the program alone if that is enough, else the exact words. None: the
+    words are known only when the command runs."""
     program = (invocation[0].text,)
     if covers(program, invocation):
         return f"{SHELL}({shlex.join(program)})"

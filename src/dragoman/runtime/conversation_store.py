@@ -31,8 +31,9 @@ def find(store: Store, id: str | None, folder: str = "") -> Entry | None:
 
 
 class ConversationStore:
-    """Stores a conversation after each step. If it cannot be stored, a message states that, and the conversation goes
-    on. If another process has continued the conversation meanwhile, this one gets a new id."""
+    """Stores a conversation after each step. If it cannot be stored, a message states that, and the conversation
+    continues. If another process has continued the stored conversation meanwhile, the conversation of this process gets
+    a new id."""
 
     def __init__(self, store: Store | None, folder: str, report: Callable[[str], None]) -> None:
         self._store, self._folder, self._report = store, folder, report

@@ -1,6 +1,7 @@
 """Owns the message for an upstream that refuses the declarations because a schema refers to itself.
 
-Gemini refuses a schema that is too deep, and names no tool. A schema with a cycle of references has no end.
+Gemini refuses a schema that is too deep, without the name of the tool. A schema with a cycle of references is
+infinitely deep.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ _TOO_DEEP = "maximum schema depth exceeded"
 
 
 def explained(fault: Fault, tools: Iterable[Tool]) -> Fault:
-    """The fault, with the names of the tools whose schemas refer to themselves, where the upstream finds a schema too
-    deep."""
+    """The fault. If the upstream found a schema too deep, the names of the tools with cyclic schemas are added."""
     if _TOO_DEEP not in fault.message.lower():
         return fault
     names = [tool.name for tool in tools if has_cycle(tool.schema)]
@@ -59,7 +59,7 @@ def _cycles(node: Any, root: Mapping[str, Any], path: set[int], done: set[int]) 
 
 def _found(reference: str, root: Mapping[str, Any]) -> Any:
     """The schema that a reference names; None for a reference to nothing here."""
-    # Nothing is fetched for the sake of a message.
+    # No remote schema is fetched just for a message.
     if not reference.startswith("#"):
         return None
     found: Any = root

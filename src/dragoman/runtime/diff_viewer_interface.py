@@ -1,8 +1,8 @@
 """Owns the interface of an editor that shows an edit before it is made, where the person accepts, changes or refuses
 it.
 
-No editor is built in. `Agent(diffs=...)` takes a viewer. The person is asked in both places, and the first answer
-counts.
+No editor is built in. `Agent(diffs=...)` takes a viewer. The person is asked in the editor and by `approve`, and the
+first answer counts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ async def approval_of(viewer: DiffViewer, confirmation: Confirmation, approve: A
         # If both have answered, the editor's answer counts: it may hold changes.
         if answer.done() and (not shown.done() or shown.exception() is not None):
             return answer.result()
-        if shown.exception() is not None:  # the editor is gone: the person is asked here alone
+        if shown.exception() is not None:  # without the editor, only `approve` asks the person
             return await answer
         return _read(shown.result(), confirmation.diff)
     finally:

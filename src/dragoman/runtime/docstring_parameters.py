@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 _GOOGLE = re.compile(r"^(Args|Arguments|Parameters|Params):\s*$")
 _UNDERLINE = re.compile(r"^-{3,}\s*$")
-# A type may stand before the name: `:param int x:`.
+# A type may precede the name: `:param int x:`.
 _SPHINX = re.compile(r"^:param\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)$")
 _SECTION = re.compile(
     r"^(Returns?|Raises|Yields?|Examples?|Notes?|See Also|Attributes|:returns?:.*|:raises?.*|:rtype:.*)"
@@ -40,12 +40,12 @@ def _text(lines: list[str]) -> str:
 
 
 def _entries(lines: list[str], name: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    """Names and texts. A text may go on in lines that are indented more than its name."""
+    """Names and texts. A text may continue in lines that are indented more than its name."""
     found, texts, outer = "", list[str](), 0
     for line in lines:
         indent = len(line) - len(line.lstrip())
         matched = name.match(line.strip())
-        # A blank line may stand between two parameters.
+        # Two parameters may be separated by a blank line.
         if not line.strip():
             continue
         if found and indent > outer:

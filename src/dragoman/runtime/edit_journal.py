@@ -27,11 +27,11 @@ _LIMIT = 64 * 1024 * 1024
 
 
 class Undone(Struct, frozen=True):
-    """The files that were taken back, and the commands that cannot be."""
+    """The files with their earlier content, and the commands whose effects stay."""
 
     files: tuple[str, ...]
     commands: tuple[str, ...] = ()
-    """Commands that ran for the same prompt."""
+    """Commands of the same prompt. Their effects are not taken back."""
 
 
 class EditJournal:
@@ -61,7 +61,7 @@ def undo(store: Store, session: Session, workspace: Sequence[Path]) -> Undone:
         _take_back(edits, workspace)
     except ToolError as error:
         raise ConfigError("undo", session.id, problem=f"{error.message} Nothing was taken back.") from error
-    # Dropped only now: if the files cannot be written, the entries must still be there.
+    # Dropped only now, because the entries are still needed if the files cannot be written.
     for entry in last:
         store.drop(KIND, entry.id)
     paths = tuple(dict.fromkeys([edit.path for edit in edits]))
@@ -107,8 +107,8 @@ def _take_back(edits: Sequence[FileEdit], workspace: Sequence[Path]) -> None:
 
 
 def commands(session: Session, prompt: int) -> tuple[str, ...]:
-    """The commands that ran for the person's words with this number. The words are counted from the last: a summary may
-    stand in place of the first."""
+    """The commands that ran for the person's prompt with this number. Prompts are counted from the last, because a
+    summary may have replaced the first."""
     words = [turn for turn in session.turns if turn.role == "user" and not is_opening(turn)]
     number, found, ran = session.prompts - len(words), dict[str, str](), list[str]()
     for turn in session.turns:

@@ -21,7 +21,7 @@ _SIGNS = frozenset("()[]{}:<>=,;")
 def exact(text: str, old: str, new: str, end: str) -> Found:
     """The exact text, but any line end matches any other. `end` is the most frequent line end of the text."""
     pattern = r"\r?\n".join([re.escape(line) for line in _lines(old)])
-    # A function gives the new text: in a text, `\1` would stand for a group.
+    # The new text is given by a function, because in a plain text `\1` would mean a group.
     return re.subn(pattern, lambda found: _ended(_lines(new), _end(found[0], end)), text)
 
 
@@ -53,7 +53,7 @@ def by_words(text: str, old: str, new: str, end: str) -> Found:
     words = re.findall(r"[()\[\]{}:<>=,;]|[^\s()\[\]{}:<>=,;]+", old)  # signs only, as in _SIGNS
     if not words:
         return text, 0
-    # Two words need whitespace in between: `return x` must not match `returnx`.
+    # Two words need whitespace between them: `return x` must not match `returnx`.
     gaps = [r"\s+" if _SIGNS.isdisjoint((one, next_one)) else r"\s*" for one, next_one in pairwise(words)]
     pattern = r"^([ \t]*)" + "".join([gap + re.escape(word) for gap, word in zip(["", *gaps], words, strict=True)])
     first = _trimmed(_lines(old))[0]
@@ -68,7 +68,7 @@ WAYS: tuple[Way, ...] = (exact, by_lines, by_words)
 
 
 def replaced(text: str, old: str, new: str, end: str) -> Found:
-    """The text after the replacement, by the first way that finds a match."""
+    """The text after the replacement, by the first method that finds a match."""
     for way in WAYS:
         changed, count = way(text, old, new, end)
         if count:

@@ -60,7 +60,7 @@ class Content(_TaggedEvent, frozen=True):
 class ToolCallRequest(
     _TaggedEvent, frozen=True, rename={"call_id": "callId", "is_client_initiated": "isClientInitiated"}
 ):
-    """A call that will run if the policy allows it. `args` is the plain text if it is no JSON."""
+    """A call that will run if the policy allows it. `args` is the plain text if the arguments are no JSON."""
 
     call_id: str
     name: str
@@ -105,7 +105,7 @@ class WebSearchBegin(_TaggedEvent, frozen=True, rename={"call_id": "callId"}):
 
 
 class WebSearchEnd(_TaggedEvent, frozen=True, rename={"call_id": "callId"}):
-    """The upstream's web search is over."""
+    """The upstream has ended the web search."""
 
     call_id: str
     query: str = ""

@@ -1,8 +1,8 @@
 """Owns the fetch of a page from the public web only. A model chooses the address, so the address and the server are
 untrusted.
 
-A name is resolved once. The address is checked, and the connection goes to the checked address, so a second lookup
-cannot give a private address. Every redirect is checked in the same way. Size and time are bounded. The upstreams' HTTP
+A name is resolved once. The address is checked, and the connection goes to the checked address. So no second lookup can
+return a private address. Every redirect is checked in the same way. Size and time are bounded. The upstreams' HTTP
 client is not used here, because it keeps connections and connects to any address.
 """
 
@@ -39,7 +39,7 @@ IsPublic = Callable[[str], bool]
 
 
 class FetchError(DragomanError):
-    """The address gave no page, or must not be fetched."""
+    """No page was fetched from the address, or the address must not be fetched."""
 
 
 def is_public(address: str) -> bool:
@@ -90,7 +90,7 @@ async def fetch(
     try:
         async with asyncio.timeout(seconds):
             for _ in range(MAX_REDIRECTS + 1):
-                # A header may be a key, and the first host alone may get it.
+                # A header may contain a key, which only the first host may get.
                 same = _origin(url) == _origin(first)
                 given, sent = (headers or {}, body) if same else ({}, None)
                 page, onward = await _once(url, given, sent, resolve, public, tls, limit)
@@ -152,7 +152,7 @@ async def _connected(
                 return await _opened(address, port, context, host)
         except OSError:  # a timeout is an OSError too
             continue
-    # The last address may use all the time that is left.
+    # The last address may use all remaining time.
     return await _opened(addresses[-1], port, context, host)
 
 
@@ -176,11 +176,11 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
         raise FetchError(f"{url} is no address: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise FetchError(f"{url} is no address of the web")
-    # A user's name in an address is a usual way to hide the real host.
+    # An address with a user name is refused, because the user name often hides the real host.
     if "@" in parts.netloc or any(char <= " " or char == "\x7f" for char in url):
         raise FetchError(f"{url} holds a user's name, or signs that no address has")
     try:
-        # A name in other letters goes over the network in ASCII (RFC 5890, August 2010).
+        # A name with other letters is sent in ASCII (RFC 5890, August 2010).
         host = parts.hostname.encode("idna").decode() if not parts.hostname.isascii() else parts.hostname
     except UnicodeError as error:
         raise FetchError(f"{url} is no address: {error}") from error
@@ -188,7 +188,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
 
 
 def _request(parts: SplitResult, headers: Mapping[str, str], body: bytes | None) -> bytes:
-    # The percent sign stays, so that an escaped address is not escaped again.
+    # The percent sign is not quoted, so that an escaped address is not escaped again.
     target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=string.punctuation)
     netloc = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
     lines = [

@@ -61,7 +61,8 @@ def read(where: Place, start: int = 0, count: int | None = None) -> Lines | Medi
     data, _ = workspace_file_access.read(where, text_file_and_diff.MAX_SIZE)
     mime = mime_of(where)
     found = text_file_and_diff.decoded(data)
-    # A name can be wrong, so text is returned as text. A PDF may be text throughout, so its name decides.
+    # A name can be wrong, so content that is text is returned as text. A PDF may consist of text only, so for PDF the
+    # name decides.
     if data and mime and (found is None or mime == "application/pdf"):
         return Media(kind_of(mime), mime, base64.b64encode(data).decode())
     if found is None:

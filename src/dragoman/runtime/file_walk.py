@@ -78,7 +78,7 @@ def ignores(where: Place, git: bool = True, own: bool = True) -> Ignores:
     """The rules for the folder at a place, without the folder's own ignore files."""
     found = Ignores(git, own)
     root = where.root
-    # As in git, the ignore files above the workspace hold too, up to the top of the repository.
+    # As in git, the ignore files above the workspace apply too, up to the top of the repository.
     top = next((above for above in (root, *root.parents) if (above / ".git").exists()), root)
     if git:
         lines = _read(top / ".git", "info/exclude", None)
@@ -181,7 +181,7 @@ def _entries(path: Path, handle: int, found: Ignores, workspace: Sequence[Path],
     """Files, links to files, and folders. With `every` also links to folders, broken links, links out of the workspace,
     and pipes."""
     out: list[Entry] = []
-    # The open folder is listed, because its path may lead elsewhere by now.
+    # The open descriptor is listed, because the path may now lead to another folder.
     with os.scandir(handle) as items:
         for item in sorted(items, key=lambda item: item.name):
             here = path / item.name

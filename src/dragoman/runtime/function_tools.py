@@ -4,9 +4,9 @@
     def weather(city: str, unit: Literal["C", "F"] = "C") -> str:
         '''The weather in a city.'''
 
-A function runs without asking, because the program that gives it is trusted; `@tool(confirm=True)` has a person asked.
-Types are those that msgspec reads (numbers, literals, lists, dataclasses, TypedDicts, Structs) and pydantic models. The
-model gets the reason where its arguments do not fit.
+A function runs without a question, because the program that passes the function is trusted. With `@tool(confirm=True)`
+a person is asked. Parameters may have all types that msgspec reads (numbers, literals, lists, dataclasses, TypedDicts,
+Structs), and pydantic models. If the arguments do not fit, the model gets the reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ R = TypeVar("R")
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _JSON_TYPES = {str: "string", int: "integer"}
 _SHOWN = 200
-"""Characters of the arguments that a person is shown."""
+"""Characters of the arguments that are shown to a person."""
 
 
 def as_tools(given: Iterable[Tool | Callable[..., Any]]) -> tuple[Tool, ...]:
@@ -80,7 +80,7 @@ class FunctionTool(Generic[P, R]):
         return f"<tool {self.name}>"
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
-        """Why arguments that fit the schema do not fit the types of the function; None if they do."""
+        """The reason why arguments that fit the schema do not fit the types of the function; None if they fit."""
         try:
             self._converted(arguments)
         except msgspec.ValidationError as error:
@@ -95,7 +95,7 @@ class FunctionTool(Generic[P, R]):
         return Confirmation(f"{self.name} {text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}", self.kind)
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        """Call the function. A function that is not asynchronous runs in a thread, so that the event loop goes on."""
+        """Call the function. A function that is not asynchronous runs in a thread, so that the event loop continues."""
         given = self._converted(arguments)
         if self._environment:
             given[self._environment] = around
@@ -141,8 +141,8 @@ def tool(
 
 
 def outcome_of(value: Any, name: str) -> Outcome:
-    """The result of a function as the model gets it: text and media as they are, a `functionResponse` part passed
-    through, everything else as JSON."""
+    """The result of a function for the model: text and media unchanged, a `functionResponse` part passed through,
+    everything else as JSON."""
     if isinstance(value, Outcome):
         return value
     if isinstance(value, str):
@@ -184,7 +184,7 @@ def _signature(function: Callable[..., Any], name: str) -> tuple[str, type[msgsp
 
 
 def _default(value: Any) -> Any:
-    """A default as a Struct takes it: a list or a dict must not be shared by two calls."""
+    """A default in the form for a Struct, so that two calls do not share a list or a dict."""
     if isinstance(value, list | dict | set | bytearray):
         return msgspec.field(default_factory=lambda: copy(value))
     return value
@@ -242,7 +242,7 @@ def _name_types_of_choices(schema: Any) -> None:
             if len(kinds) == 1 and None not in kinds:
                 schema["type"] = kinds.pop()
         for name, value in schema.items():
-            # Under these keys stand values, not schemas.
+            # These keys hold values, not schemas.
             if name not in ("enum", "const", "default", "examples"):
                 _name_types_of_choices(value)
     elif isinstance(schema, list):

@@ -17,7 +17,7 @@ from ..codec import json_text
 from .tool_interface import Confirmation
 
 _MODEL = "gemini-2.5-pro"
-"""A model that takes media beside a result, not inside."""
+"""A model that takes media as parts beside a result, not inside the result."""
 
 
 def response_parts(results: tuple[Part, ...], name: str) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """Owns the patterns of an ignore file, as git reads them (gitignore(5), read 2026-11).
 
-Written by hand, because the result must equal git's. pathspec 1.1 differed from `git ls-files` in 9 of 200 random
-pattern lists, because it also matches below a matched path. This module differed in 0 of 400, with nested ignore files
-(tests/unit/runtime/test_file_walk.py compares with a real git).
+Written by hand, because the result must be the same as git's. pathspec 1.1 differed from `git ls-files` in 9 of 200
+random pattern lists, because it also matches below a matched path. This module differed in 0 of 400, with nested ignore
+files (tests/unit/runtime/test_file_walk.py compares with a real git).
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ from msgspec import Struct
 from .shell_evaluated_words import Word
 
 UNKNOWN = "\0"
-"""Stands for a word that is known only when the command runs. No entry of a policy can name such a word."""
+"""Placeholder for a word that is known only when the command runs. No entry of a policy can contain this
+placeholder."""
 
 _NUMBER = re.compile(r"-\d+")
 _NUMBER_VALUE = re.compile(r"-\d+[A-Za-z]?")
@@ -157,7 +158,7 @@ class _Reader:
         table = self._table
         if table.operands is not None:
             self.unlisted += self.operands[table.operands :]
-            self.unlisted += [text for text in self.operands if text == UNKNOWN]  # it may expand to several words
+            self.unlisted += [text for text in self.operands if text == UNKNOWN]  # the word may expand to several words
         if table.first is not None:
             self.unlisted += [text for text in self.operands[:1] if not re.fullmatch(table.first, text)]
         if table.operand:
@@ -254,8 +255,8 @@ _SED_FLAGS = re.compile(r"[gpiI0-9]*")
 
 
 def _substitutes(script: str) -> bool:
-    """Whether a script is one substitution. The delimiter must stand exactly three times, so that no other reading,
-    such as a bracket expression, finds a command after the third."""
+    """Whether a script is one substitution. The delimiter must occur exactly three times. So under no other reading,
+    such as a bracket expression, can a command follow the third delimiter."""
     found = _SED_SUBSTITUTES.fullmatch(script)
     if found is None or ("[" in script and f"\\{found[1]}" in script):
         return False

@@ -18,7 +18,7 @@ from .system_prompt import is_opening
 THRESHOLD = 0.7
 """The share of the model's window above which a history is compressed."""
 KEPT = (0.3, 0.6, 0.8)
-"""The share of a history, from its end, that stays as it is. The share is larger if the model cannot take the rest at
+"""The share of a history, from its end, that stays unchanged. The share is larger if the model cannot take the rest at
 once."""
 
 INSTRUCTION = """You summarise a conversation between a user, an assistant and its tools, so that the assistant can go \
@@ -54,7 +54,7 @@ def cut(turns: Turns, share: float) -> Cut | None:
             if before >= wanted:
                 break
         before += sizes[number]
-    # One turn alone is not worth a summary.
+    # A single turn is not summarised.
     return Cut(turns[:place], turns[place:]) if place > 1 else None
 
 
@@ -64,13 +64,13 @@ def question(early: Turns) -> Turns:
 
 
 def compressed_history(summary: str, parted: Cut) -> Turns:
-    """The new history. In the middle of a task it repeats the user's own words."""
+    """The new history. In the middle of a task the new history repeats the user's own words."""
     text = OPENING + summary.strip()
     opening = parted.early[:2] if is_opening(parted.early[0]) else ()  # the place must not depend on the summary
     if parted.late[0].role == "user":
         return (*opening, Turn("user", (Text(text),)), Turn("assistant", (Text(ACKNOWLEDGED),)), *parted.late)
     last_question = next(turn for turn in reversed(parted.early) if turn.role == "user")
-    # After an earlier compression the user's words stand after the old summary.
+    # After an earlier compression the user's words follow the old summary.
     words = last_question.parts[1:] if _begins_with_summary(last_question) else last_question.parts
     return (*opening, Turn("user", (Text(text + UNDER_WAY), *words)), *parted.late)
 

@@ -24,7 +24,7 @@ OPTIONS: Mapping[str, Any] = {
 
 
 def ignores(where: Place, options: Mapping[str, Any] | None) -> Ignores:
-    """The ignore rules that a call asks for."""
+    """The ignore rules for a call, by its options."""
     settings = options or {}
     return file_walk.ignores(
         where, settings.get("respect_git_ignore", True), settings.get("respect_gemini_ignore", True)

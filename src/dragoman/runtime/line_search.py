@@ -70,7 +70,7 @@ def search(path: bytes, wanted: re.Pattern[str]) -> None:
 
 
 def opened(path: bytes) -> io.BufferedReader:
-    """Open a regular file. OSError: it is no regular file, or a link stands on its path."""
+    """Open a regular file. OSError: it is no regular file, or its path contains a link."""
     here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
     *folders, last = path.split(b"/")
     try:

@@ -61,7 +61,7 @@ class Limits(Struct, frozen=True):
 
 
 def unsaved(session: Session) -> None:
-    """A `save` that keeps nothing."""
+    """The default `save`: it does nothing."""
 
 
 class Loop:
@@ -86,16 +86,16 @@ class Loop:
         hosted: tuple[str, ...] = (),
         diffs: DiffViewer | None = None,
     ) -> None:
-        """`approve` asks a person. With `defer` nobody is asked: the run ends, and goes on once `session.approvals` has
-        the answer. `words`: telemetry may hold the texts. The two hooks see each call before it is judged, and each
-        result before it is kept. `hosted` are families of tools that the upstream itself runs, such as web_search.
-        `diffs` is an editor that shows edits before they are made."""
+        """`approve` asks a person. With `defer` no person is asked: the run ends, and can continue once
+        `session.approvals` has the answer. `words`: telemetry may hold the texts. `before_call` gets each call before
+        the policy decides. `after_call` gets each result before the result is kept. `hosted` are families of tools that
+        the upstream itself runs, such as web_search. `diffs` is an editor that shows edits before they are made."""
         self._hosted = hosted
         self._models, self._around = models, around
         self._telemetry, self._words = telemetry, words
         self._services = CallServices(toolbox, policy, approve, defer, save, self._note, before_call, after_call, diffs)
         self.settings = settings or Settings(thoughts=True)
-        """They may be changed between two runs."""
+        """The program may change the settings between two runs."""
         self._limits = limits or Limits()
         self._pausing = False
 
@@ -112,7 +112,7 @@ class Loop:
         return await self._models(session.model).known()
 
     def offered(self, session: Session) -> tuple[Tool, ...]:
-        """The tools that the session's model is offered."""
+        """The tools that are declared to the session's model."""
         return self._declared(self._models(session.model))
 
     async def compact(self, session: Session) -> list[RunEvent]:
@@ -164,7 +164,7 @@ class Loop:
                 reason = "seconds"
             finally:
                 session.seconds += clock() - began
-                # Also after a cancellation: the session must show what was done.
+                # Also after a cancellation, because the session must contain all finished work.
                 self._services.save(session)
             if reason is not None:
                 yield self._ended(session, reason)
@@ -212,7 +212,7 @@ class Loop:
                 async for event in events:
                     yield event
         finally:
-            # Waiting for a person is no time of the run.
+            # The time of waiting for a person does not count.
             session.seconds -= calling.spared
             for usage, cost in spent:
                 session.spent, session.cost = added(session.spent, usage), added_cost(session.cost, cost)
@@ -224,7 +224,7 @@ class Loop:
     async def _ask(self, session: Session, deadline: float | None) -> AsyncGenerator[RunEvent, None]:
         model = self._models(session.model)
         window = (await model.known()).context or self._limits.window
-        # The upstream's count is of the last request. New results are only estimated.
+        # The upstream has counted the last request only. Newer results are estimated.
         size = max(session.held, history_compression.tokens(session.turns))
         if window and size > history_compression.THRESHOLD * window:
             for event in await self._compressed(session, model, deadline):
@@ -246,7 +246,7 @@ class Loop:
                 if session.turns is not before:
                     continue
             pause = self._again(fault, attempt)
-            if pause is None or answer.text:  # shown text cannot be taken back, so no retry
+            if pause is None or answer.text:  # no retry, because shown text cannot be taken back
                 fault = explained(fault, self._services.toolbox)
                 yield Failed(fault)
                 yield self._ended(session, "fault", fault.message)
@@ -367,7 +367,7 @@ class Loop:
         """Replace the earlier turns by a summary, if the history becomes shorter."""
         before = history_compression.tokens(session.turns)
         tools = self._declared(model)
-        # The tools stay declared, because the history names them; but none may be called.
+        # The tools stay declared, because the history contains their names, but no tool may be called.
         choice = Choice("none") if tools else None
         lost: list[Loss] = []
         for share in history_compression.KEPT:

@@ -22,7 +22,7 @@ def same_calls(turns: Iterable[Turn], most: int = CALLS) -> ToolCall | None:
     found: ToolCall | None = None
     count = 0
     for turn in reversed(tuple(turns)):
-        # New words of the user may ask for the same call again.
+        # After new words of the user, the same call may be right.
         if turn.role == "user":
             break
         if turn.role != "assistant":
@@ -38,7 +38,7 @@ def same_calls(turns: Iterable[Turn], most: int = CALLS) -> ToolCall | None:
 
 
 class RepeatedText:
-    """Watches a growing text without its code blocks. In code the same line may stand ten times."""
+    """Watches a growing text without its code blocks. Code may contain the same line ten times."""
 
     def __init__(self) -> None:
         self._tail = ""
@@ -58,7 +58,7 @@ class RepeatedText:
                     self._code, self._tail = not self._code, ""
                 self._line = ""
         self._new += len(text)
-        if self._new < _SHORTEST:  # checked only now and then, because each check reads the whole text
+        if self._new < _SHORTEST:  # not checked after every piece, because each check reads the whole text
             return False
         self._new = 0
         for size in range(_SHORTEST, min(_LONGEST, len(self._tail) // PHRASES) + 1):

@@ -25,8 +25,8 @@ from .model_interface import Model
 T = TypeVar("T")
 
 _HOSTED = {"web_search": "googleSearch", "web_fetch": "urlContext"}
-"""Families of hosted tools, each with its declaration in the dialect where it has no options. The translation makes the
-model's own tool of it."""
+"""Families of hosted tools, each with its declaration in the dialect where the tool has no options. The translation
+turns the declaration into the model's own tool."""
 
 
 class OutOfTime(Exception):
@@ -53,7 +53,7 @@ class Answer:
         self.fault: Fault | None = None
         self.response: Response | None = None
         self.chanting = False
-        """The model repeated itself, so the answer was stopped."""
+        """The answer was stopped, because the model repeated itself."""
         self._cut: set[int] = set()
         self._numbers: list[int] = []
 

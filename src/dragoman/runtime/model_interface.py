@@ -1,4 +1,4 @@
-"""Owns the interface of a model: it takes a canon request and gives canon events. The loop does not know the
+"""Owns the interface of a model: it takes a canon request and gives canon events. The loop does not depend on the
 upstream."""
 
 from __future__ import annotations

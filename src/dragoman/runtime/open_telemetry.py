@@ -1,8 +1,8 @@
 """Owns telemetry by the OpenTelemetry API of the process (extra `otel`): one trace for each run of the agent.
 
 The span of a run has a span for each request to a model and for each call of a tool. Names and attributes follow the
-semantic conventions for GenAI (opentelemetry-semantic-conventions 0.66b2, 2026-11), so that viewers of traces know
-them. The fields of our own events stand beside them.
+semantic conventions for GenAI (opentelemetry-semantic-conventions 0.66b2, 2026-11), so that trace viewers understand
+them. The fields of our own events are added.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class OpenTelemetry:
         """The open span of each run, by the id of its prompt."""
 
     def note(self, event: Noted) -> None:
-        """Write an event as a record. At its end, a request or a call is a span, too."""
+        """Write an event as a record. The end of a request or a call is also written as a span."""
         fields = fields_of(event)
         name, end = fields.pop(EVENT_NAME), time.time_ns()
         plain = {key: _attribute(value) for key, value in fields.items()}

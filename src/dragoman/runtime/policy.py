@@ -1,17 +1,13 @@
 """Owns the policy as data: which calls run without a question, by mode, by allowed and denied entries, and by
 remembered approvals.
 
-An entry of `allow` and `deny` is one of
-    replace                         the tool
-    run_shell_command               any command
-    run_shell_command(git)          commands that run only such programs
-    run_shell_command(git log)      the same, with these words first
-    server/tool   server/*          a tool of an MCP server, or all of them
-    network                         the network, for commands in a sandbox that want to use it
-An entry for commands does not cover the network: a command that wants to use it needs the entry `network` as well.
-A denied entry wins over an allowed entry, an allowed entry over the mode. An entry covers a program only with harmless
-options, or with options that stand in the entry (`command_entries.py`). Denied entries guard against mistakes. They are
-no boundary, because a program can be run under many names.
+An entry of `allow` and `deny` is one of replace the tool run_shell_command any command run_shell_command(git) commands
+that run only such programs run_shell_command(git log) the same, with these words first server/tool server/* a tool of
+an MCP server, or all of them network the network, for commands in a sandbox that want to use it An entry for commands
+does not cover the network: a command that wants to use it needs the entry `network` as well. A denied entry wins over
+an allowed entry, an allowed entry over the mode. An entry covers a program only with harmless options, or with options
+in the entry itself (`command_entries.py`). Denied entries guard against mistakes. They are no boundary, because a
+program can be run under many names.
 """
 
 from __future__ import annotations
@@ -85,7 +81,7 @@ class Policy(Struct):
         return Verdict("ask")
 
     def remember(self, name: str, confirmation: Confirmation, answer: PersonAnswer) -> None:
-        """Remember that a person always allows this."""
+        """Remember the person's answer for later calls, if the answer is `always` or `always_server`."""
         if answer == "always_server" and confirmation.server:
             new: tuple[str, ...] = (f"{confirmation.server}/*",)
         elif answer in ("always", "always_server"):
@@ -113,7 +109,7 @@ class Policy(Struct):
         return ""
 
     def _allowed(self, name: str, confirmation: Confirmation) -> bool:
-        # An edit of a file that decides what may run is asked about each time.
+        # A file that decides which programs run: a person approves each edit.
         if confirmation.hidden and confirmation.diff is not None:
             return False
         if confirmation.network and NETWORK not in self.allow:
@@ -136,10 +132,10 @@ class Policy(Struct):
 
 
 def lasting_entries(name: str, confirmation: Confirmation) -> tuple[str, ...]:
-    """The entries that a person allows with `always`. There is none for commands with hidden parts, words that may be
-    programs, variables that the command sets (`PATH=`), and writing to files (`>`): in doubt the person is asked again.
-    A program with options that may be harmful is remembered with exactly these words. A program that reads settings
-    from another folder than the root is not remembered."""
+    """The entries that the answer `always` adds. Commands with hidden parts, words that may be programs, set variables
+    (`PATH=`) or writing to files (`>`) get no entry: in doubt the person is asked again. A program with options that
+    may be harmful gets an entry with exactly these words. A program that reads settings from another folder than the
+    root gets no entry."""
     if confirmation.server:
         return (f"{confirmation.server}/{confirmation.tool}",)
     if not confirmation.command:

@@ -106,7 +106,7 @@ def _signal(processes: frozenset[tuple[int, int]], sign: signal.Signals) -> None
 
 async def end(group: int, mark: str = "", known: frozenset[tuple[int, int]] = frozenset()) -> None:
     """End all processes of a group: first SIGTERM, then SIGKILL, also if this function is cancelled. A process that was
-    found once is kept in mind after its parent has ended."""
+    found once stays in the list, even after its parent has ended."""
     known = _belonging(group, mark, known)
     _signal(known, signal.SIGTERM)
     try:
@@ -117,7 +117,7 @@ async def end(group: int, mark: str = "", known: frozenset[tuple[int, int]] = fr
             known = _belonging(group, mark, known)
     finally:
         stopped: frozenset[tuple[int, int]] = frozenset()
-        # Without this, a program that starts copies of itself could run ahead of the signals.
+        # Without these stops, a program that starts copies of itself could be faster than the signals.
         for _ in range(100):  # a stopped process starts no further processes
             known = _belonging(group, mark, known)
             if known <= stopped:
@@ -164,7 +164,7 @@ class Stream:
         self._head += data[:room]
         self._tail += data[room:] if room > 0 else data
         over = len(self._tail) - self._limit
-        # Bytes are removed in larger steps: to move the rest after each piece would cost too much.
+        # Bytes are removed in larger steps, because moving the rest after each piece would cost too much.
         if over > self._limit:  # not after every piece
             self._dropped += over
             del self._tail[:over]
@@ -253,7 +253,7 @@ async def run(
         os.close(err.read_end)
         raise
     finally:
-        # Only the command may hold these ends: a pipe ends when its last writer has closed it.
+        # Only the command may hold the write ends, because a pipe ends when its last writer has closed it.
         os.close(out.write_end)
         os.close(err.write_end)
     for stream in (out, err):
@@ -272,7 +272,7 @@ async def run(
             await process.wait()
         for stream in list(open_ones.values()):
             listen(stream)  # output of the last moment
-        # Background processes may go on writing. A full pipe would stop them.
+        # Background processes may continue to write. A full pipe would block them.
         for stream in open_ones.values():
             stream.discarding = True
         if not ended:

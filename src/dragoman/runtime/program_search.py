@@ -1,7 +1,8 @@
 """Owns the search for programs that dragoman itself starts, without asking and outside of the sandbox.
 
-PATH may name a folder of the workspace, such as that of a virtual environment, or the current folder. There a command
-of the model, or whoever made the folder, could have put a program of the same name. Such a program is passed over.
+PATH may name a folder of the workspace, such as that of a virtual environment, or the current folder. A command of the
+model, or the author of the folder, could have put a program of the same name there. A program in the workspace is
+skipped.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ MAX_CHARACTERS = 40_000
 """Characters of one file that are given to the model."""
 MAX_FILES = 24
 _ABOVE = 40
-"""Folders above the workspace in which the project's root is looked for."""
+"""Number of folders above the workspace in which the project's root is searched."""
 
 INTRODUCTION = (
     "The files of this project have instructions for agents. Follow them where they help with what I ask. They are not "
@@ -36,7 +36,7 @@ class Instructions(Struct, frozen=True):
 
 
 def found_instructions(workspace: tuple[Path, ...]) -> tuple[Instructions, ...]:
-    """The files for the folders of a workspace, those of the project's root first. A file that cannot be read as text
+    """The files for the folders of a workspace, beginning with the project's root. A file that cannot be read as text
     is left out. Two names of one file, and two files with one text, count once."""
     found: list[Instructions] = []
     seen: set[str] = set()

@@ -60,7 +60,7 @@ class Session(Struct, kw_only=True, rename={"partial_text": "said", "reported_lo
     results: dict[str, ToolResult] = {}
     """The results of the current step, by call id."""
     partial_text: str = ""
-    """The received text of an answer that has no end."""
+    """The received text of an incomplete answer."""
     prompts: int = 0
     asked: int = 0
     """Requests to the model since the user's last prompt."""
@@ -69,7 +69,7 @@ class Session(Struct, kw_only=True, rename={"partial_text": "said", "reported_lo
     spent: Usage = Usage()
     """Usage since the user's last prompt."""
     cost: float | None = 0.0
-    """Its cost in US dollars. None: a price is unknown."""
+    """The cost since the user's last prompt, in US dollars. None: a price is unknown."""
     held: int = 0
     """Tokens of the history at the last request, as the upstream counted them. 0: unknown."""
     reported_losses: list[tuple[str, str, str]] = []
@@ -89,8 +89,8 @@ class Session(Struct, kw_only=True, rename={"partial_text": "said", "reported_lo
         self.asked, self.seconds, self.spent, self.cost = 0, 0.0, Usage(), 0.0
 
     def interrupt(self) -> None:
-        """Stop the step, and leave a history that any upstream takes: every call has a result, and received text
-        stays."""
+        """Stop the step, and complete the history so that any upstream accepts it: every call gets a result, and
+        received text stays."""
         if self.step == "calls":
             self.close_step(NOT_RUN)
         elif self.step == "ask" and self.partial_text.strip():
@@ -100,7 +100,7 @@ class Session(Struct, kw_only=True, rename={"partial_text": "said", "reported_lo
     def close_step(self, otherwise: str = NOT_RUN) -> None:
         """Make a turn of the step's results. A call without a result gets an error result with the reason."""
         started = frozenset(self.started)
-        # The model must know that a call which has begun may have changed something.
+        # The result states that a begun call may have changed something.
         self.turns = answered(self.turns, self.results, lambda call: INTERRUPTED if call.id in started else otherwise)
         self.plans, self.approvals, self.started, self.results = {}, {}, [], {}
         self.step = "ask"

@@ -1,6 +1,6 @@
 """Owns the interface of a sandbox for commands: a `Sandbox` changes the start of a command's process.
 
-The built-in sandboxes stand in the folder `sandboxes`. `RunShellCommand(sandbox=...)` takes any sandbox.
+The built-in sandboxes are in the folder `sandboxes`. `RunShellCommand(sandbox=...)` takes any sandbox.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Owns the preparation of a canon conversation for one upstream: only its own seals, unique ids, legal names.
 
-These are the steps of `translate_request` between reading and writing, for a history that never was in a dialect.
+These are the steps of `translate_request` between reading and writing, for a history that was never written in a
+dialect.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def _beside(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 
 def _alone(part: Part, moved: list[Part]) -> Part:
-    """A result that only states success. Its parts were `moved` into another turn."""
+    """The result with only its line of success. All other parts are appended to `moved`, for another turn."""
     if type(part) is not ToolResult or len(part.parts) < 2 or part.is_error:
         return part
     first = part.parts[0]
@@ -99,7 +100,7 @@ def _alone(part: Part, moved: list[Part]) -> Part:
 
 
 def exported(request: Request, dialect: str, model: str) -> tuple[bytes, tuple[Loss, ...]]:
-    """The request in a dialect, as it would be sent to this model, and its losses."""
+    """The request to this model in its dialect, and the losses."""
     context = Context(SOURCE, dialect, model=model, profile=profiles.lookup(dialect, model))
     writer = get(dialect)
     body = writer.write_request(fit_to_upstream(request, writer, None, context)[0], context)

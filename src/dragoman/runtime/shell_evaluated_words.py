@@ -17,7 +17,7 @@ class Word(NamedTuple):
     """One word of a command."""
 
     text: str
-    """The word without quotes. A dynamic word as it stands in the command."""
+    """The word without quotes. For a dynamic word, its text in the command."""
     quoted: bool
     """True if some part was in quotes."""
     dynamic: bool
@@ -48,7 +48,8 @@ _UNCERTAIN_END = re.compile(r"['\"\\]|(?<!\$)\(")
 uncertain."""
 
 _CONDITIONS = re.compile(r"-(?:[abcdefghknprstuwxzGLNOS]|nt|ot|ef)")
-"""Operators of `[[` that test files and texts only. The others compare numbers (-eq) or take the name of a variable."""
+"""Operators of `[[` that test files and texts only. All other operators compare numbers (-eq) or take the name of a
+variable."""
 _DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
 _DECLARING_OPTIONS = re.compile(r"-[gprx]+|--")
 """Options of `declare` that do not change the meaning of an assignment. Others do: -i evaluates arithmetic, -n names

@@ -1,8 +1,8 @@
 """Owns the list of programs that a shell command runs, found in its text, for the policy.
 
-`shell_reader.py` reads the text. Some more things count as programs: a variable that is set (`PATH=`), because it may
-decide what a program does; writing to a file (`>`); a connection that bash opens (`< /dev/tcp/...`); and reading from a
-name that is known only at run time (`<`), which may be such a connection.
+`shell_reader.py` reads the text. These also count as programs: a variable that is set (`PATH=`), because it may decide
+what a program does; writing to a file (`>`); a connection that bash opens (`< /dev/tcp/...`); and reading from a name
+that is known only at run time (`<`), which may be such a connection.
 """
 
 from __future__ import annotations

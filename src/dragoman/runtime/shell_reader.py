@@ -1,8 +1,8 @@
 """Owns the reading of a shell command's text: its words, the programs that it may run, and whether it may hide more.
 
-This is no parser of bash, on purpose: a parser follows one reading of the text, and is fooled if bash reads the text in
-another way. This reader finds too much rather than too little. It finds every word in program position, in pipes,
-lists, groups, substitutions, here-documents and text for another shell. If the text does not show the program (a
+This is deliberately no parser of bash: a parser follows one reading of the text, and its result is wrong if bash reads
+the text in another way. This reader finds too much rather than too little. It finds every word in program position, in
+pipes, lists, groups, substitutions, here-documents and text for another shell. If the text does not show the program (a
 variable, a `case`, open quotes, `eval`), the reader sets `hidden`.
 """
 
@@ -53,11 +53,11 @@ _DESCRIPTOR = re.compile(r"[0-9]+-?|-")
 _CONNECTIONS = ("/dev/tcp/", "/dev/udp/")
 """Names that open a network connection in a redirection."""
 _SPLIT = re.compile(r"[<>&|;$({`]\\\n")
-"""An operator before a line continuation. The operator may go on in the next line."""
+"""An operator before a line continuation. The operator may continue in the next line."""
 _LISTED = re.compile(r"\$\{?[@*!]|\[[@*]\]")
 """Expansions that give several words even in quotes."""
 _LATER = re.compile(r"\[.*[$`]", re.DOTALL)
-"""Text that some builtins run if it comes as the name of a variable."""
+"""Text that some builtins run if the text is given as the name of a variable."""
 
 
 class Reader:
@@ -98,7 +98,7 @@ class Reader:
             if self.text[self.at : self.at + 1] in ("<", ">"):
                 if self.text[start : self.at].isdigit():
                     return  # the number of an open file, not a word
-                self.hidden |= word.text.startswith("{")  # it sets a variable
+                self.hidden |= word.text.startswith("{")  # the word sets a variable
             self._words.append(word)
 
     def _line(self) -> None:

@@ -16,7 +16,7 @@ class Shell(Struct, frozen=True):
     """How commands are run, for the model."""
     readable: bool = False
     """The commands have bash's grammar, which the policy reads. A command of another shell needs an approval each time,
-    because it is not known which programs it runs."""
+    because its programs are unknown."""
 
     def command(self, text: str) -> tuple[str, ...]:
         """The program and its arguments for a command."""

@@ -1,4 +1,4 @@
-"""Owns answers in a Python type: the format that a model is asked for, and the value in its answer.
+"""Owns answers in a Python type: the format in the request, and the value in the answer.
 
 Upstreams hold an answer to a schema whose top is an object. Another type (a list, a number) is wrapped into an object
 with one field.
@@ -18,12 +18,12 @@ from .function_tools import read_foreign, type_schema
 T = TypeVar("T")
 
 WRAPPED = "value"
-"""The field of the object that stands for another value."""
+"""The field of the object around a value that is no object."""
 _FENCED = re.compile(r"^\s*```(?:json)?\s*\n(.*)\n```\s*$", re.DOTALL)
 
 
 class OutputError(DragomanError):
-    """The answer does not fit the type that was asked for. `text` is the answer."""
+    """The answer does not fit the requested type. `text` is the answer."""
 
     def __init__(self, kind: Any, why: str, text: str) -> None:
         self.text = text
@@ -32,7 +32,7 @@ class OutputError(DragomanError):
 
 
 def output_format(kind: Any) -> Format:
-    """The format to ask a model for. ConfigError where the type has no JSON Schema."""
+    """The format for the request. ConfigError where the type has no JSON Schema."""
     schema = as_object(type_schema(kind, "output"))
     return Format("schema", msgspec.json.encode(schema).decode(), name=_name(kind), strict=True)
 

@@ -38,8 +38,8 @@ _BEGINNING = "We are setting up the context for our chat.\n"
 
 
 def own_system(environment: Mapping[str, str]) -> str:
-    """The system text: of the file that GEMINI_SYSTEM_MD names, else ours. GEMINI_WRITE_SYSTEM_MD names a file to which
-    our text is written. ConfigError: one of the files cannot be read or written."""
+    """The system text: from the file in GEMINI_SYSTEM_MD, else our own. GEMINI_WRITE_SYSTEM_MD names a file to which
+    our own text is written. ConfigError: one of the files cannot be read or written."""
     target, source = environment.get(_WRITE, ""), environment.get(_READ, "")
     try:
         if target.lower() not in _OFF:
@@ -78,7 +78,7 @@ def opening(
 
 
 def is_opening(turn: Turn) -> bool:
-    """Whether a turn is the first of our opening turns, not the user's own."""
+    """Whether a turn is the first of our opening turns, and not a turn of the user."""
     return any(isinstance(part, Text) and part.text.startswith(_BEGINNING) for part in turn.parts[:1])
 
 

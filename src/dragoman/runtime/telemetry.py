@@ -1,7 +1,7 @@
 """Owns telemetry: events with fixed fields about tools and upstreams.
 
 `Lines` writes events as lines of JSON. `open_telemetry.py` passes events to the OpenTelemetry API of the process.
-Without one of them no event leaves the loop.
+Without `Lines` and without OpenTelemetry no event leaves the loop.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class ApiErrorEvent(_Event, frozen=True, kw_only=True):
 
 
 class AgentRunEvent(_Event, frozen=True, kw_only=True):
-    """The end of a run: all that happened for one prompt."""
+    """The end of a run, with the totals for one prompt."""
 
     model: str
     duration_ms: int

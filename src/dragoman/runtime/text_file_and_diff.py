@@ -51,7 +51,7 @@ class TextFile(Struct, frozen=True):
 
     def encoded(self, text: str) -> bytes:
         """Another text in the encoding of this file."""
-        # UTF-16 and UTF-32 files may hold half characters, which must stay as they are.
+        # UTF-16 and UTF-32 files may hold half characters, which must stay unchanged.
         errors = "surrogateescape" if self.encoding == "utf-8" else "surrogatepass"
         return self.mark + text.encode(self.encoding, errors)
 

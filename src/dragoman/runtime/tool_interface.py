@@ -1,4 +1,5 @@
-"""Owns the interface of a tool: declaration, check, confirmation, run, outcome. A tool must not know other tools."""
+"""Owns the interface of a tool: declaration, check, confirmation, run, outcome. A tool must not depend on other
+tools."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ Kind = Literal["read", "edit", "run", "fetch", "remember", "other"]
 
 
 class DiffStat(Struct, frozen=True):
-    """Lines that an edit adds and removes: by the model, and by the user who changed the model's proposal."""
+    """Numbers of lines that an edit adds and removes: by the model, and by the user's changes to the model's
+    proposal."""
 
     ai_added_lines: int = 0
     ai_removed_lines: int = 0
@@ -169,7 +171,8 @@ class ToolEnvironment(Struct):
     memory: Path | None = None
     """The file for remembered facts, if the user chose another one."""
     shown: FileDiff | None = None
-    """The edit that the policy or a person approved. If the tool would now make another edit, it makes none."""
+    """The edit that the policy or a person approved. If the tool would now make another edit, the tool makes no
+    edit."""
     wanted: str | None = None
     """The new text after the person's changes. The tool writes this text instead."""
 

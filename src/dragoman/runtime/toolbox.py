@@ -60,7 +60,7 @@ class Done(Struct, frozen=True):
     result: ToolResult
     outcome: Outcome
     decision: Decision | None = None
-    """The decision. None: the call was not valid, so there was none."""
+    """The decision. None: there was no decision, because the call was not valid."""
     seconds: float = 0.0
     """Seconds of the tool's run."""
 
@@ -119,7 +119,7 @@ class Toolbox:
         """Validate a call and ask the policy. Gives Done with a failure for an invalid call."""
         tool = self._tools.get(call.name)
         if tool is None:
-            # The names help a model that misspelled one.
+            # The message lists the names, because the model may have misspelled one.
             return _failed(
                 call, "tool_not_registered", f'Tool "{call.name}" not found. There are: {", ".join(self._tools)}.'
             )
@@ -189,7 +189,7 @@ def decided(plan: Plan, approval: Approval | None) -> Decision:
 
 
 def as_result(call: ToolCall, outcome: Outcome) -> ToolResult:
-    """An outcome as a result for the model: a string as it is, media after a line that names them, several parts after
+    """An outcome as a result for the model: a string unchanged, media after a line that names them, several parts after
     a line of status."""
     content = outcome.content
     parts: tuple[Part, ...]
@@ -214,7 +214,7 @@ async def _checked(tool: Tool, arguments: Mapping[str, Any], around: ToolEnviron
 async def _settled(work: Awaitable[Any]) -> Any:
     """The outcome of a tool's run. A foreign tool may raise any exception, so every exception becomes an outcome,
     except the cancellation of the call."""
-    # `gather` returns the exception, also a cancellation that the tool raised itself.
+    # `gather` returns the exception, even a cancellation that the tool itself raised.
     found: Any = (await asyncio.gather(work, return_exceptions=True))[0]
     if isinstance(found, asyncio.CancelledError):
         return ToolError("cancelled", "The tool was cancelled.").outcome()
@@ -227,7 +227,7 @@ async def _settled(work: Awaitable[Any]) -> Any:
 
 
 def _refusal(plan: Plan, approval: Approval | None) -> str:
-    """Why a call does not run. "": it runs."""
+    """The reason why a call does not run. "": the call runs."""
     name, reason = plan.call.name, plan.verdict.reason
     because = f": {reason}" if reason else ""
     if plan.verdict.word == "refuse":

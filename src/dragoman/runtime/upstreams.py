@@ -1,7 +1,8 @@
 """Owns the models of upstreams, in any dialect, and of the rehearsal. They take canon requests and give canon events.
 
 The history of a session may hold answers of other upstreams. Foreign seals are not sent, and other losses are reported.
-Seals and thoughts of an answer are marked with their origin, because only that upstream wants them back.
+Seals and thoughts of an answer are marked with their origin, because only that upstream accepts them in a later
+request.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from .model_interface import Model, Report
 from .seals_ids_and_names_for_upstream import SOURCE, fit_to_upstream
 
 Binary = Literal["native", "summarise"]
-"""How media in results are sent: as the dialect can, or as a line that names their type."""
+"""How media in results are sent: as media if the dialect has a form for them, or as a line that names their type."""
 
 LARGEST = 64 * 1024 * 1024
 CHECK_SECONDS = 5.0
@@ -55,7 +56,7 @@ _ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
 
 
 def user_agent() -> str:
-    """How the agent names itself to upstreams: `dragoman/0.1.0 (linux; x64)`."""
+    """The agent's name in requests to upstreams: `dragoman/0.1.0 (linux; x64)`."""
     machine = platform.machine().lower()
     return f"dragoman/{__version__} ({sys.platform}; {_ARCHITECTURES.get(machine, machine)})"
 
@@ -81,7 +82,7 @@ class Net:
         )
 
     async def fitted(self, upstream: Upstream, body: bytes) -> bytes:
-        """The request with fields that only the upstream can give: the project, for Code Assist."""
+        """The request with fields whose values come from the upstream: the project, for Code Assist."""
         finds = endpoints(upstream.dialect).upstream.finds_project
         if not finds or upstream.project or upstream_url_and_headers.auth(upstream) != "google":
             return upstream_url_and_headers.fitted(upstream, body)
@@ -119,8 +120,8 @@ class UpstreamModel:
         self._window = self._dialect.endpoints().agent.window
 
     async def known(self) -> WindowAndPrices:
-        """The model's window and prices. The upstream is asked for the window where only it knows."""
-        # The upstream is asked once, even if no answer comes.
+        """The model's window and prices. A window that is unknown here is requested from the upstream."""
+        # Only one request is sent, even if no answer comes.
         form, self._window = self._window, None
         if form is not None and self._known.context is None:
             payload = json_text.encode(form.asked(self._model))
@@ -146,7 +147,7 @@ class UpstreamModel:
                     body = await answer.read(LARGEST)
                     return body if answer.status == 200 else b""
         except (TimeoutError, TransportError, ConfigError):
-            return b""  # what is wrong shows when the model is asked
+            return b""  # the next request to the model will show the fault
 
     async def _with_window(self, request: Request) -> Request:
         """The request with the model's window, for an upstream that would use a smaller one."""
@@ -187,7 +188,7 @@ class UpstreamModel:
             lost(back.losses.all())
 
     async def check(self) -> None:
-        """Ask the upstream for its list of models. ConfigError where the key is missing or refused."""
+        """Request the upstream's list of models. ConfigError where the key is missing or refused."""
         upstream, net = self._upstream, self._net
         own = await net.headers(upstream, {})
         lists = endpoints(upstream.dialect).models
@@ -202,7 +203,7 @@ class UpstreamModel:
                 ) as answer:
                     body = await answer.read(LARGEST)
         except (TimeoutError, TransportError):
-            return  # whether the upstream is there shows when it is asked
+            return  # the next request to the model will show whether the upstream can be reached
         # Any other status shows nothing about the key: a host may have no list of models.
         if answer.status in (401, 403):
             where = f"the key in {upstream.key_env}" if upstream.key_env else "the key"
@@ -274,7 +275,7 @@ def _is_json(answer: Answer) -> bool:
 
 
 class _Home:
-    """Makes the events of an answer ours: our tool names, unique call ids, seals with their origin."""
+    """Converts the events of an answer for the session: our tool names, unique call ids, seals with their origin."""
 
     def __init__(self, dialect: Dialect, origin: Origin, context: Context) -> None:
         self._origin, self._borrowed = origin, dialect.call_slots
@@ -310,7 +311,7 @@ class _Home:
         if seal.dialect in self._borrowed:
             kind = seal.dialect
         elif seal.dialect != origin.dialect:
-            # The upstream is a gateway like ours: it wants the whole slot back, with its mark.
+            # The upstream is a dragoman gateway, which needs the whole slot back, with its mark.
             kind, data = "", pack(seal)
         return Seal(origin.dialect, data, kind, origin.model, origin.host)
 
@@ -324,7 +325,7 @@ class RehearsalModel:
         self.name = name
 
     async def known(self) -> WindowAndPrices:
-        """The rehearsal is free, and takes a request of any length."""
+        """The rehearsal has no cost, and takes a request of any length."""
         return FREE
 
     async def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:

@@ -6,7 +6,7 @@ from ..canon.response import Usage
 
 
 def added(one: Usage, other: Usage | None) -> Usage:
-    """The tokens of two answers."""
+    """The sum of the tokens of two answers."""
     if other is None:
         return one
     return Usage(
@@ -19,12 +19,12 @@ def added(one: Usage, other: Usage | None) -> Usage:
 
 
 def added_cost(one: float | None, other: float | None) -> float | None:
-    """The cost of two answers. None: one of the two is unknown."""
+    """The sum of the costs of two answers. None: one of the costs is unknown."""
     return None if one is None or other is None else one + other
 
 
 def token_count(usage: Usage) -> int:
-    """Input and output tokens together."""
+    """The sum of input and output tokens."""
     return (usage.input or 0) + (usage.output or 0)
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from .tool_interface import ToolError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK: the open of a pipe must not block
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK, because opening a pipe must not block
 _EFFECTIVE = os.access in os.supports_effective_ids
 
 _KINDS = {
@@ -153,7 +153,7 @@ def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
         raise ToolError("target_is_directory", f"{where.path} is a folder.")
     name = where.steps[-1]
     with folder(where, make=True, depth=-1) as above:
-        # A rename over a read-only file succeeds, so the permission of the old file is checked here.
+        # A rename over a read-only file would succeed, so the permission of the old file is checked here.
         if was is not None and not os.access(name, os.W_OK, dir_fd=above, effective_ids=_EFFECTIVE):
             raise ToolError("permission_denied", f"{where.path} may not be written to.")
         passing = f".dragoman-{os.urandom(8).hex()}.part"
@@ -168,7 +168,7 @@ def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
                             os.fchown(handle, was.st_uid, was.st_gid)
                     os.fchmod(handle, stat.S_IMODE(was.st_mode))  # mode last: a change of the owner clears mode bits
                 file.flush()
-                # The bytes must reach the disk before the rename: a crash would leave an empty file.
+                # The bytes must reach the disk before the rename. Otherwise a crash could leave an empty file.
                 os.fsync(handle)
             # The old file is compared last, so that little time is left for a change by others.
             if not _same(was, _look(name, above)):

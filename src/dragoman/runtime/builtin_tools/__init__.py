@@ -50,7 +50,7 @@ def builtin(*names: str) -> tuple[Tool, ...]:
 
 
 def works_in_folder(given: Iterable[Tool]) -> bool:
-    """Whether one of the tools is built in: then the model needs to know the folder."""
+    """Whether one of the tools is built in. Then the model gets a description of the folder."""
     return any(isinstance(tool, _BUILT_IN) for tool in given)
 
 

@@ -72,7 +72,7 @@ class Glob(Tool):
         if not matched:
             message = f"No files found matching pattern '{pattern}' within {within} {left_out}".rstrip()
             return Outcome(message, "No files found")
-        # The file that somebody has just changed is the likeliest one to be meant.
+        # Newest first, because the model most likely needs a recently changed file.
         paths = [str(entry.path) for entry in sorted(matched, key=lambda entry: (-entry.modified, entry.path))]
         text = "\n".join([f"Found {len(paths)} file(s) matching '{pattern}' within {within}: ", *paths])
         return Outcome(f"{text}\n{left_out}" if left_out else text, f"Found {len(paths)} matching file(s)")

@@ -30,7 +30,7 @@ class Endpoint(Struct, frozen=True):
 
 
 def endpoint_of(service: SearchService, environment: Mapping[str, str]) -> Endpoint:
-    """How a search service is asked. ConfigError: its address or its key is missing."""
+    """The request to a search service for a query. ConfigError: the address or the key of the service is missing."""
     url, variable = service.address, service.key_variable
     if not url or (service.kind == "json" and "{query}" not in url):
         wanted = "an address" if service.kind == "searxng" else "an address with {query}"

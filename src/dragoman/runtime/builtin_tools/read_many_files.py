@@ -1,4 +1,4 @@
-"""Owns the tool read_many_files: the contents of all files that patterns name, one after another."""
+"""Owns the tool read_many_files: the contents of all files that match the patterns, one after another."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _File(NamedTuple):
     where: Place
     shown: str
     named: bool
-    """True if a pattern names the file by its name or its ending, and not only by a wildcard."""
+    """True if a pattern contains the file's name or ending, and not only a wildcard."""
 
 
 class ReadManyFiles(Tool):
@@ -123,7 +123,7 @@ async def _files(arguments: Mapping[str, Any], around: ToolEnvironment) -> tuple
                 found.setdefault(file.where.path, file)
             if not below:
                 missed.append(f"{given} (no file matches)")
-        # A file that is named alone obeys the ignore files, too.
+        # Ignore files also apply to a file that the pattern names exactly.
         elif left_out := file_walk.reason(
             where, ignore_options.ignores(Place(where.root, ()), options).also(where.root, out)
         ):
@@ -160,7 +160,7 @@ async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], works
 
 
 def _names(pattern: str, path: Path) -> bool:
-    """Whether a pattern names a file by its ending or its name, not only by a wildcard."""
+    """Whether a pattern contains a file's ending or name, and not only a wildcard."""
     last = pattern.rpartition("/")[2].lower()
     ending = path.suffix.lower()
     return bool(ending and ending.lstrip(".") in last.replace("{", " ").replace(",", " ")) or path.stem.lower() in last

@@ -34,7 +34,7 @@ CAREFUL_GIT = {
 }
 """Git takes any folder with certain files as a bare repository, and starts programs from its `config`. A cloned folder
 can contain such a folder, so git must not discover bare repositories (git-config(1), safe.bareRepository). In every
-repository nearly every command of git starts the program that `core.fsmonitor` names, so that none is started."""
+repository, nearly every git command starts the program in `core.fsmonitor`, so that setting is switched off."""
 _NETWORK = {
     "type": "boolean",
     "description": "True if the command needs the network. The user may be asked.",
@@ -48,7 +48,7 @@ _REFUSED = re.compile(
     r"|read-only file system|permission denied|operation not permitted",
     re.IGNORECASE,
 )
-"""Messages of programs that were refused something, perhaps by the sandbox."""
+"""Error messages of programs without a permission. The cause may be the sandbox."""
 
 
 class RunShellCommand(Tool):
@@ -101,7 +101,7 @@ class RunShellCommand(Tool):
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         if not arguments["command"].strip():
             return "Command cannot be empty."
-        # The argument of a program ends at a zero byte.
+        # A zero byte would end the argument of the program.
         if "\0" in arguments["command"]:
             return "Command cannot hold a zero byte."
         where = workspace_file_access.place(arguments.get("directory") or ".", around.workspace)
@@ -182,7 +182,7 @@ class RunShellCommand(Tool):
             await asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True)
 
     def _hint(self, arguments: Mapping[str, Any], ended: Ended) -> str:
-        """A line for the model about the sandbox, where the sandbox may be the cause of a failure."""
+        """A line for the model about the sandbox, if the sandbox may be the cause of a failure."""
         if self.sandbox is None or not ended.code or not _REFUSED.search(ended.error + ended.output):
             return ""
         network = "" if self._wants_network(arguments) else " and has no network (set `network` if it is needed)"

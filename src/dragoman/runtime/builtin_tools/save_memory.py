@@ -50,7 +50,7 @@ class SaveMemory(Tool):
         try:
             edit.where.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             made = file_edit.made(edit, around, "")
-            if edit.creates:  # the reader refuses a file that other users can write
+            if edit.creates:  # `remembered` refuses a file that other users can write
                 edit.where.path.chmod(0o600)
         except (ToolError, OSError) as error:
             raise _failed(error) from error

@@ -54,7 +54,7 @@ class SearchFileContent(Tool):
 
     def __init__(self, ripgrep: str | None = None) -> None:
         self.ripgrep = ripgrep
-        """The path of ripgrep. "": search without ripgrep. None: with ripgrep if it is installed."""
+        """The path of ripgrep. "": search without ripgrep. None: search with ripgrep if it is installed."""
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         if not arguments["pattern"]:
@@ -74,7 +74,7 @@ class SearchFileContent(Tool):
         matches: list[Match] = []
         for folder in folders:
             where = workspace_file_access.place(folder, around.workspace)
-            # One match more than the limit proves that the list is not complete.
+            # One match more than the limit is searched, to find out whether the list is complete.
             matches += await self._searched(where, pattern, include, limit + 1 - len(matches), around)
         head = f"for pattern '{pattern}' in path \"{given or '.'}\"" + (f' (filter: "{include}")' if include else "")
         if not matches:
@@ -98,12 +98,12 @@ class SearchFileContent(Tool):
         file_filter = _FileFilter(where, around.workspace)
         ripgrep = program_outside("rg", around.workspace) if self.ripgrep is None else self.ripgrep
         if ripgrep:
-            # `--regexp`: a pattern that begins with "-" is no option.
+            # `--regexp`, so that a pattern that begins with "-" is not read as an option.
             command = [ripgrep, *_OPTIONS, *(("--glob", include) if include else ()), "--regexp", pattern, "."]
             return await _listen(command, where.path, b"", limit, file_filter, around)
         found = await _files(where, include, around.workspace)
         paths = b"".join([os.fsencode(path.relative_to(where.root)) + b"\0" for path in found])
-        # `-I`: a module of the workspace must not be imported in place of a standard module.
+        # `-I`, so that no module of the workspace is imported in place of a standard module.
         command = [sys.executable, "-I", str(Path(line_search.__file__)), pattern]
         return await _listen(command, where.root, paths, limit, file_filter, around)
 
@@ -129,7 +129,7 @@ async def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[
 
 
 class _FileFilter:
-    """Decides which files of ripgrep's matches count: only files that our own walk through the workspace would find."""
+    """Selects ripgrep's matches: only matches in files that our own walk through the workspace would find."""
 
     def __init__(self, where: Place, workspace: Sequence[Path]) -> None:
         self._where = where

@@ -31,10 +31,10 @@ from .server_requests import Sample, Sampling, ServerRequests, elicited
 T = TypeVar("T")
 
 CONNECT_SECONDS = 60.0
-"""Seconds until a server must be ready. Some servers are downloaded first."""
+"""Seconds until a server must be ready. Some servers are downloaded before they start."""
 _CLOSE_SECONDS = 10.0
 _PAGES = 100
-"""Most pages of a tool list. A broken server may always name a next page."""
+"""Most pages of a tool list. A broken server may return a next page without end."""
 _PAUSES = (1.0, 5.0, 30.0)
 """Pauses in seconds before the client listens for changes again."""
 
@@ -43,7 +43,7 @@ _FORGOTTEN = re.compile(r"(Not Found: )?Session (not found|terminated|has been t
 
 _UNAUTHORIZED = 401
 
-# From this revision on there is no session and no handshake (MCP 2026-07-28).
+# The first revision without session and handshake (MCP 2026-07-28).
 MODERN = "2026-07-28"
 
 
@@ -189,7 +189,7 @@ class Connection:
         """Send a request, and once more if the server has lost our session. `what` names the request in errors."""
         life = await self._reached()
         try:
-            # One limit for both attempts: the caller waits no longer because of our second try.
+            # One time limit for both attempts, so that the second attempt does not prolong the wait of the caller.
             async with asyncio.timeout(self.config.seconds):
                 assert life.client is not None
                 try:
@@ -304,7 +304,7 @@ class _Life:
                 if self.over:
                     raise MCPError(wire.CONNECTION_CLOSED, "Connection closed")
                 self.client = client
-                # Forget the notes so far: refusals are normal while the SDK finds the protocol version of a server.
+                # Clear the notes: refusals are normal while the SDK finds the protocol version of a server.
                 self.notes.status, self.notes.strange = 0, ""
                 self.ready.set_result(None)
                 listening = asyncio.create_task(self._listen(client))
@@ -362,7 +362,7 @@ class _Life:
             except MCPError:
                 return  # the server has no subscriptions
             except (SubscriptionLost, TimeoutError):
-                pass  # missed changes are found by the list below
+                pass  # the list below contains the missed changes
             await asyncio.sleep(pause)
             self._change()
 

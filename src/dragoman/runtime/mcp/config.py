@@ -54,7 +54,8 @@ class ServerConfig(Struct, frozen=True, rename="camel", kw_only=True):
     """stdio: the program to run."""
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
-    """Environment variables for the server, beside the harmless ones (PATH, HOME, ...). It gets no others."""
+    """Environment variables for the server, beside the harmless variables (PATH, HOME, ...). The server gets no other
+    variables."""
     cwd: str = ""
     url: str = ""
     """Streamable HTTP."""
@@ -63,7 +64,7 @@ class ServerConfig(Struct, frozen=True, rename="camel", kw_only=True):
     timeout: float = 600_000
     """Time limit of a call in milliseconds."""
     trust: bool = False
-    """True: its tools run without a question to the user."""
+    """True: the server's tools run without a question to the user."""
     sampling_tokens: int = 0
     """Tokens that the server may use by requests to the model in one session, after approval. 0: no such requests."""
     include_tools: tuple[str, ...] | None = None
@@ -113,7 +114,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
     if not isinstance(value, dict):
         raise BadConfig(where, "expected an object")
     for other, ours in _SAME.items():
-        if other in value and ours in value:  # a reader of the file could not know which key counts
+        if other in value and ours in value:  # with both keys it is unclear which of them applies
             raise BadConfig(where, f"{ours} and {other} are one setting; leave one of them out")
     given: dict[str, Any] = {_SAME.get(str(key), str(key)): each for key, each in value.items()}
     known = set(ServerConfig.__struct_encode_fields__) - {"unknown"}

@@ -25,7 +25,7 @@ _LINE = 100
 
 
 class Notes:
-    """Observations on the streams that explain a failure."""
+    """Notes on the streams, for the message about a failure."""
 
     def __init__(self) -> None:
         self.standard_error = b""
@@ -73,7 +73,8 @@ async def _http(config: ServerConfig, notes: Notes, login: httpx2.Auth | None) -
         if response.status_code >= 400:
             notes.status = response.status_code
 
-    limits = httpx2.Timeout(30, read=max(300.0, config.seconds))  # a listener for changes waits long
+    # A listener for changes waits a long time for each message.
+    limits = httpx2.Timeout(30, read=max(300.0, config.seconds))
     async with (
         httpx2.AsyncClient(
             headers=config.headers, auth=login, timeout=limits, event_hooks={"response": [note]}

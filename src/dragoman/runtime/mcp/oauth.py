@@ -47,7 +47,7 @@ class StoredLogin(Struct, frozen=True):
 
 
 class LoginStorage:
-    """The storage of tokens that the SDK asks for (`TokenStorage`), for one server."""
+    """The storage of tokens for one server, with the SDK's interface `TokenStorage`."""
 
     def __init__(self, logins: Logins, url: str, oauth: OAuthConfig) -> None:
         self._logins, self._key, self._oauth = logins, f"mcp {url}", oauth
@@ -60,7 +60,7 @@ class LoginStorage:
         return None if self.login.tokens is None else OAuthToken.model_validate(self.login.tokens)
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Store tokens, and what a refresh in another process needs."""
+        """Store tokens, and the metadata that a refresh in another process needs."""
         assert self.provider is not None
         context = self.provider.context
         self.login = msgspec.structs.replace(
@@ -73,14 +73,14 @@ class LoginStorage:
         self._logins.put(self._key, msgspec.json.encode(self.login))
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """The client: as configured, else as it was registered."""
+        """The client from the configuration, else the registered client."""
         if self._oauth.client_id:
             return self.configured_client((self.login.server or {}).get("token_endpoint_auth_methods_supported"))
         return None if self.login.client is None else OAuthClientInformationFull.model_validate(self.login.client)
 
     def configured_client(self, methods: list[str] | None) -> OAuthClientInformationFull | None:
-        """The client of the configuration, with a way to send its secret that the server takes (RFC 8414: a server that
-        names none takes the header `Authorization`). None: the server registers clients itself."""
+        """The client of the configuration, with a method that the server accepts for sending the secret (RFC 8414: a
+        server that names no method takes the header `Authorization`). None: the server registers clients itself."""
         if not self._oauth.client_id:
             return None
         secret = self._oauth.client_secret or None
@@ -121,7 +121,7 @@ def new_login(
 ) -> OAuthClientProvider:
     """The authentication by a new login. `show` shows the address of the login to the person."""
     storage = LoginStorage(logins, config.url, config.oauth)
-    storage.login = StoredLogin()  # the client is registered again, with the present redirect address
+    storage.login = StoredLogin()  # the client is registered again, with the current redirect address
     state = ""
 
     async def shown(url: str) -> None:
@@ -132,7 +132,7 @@ def new_login(
         state = parse_qs(urlsplit(url).query)["state"][0]
         assert storage.provider is not None
         context = storage.provider.context
-        server = context.oauth_metadata  # the SDK read the client before it knew the server
+        server = context.oauth_metadata  # the SDK read the client before it fetched the server's metadata
         known = storage.configured_client(server.token_endpoint_auth_methods_supported if server is not None else None)
         context.client_info = known or context.client_info
         await show(url)
@@ -145,7 +145,7 @@ def new_login(
 
 
 def forget_login(config: ServerConfig, logins: Logins) -> bool:
-    """Forget the login at a server; False where there is none."""
+    """Delete the stored login at a server; False where there is none."""
     return logins.drop(f"mcp {config.url}")
 
 
@@ -167,8 +167,8 @@ def _provider(
     )
     provider = OAuthClientProvider(config.url, metadata, storage, show, answered)
     storage.provider = provider
-    # The SDK (2.3.0) reads tokens from the storage without these three. Then it takes every stored token as valid, and
-    # sends a refresh to the MCP server itself.
+    # The SDK (2.3.0) does not read these three values from the storage. Without them the SDK treats every stored token
+    # as valid, and sends a refresh to the MCP server instead of the login server.
     context, login = provider.context, storage.login
     context.token_expiry_time = login.expires
     if login.server is not None:

@@ -54,7 +54,7 @@ class ToolServer:
     ) -> None:
         self.toolbox = Toolbox([tool for tool in tools if tool.kind in kinds])
         self._around = around
-        # Nobody can be asked here. The choice of kinds was the permission.
+        # No person can be asked here. The choice of kinds was the permission.
         self._policy = Policy(mode="all")
         self._running: set[asyncio.Task[wire.CallToolResult]] = set()
         folders = ", ".join(map(str, around.workspace))
@@ -148,7 +148,7 @@ class _Listener(uvicorn.Server):
 def _on_stop_signals(stop: Callable[[], object]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     signals = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup: the signal is ignored on purpose
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup has set the signal to be ignored
         signals.append(signal.SIGHUP)
     for each in signals:
         loop.add_signal_handler(each, stop)

@@ -31,7 +31,8 @@ def untyped(schema: Any) -> str | None:
             inner = [((*at, "properties", name), each) for name, each in one["properties"].items()]
         elif kind == "array":
             inner = [((*at, "items"), one.get("items"))]
-        # The last entry of the stack is read next, and the message should name the first fault of the schema.
+        # Reversed, because the last entry of the stack is read next, and the message should name the first fault of the
+        # schema.
         todo += reversed(inner)
     return None
 

@@ -1,6 +1,6 @@
 """Owns the answers to requests of an MCP server: questions to the user (elicitation), and to the model (sampling).
 
-A question to the user is declined where nobody can be asked. A request to the model is answered only if the
+A question to the user is declined where no person can be asked. A request to the model is answered only if the
 configuration gives the server tokens for it, after approval, and within these tokens.
 """
 
@@ -81,7 +81,7 @@ Permit = Callable[[str, Confirmation], Awaitable[bool]]
 
 
 class ServerRequests(Struct, frozen=True):
-    """The means to answer servers. Without them the answer is no."""
+    """The functions that answer requests of servers. A request without its function is refused."""
 
     elicit: Elicit | None = None
     permit: Permit | None = None
@@ -136,7 +136,7 @@ class Sampling:
         turns = _turns(params)
         if turns is None:
             return _refused("only texts, images and sounds can be sent to the model")
-        # The server's wish never exceeds what the configuration gave it.
+        # A server never gets more tokens than in the configuration.
         limit = min(params.max_tokens, self._left)
         if limit <= 0:
             return _refused("the tokens for requests of this server are used up (samplingTokens)")
@@ -150,7 +150,7 @@ class Sampling:
             response = await sample(Request(turns, settings=settings, stream=True))
         except DragomanError as error:
             return wire.ErrorData(code=wire.INTERNAL_ERROR, message=f"the model gave no answer: {error}")
-        # The tokens count even if the answer is of no use to the server.
+        # The tokens are counted even if the server cannot use the answer.
         self._count(response.usage, limit)
         text = "".join([part.text for part in response.parts if isinstance(part, Text)])
         return wire.CreateMessageResult(
@@ -169,7 +169,7 @@ class Sampling:
 
 
 def _turns(params: wire.CreateMessageRequestParams) -> tuple[Turn, ...] | None:
-    """The turns of a request; None where a part has no place in them."""
+    """The turns of a request; None where the turns cannot hold a part."""
     turns = [Turn("system", (Text(params.system_prompt),))] if params.system_prompt else []
     for message in params.messages:
         parts: list[Part] = []
@@ -185,7 +185,7 @@ def _turns(params: wire.CreateMessageRequestParams) -> tuple[Turn, ...] | None:
 
 
 def _shown(turns: tuple[Turn, ...]) -> str:
-    """All that will be sent, because the person approves exactly this."""
+    """The whole request, because the person approves exactly the sent text."""
     lines: list[str] = []
     for turn in turns:
         for part in turn.parts:
@@ -198,7 +198,7 @@ def _refused(why: str) -> wire.ErrorData:
 
 
 def _fields(schema: Mapping[str, Any]) -> tuple[Field, ...] | None:
-    """The fields of a form (MCP 2025-11-25, Elicitation: one level of simple properties). None: the schema is none of a
+    """The fields of a form (MCP 2025-11-25, Elicitation: one level of simple properties). None: the schema describes no
     form."""
     properties = schema.get("properties", {})
     if not isinstance(properties, dict) or len(properties) > _MOST_FIELDS:

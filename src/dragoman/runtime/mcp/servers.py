@@ -44,7 +44,7 @@ class RemoteTool:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The names of server and tool, as the server has them."""
+        """The names of server and tool, before any change."""
         return self.server, self.offered.name
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
@@ -114,7 +114,8 @@ class Servers:
         await self.close()
 
     async def connect(self) -> None:
-        """Connect to all servers without a connection, in parallel. A later call may reach a server that was down."""
+        """Connect to all servers without a connection, in parallel. A later call of this function may reach a server
+        that was down."""
         await asyncio.gather(*[_reach(connection) for connection in self._connections.values()])
         self._sync()
 
@@ -201,7 +202,7 @@ def _barred(config: ServerConfig, offered: Offered, seen: set[str]) -> Skipped |
     name = offered.name
     if not name:
         return Skipped(name, "it has no name")
-    # Names are unique in a server (MCP 2025-11-25); of two, the first counts.
+    # Names are unique in a server (MCP 2025-11-25). Of two equal names, the first counts.
     if name in seen:
         return Skipped(name, "another tool of the server has the same name")
     if name in config.exclude_tools:

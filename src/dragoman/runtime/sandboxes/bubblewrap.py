@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from ..sandbox_interface import ProcessStart, Sandbox, writable_folders
 
 _PLACES = "/usr/bin:/bin:/usr/local/bin:/run/wrappers/bin:/run/current-system/sw/bin"
-"""Where `bwrap` is looked for. PATH may name a folder of the workspace, such as the one of a virtual environment: there
-a command could put a program of the same name, which would then run without a sandbox."""
+"""The folders in which `bwrap` is searched. PATH may name a folder of the workspace, such as that of a virtual
+environment. A command could put a program of the same name there, which would then run without a sandbox."""
 
 _KEPT = ("/run/current-system", "/run/opengl-driver", "/run/systemd/resolve")
 """Folders in /run that hold programs (NixOS) or the addresses of name servers. /run also holds the sockets of services

@@ -1,7 +1,7 @@
 """Owns the probe of a sandbox: a process that tries to write outside and to use the network, inside the sandbox.
 
-The verdict depends on what arrived, not on what the process reports: a file outside, a connection, or a datagram shows
-that the sandbox does not hold. A file in the workspace shows that commands can work.
+The verdict depends on visible effects, not on the report of the process: a file outside, a connection, or a datagram
+shows that the sandbox does not hold. A file in the workspace shows that commands can work.
 """
 
 from __future__ import annotations

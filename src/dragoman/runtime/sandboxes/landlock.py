@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from ..sandbox_interface import ProcessStart, Sandbox, writable_folders
 
 _PROGRAM = Path(__file__).with_name("landlock_start.py").read_text()
-"""The program that sets the rules, read once. The package and its virtual environment may lie in the workspace, where a
-command could change them; so neither the file nor the interpreter of the environment is used for the next command."""
+"""The program that sets the rules, read once. The package and its virtual environment may be in the workspace, where a
+command could change them. So later commands use neither the file nor the interpreter of the environment."""
 
 
 class Landlock(Sandbox):

@@ -6,8 +6,8 @@ It restricts its own process, and then becomes the command. Two rules of the ker
 - seccomp (https://docs.kernel.org/userspace-api/seccomp_filter.html): without --network only sockets between processes
   of the command work. Landlock alone would refuse TCP only, and UDP would stay open.
 
-The program imports the standard library only, and knows nothing about dragoman. It never starts the command without
-both rules: any problem ends it with code 126 and one line on standard error.
+The program imports the standard library only, and is independent of dragoman. It never starts the command without both
+rules: any problem ends it with code 126 and one line on standard error.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _restrict_files(libc: ctypes.CDLL, folders: list[str], *, network: bool) -> 
     version = _done(libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION_FLAG))
     if version < _OLDEST:
         raise OSError(errno.ENOSYS, f"Landlock has version {version} here, and version {_OLDEST} is needed")
-    # Devices are not made anywhere: root could write to a disk by a new device in the workspace.
+    # No folder allows the creation of devices: root could write to a disk by a new device in the workspace.
     inside = _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SOCK | _MAKE_FIFO | _MAKE_SYM
     inside |= _REFER | _TRUNCATE
     handled = inside | _MAKE_CHAR | _MAKE_BLOCK
@@ -123,8 +123,8 @@ def _refuse_network(libc: ctypes.CDLL) -> None:
 
 
 def network_filter(machine: str) -> bytes:
-    """The seccomp program: sockets of any family but AF_UNIX, all connections, and messages to an address are
-    refused. The rings of io_uring are refused too, because seccomp does not see what they do."""
+    """The seccomp program: sockets of any family but AF_UNIX, all connections, and messages to an address are refused.
+    The rings of io_uring are refused too, because seccomp does not see their operations."""
     number, socket, connect, send = _MACHINES[machine]
     steps: list[tuple[int, int, str, str]] = [  # operation, value, where to go if true, and if false ("": next)
         # The numbers of the calls depend on the machine: a 32-bit call must not pass as another call.
