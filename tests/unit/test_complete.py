@@ -14,13 +14,13 @@ from dragoman.dialects import endpoints, names
 from dragoman.errors import ConfigError, FaultError, LossError, TransportError
 from tests.unit.cli.fake_upstream import FakeUpstream, fake_upstream
 
-ASKED = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]}
+REQUEST = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]}
 
 
 @pytest.mark.parametrize("dialect", names())
 def test_the_answer_has_the_dialect_of_the_request(dialect: str) -> None:
     model = endpoints(dialect).example_model
-    request = dragoman.translate_request(ASKED, source="anthropic", target=dialect, model=model).json()
+    request = dragoman.translate_request(REQUEST, source="anthropic", target=dialect, model=model).json()
     if dialect == "ollama":
         request["stream"] = False  # Ollama streams by default
     with fake_upstream("Hello from afar.") as upstream:
@@ -54,18 +54,18 @@ def test_the_key_of_the_environment_or_of_the_caller_is_sent() -> None:
             else FakeUpstream.answer(upstream, path)
         )
         given = {"OPENAI_API_KEY": "k1", "OPENAI_BASE_URL": upstream.address}
-        dragoman.complete(ASKED, dialect="anthropic", upstream="openai/one", environment=given)
-        dragoman.complete(ASKED, dialect="anthropic", upstream="openai/one", environment=given, key="k2")
+        dragoman.complete(REQUEST, dialect="anthropic", upstream="openai/one", environment=given)
+        dragoman.complete(REQUEST, dialect="anthropic", upstream="openai/one", environment=given, key="k2")
         asyncio.run(
             dragoman.acomplete(
-                ASKED, dialect="anthropic", upstream="openai-chat/one", base_url=upstream.address, key="k3"
+                REQUEST, dialect="anthropic", upstream="openai-chat/one", base_url=upstream.address, key="k3"
             )
         )
     assert upstream.keys == ["Bearer k1", "Bearer k2", "Bearer k3"]
 
 
 def test_losses_are_reported_and_a_tolerance_prevents_the_request() -> None:
-    body = {**ASKED, "unheard_of": 5}
+    body = {**REQUEST, "unheard_of": 5}
     with fake_upstream() as upstream:
         options = {"dialect": "anthropic", "upstream": "openai-chat/one", "base_url": upstream.address}
         done = dragoman.complete(body, **options)
@@ -82,7 +82,11 @@ def test_a_fault_is_an_error_with_its_body_in_the_clients_dialect() -> None:
         upstream.answer = lambda path: {"error": {"message": "bad key sk-very-secret", "code": "invalid_api_key"}}  # type: ignore[method-assign]
         with pytest.raises(FaultError) as raised:
             dragoman.complete(
-                ASKED, dialect="anthropic", upstream="openai-chat/one", base_url=upstream.address, key="sk-very-secret"
+                REQUEST,
+                dialect="anthropic",
+                upstream="openai-chat/one",
+                base_url=upstream.address,
+                key="sk-very-secret",
             )
     assert raised.value.fault.status == 401
     assert json.loads(raised.value.body)["type"] == "error"
@@ -101,15 +105,15 @@ def test_a_fault_is_an_error_with_its_body_in_the_clients_dialect() -> None:
 )
 def test_mistakes_are_named(upstream: str, more: dict[str, str], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        dragoman.complete(ASKED, dialect="anthropic", upstream=upstream, environment={}, **more)
+        dragoman.complete(REQUEST, dialect="anthropic", upstream=upstream, environment={}, **more)
 
 
 def test_a_stream_request_and_an_unreachable_upstream_are_errors() -> None:
     options = {"dialect": "anthropic", "upstream": "openai-chat/one", "base_url": "http://127.0.0.1:9"}
     with pytest.raises(ConfigError, match="whole answers"):
-        dragoman.complete({**ASKED, "stream": True}, **options)
+        dragoman.complete({**REQUEST, "stream": True}, **options)
     with pytest.raises(TransportError):
-        dragoman.complete(ASKED, **options)
+        dragoman.complete(REQUEST, **options)
 
 
 def test_network_modules_are_imported_by_the_first_call() -> None:

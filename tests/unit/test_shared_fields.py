@@ -16,7 +16,7 @@ BASE: dict[str, dict[str, Any]] = {
 CACHE = {"mode": "explicit", "ttl": "30m"}
 
 
-def crossed(source: str, target: str, fields: dict[str, Any], model: str = "gpt-5.6") -> dragoman.Translation:
+def translate(source: str, target: str, fields: dict[str, Any], model: str = "gpt-5.6") -> dragoman.Translation:
     return dragoman.translate_request({**BASE[source], **fields}, source=source, target=target, model=model)
 
 
@@ -37,7 +37,7 @@ def severities_of(translation: dragoman.Translation, name: str) -> list[str]:
     ],
 )
 def test_chat_and_responses_share_fields(source: str, target: str, fields: dict[str, Any]) -> None:
-    translation = crossed(source, target, fields)
+    translation = translate(source, target, fields)
     sent = translation.json()
     assert {name: sent.get(name) for name in fields} == fields
     assert [severities_of(translation, name) for name in fields] == [[] for _ in fields]
@@ -46,14 +46,14 @@ def test_chat_and_responses_share_fields(source: str, target: str, fields: dict[
 @pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
 def test_the_comparison_response_of_the_cache_exists_only_in_responses(target: str) -> None:
     options = {**CACHE, "comparison_response_id": "resp_1"}
-    translation = crossed("openai-responses", target, {"prompt_cache_options": options})
+    translation = translate("openai-responses", target, {"prompt_cache_options": options})
     assert translation.json()["prompt_cache_options"] == CACHE
     assert severities_of(translation, "prompt_cache_options/comparison_response_id") == ["info"]
 
 
 @pytest.mark.parametrize("wish", [True, False])
 def test_the_store_setting_of_a_chat_client_is_sent_to_responses(wish: bool) -> None:
-    translation = crossed("openai-chat", "openai-responses", {"store": wish})
+    translation = translate("openai-chat", "openai-responses", {"store": wish})
     assert translation.json()["store"] is wish
     assert severities_of(translation, "store") == []
 
@@ -63,7 +63,7 @@ def test_the_store_setting_of_a_chat_client_is_sent_to_responses(wish: bool) -> 
     [("openai-chat", "openai-responses"), ("openai-responses", "openai-chat"), ("openrouter", "openai-chat")],
 )
 def test_cache_options_are_sent_only_to_models_that_accept_them(source: str, target: str) -> None:
-    translation = crossed(source, target, {"prompt_cache_options": CACHE}, model="gpt-4o")
+    translation = translate(source, target, {"prompt_cache_options": CACHE}, model="gpt-4o")
     assert "prompt_cache_options" not in translation.json()
     assert severities_of(translation, "prompt_cache_options") == ["info"]
 
@@ -71,8 +71,8 @@ def test_cache_options_are_sent_only_to_models_that_accept_them(source: str, tar
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses"])
 def test_openrouter_accepts_cache_options_only_with_the_mode_explicit(source: str) -> None:
     model = "openai/gpt-5.6"
-    whole = crossed(source, "openrouter", {"prompt_cache_options": CACHE}, model)
-    other = crossed(source, "openrouter", {"prompt_cache_options": {"mode": "implicit"}}, model)
+    whole = translate(source, "openrouter", {"prompt_cache_options": CACHE}, model)
+    other = translate(source, "openrouter", {"prompt_cache_options": {"mode": "implicit"}}, model)
     assert whole.json()["prompt_cache_options"] == CACHE
     assert severities_of(whole, "prompt_cache_options") == []
     assert "prompt_cache_options" not in other.json()

@@ -15,7 +15,7 @@ def losses(body: dict[str, Any], source: str, target: str) -> dict[str, Loss]:
     return {loss.path: loss for loss in dragoman.translate_request(body, source=source, target=target).losses}
 
 
-def answered(more: dict[str, Any], usage: dict[str, Any], target: str = "anthropic") -> dict[str, Loss]:
+def losses_of_answer(more: dict[str, Any], usage: dict[str, Any], target: str = "anthropic") -> dict[str, Loss]:
     """The losses of a Chat answer with more fields, by their path."""
     body = {
         "id": "chatcmpl-1",
@@ -29,7 +29,7 @@ def answered(more: dict[str, Any], usage: dict[str, Any], target: str = "anthrop
     return {loss.path: loss for loss in dragoman.translate_response(body, source="openai-chat", target=target).losses}
 
 
-def streamed(more: dict[str, Any], target: str) -> dict[str, Loss]:
+def losses_of_stream(more: dict[str, Any], target: str) -> dict[str, Loss]:
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", **more}
     choice = {"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}
     stream = dragoman.StreamTranslator(source="openai-chat", target=target)
@@ -44,16 +44,16 @@ TIMES = {"queue_time": 0.1, "tokens_per_second": 5.5, "time_to_first_token_ms": 
 
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-responses", "ollama"])
 def test_padding_and_times_of_an_answer_are_no_loss(target: str) -> None:
-    found = answered(
+    found = losses_of_answer(
         {"p": "abcdef", "padding": "x", "time_info": {"queue_time": 1}, "timings": {"a": 1}}, TIMES, target
     )
     assert [path for path in found if "id" not in found[path].code] == []
-    found = streamed({"p": "abcdef", "obfuscation": "xyz", "time_info": {"queue_time": 1}}, target)
+    found = losses_of_stream({"p": "abcdef", "obfuscation": "xyz", "time_info": {"queue_time": 1}}, target)
     assert [loss for loss in found.values() if loss.code == "field.dropped"] == []
 
 
 def test_figures_and_costs_of_an_answer_are_info() -> None:
-    found = answered({"cost": {"usd": 1}, "x_new": "?"}, {"num_sources_used": 3, "market_cost": 0.1})
+    found = losses_of_answer({"cost": {"usd": 1}, "x_new": "?"}, {"num_sources_used": 3, "market_cost": 0.1})
     severities = {path: loss.severity for path, loss in found.items()}
     assert severities["/cost"] == severities["/usage/num_sources_used"] == severities["/usage/market_cost"] == "info"
     assert severities["/x_new"] == "warning"  # the meaning of the field is unknown

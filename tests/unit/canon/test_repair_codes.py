@@ -23,7 +23,7 @@ def _noted() -> set[str]:
     }
 
 
-def test_every_repair_is_registered_and_every_registered_one_is_made() -> None:
+def test_the_registered_repairs_are_exactly_the_used_repairs() -> None:
     assert _noted() == set(REPAIRS)
 
 

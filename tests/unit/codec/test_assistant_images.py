@@ -11,8 +11,8 @@ from tests.oracles import body_verdict
 
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
 IMAGE = {"inlineData": {"mimeType": "image/png", "data": PNG}}
-ASKED = {"role": "user", "parts": [{"text": "Draw a cat"}]}
-DRAWN = {"role": "model", "parts": [{"text": "Here:"}, IMAGE]}
+DRAW_REQUEST = {"role": "user", "parts": [{"text": "Draw a cat"}]}
+DRAWN_ANSWER = {"role": "model", "parts": [{"text": "Here:"}, IMAGE]}
 CHANGE = {"role": "user", "parts": [{"text": "Make it black"}]}
 HERE = "[image/png, attached to the next message]"
 WHOSE = "[image/png of the assistant's last message]"
@@ -24,7 +24,7 @@ def _sent(target: str, *contents: Any, model: str = "m") -> tuple[Any, list[tupl
 
 
 def test_chat_has_the_image_in_the_next_user_message() -> None:
-    body, lost = _sent("openai-chat", ASKED, DRAWN, CHANGE)
+    body, lost = _sent("openai-chat", DRAW_REQUEST, DRAWN_ANSWER, CHANGE)
     image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
     assert body["messages"][1:] == [
         {"role": "assistant", "content": [{"type": "text", "text": "Here:"}, {"type": "text", "text": HERE}]},
@@ -37,7 +37,7 @@ def test_chat_has_the_image_in_the_next_user_message() -> None:
 
 
 def test_anthropic_has_the_image_in_the_next_user_message() -> None:
-    body, lost = _sent("anthropic", ASKED, DRAWN, CHANGE)
+    body, lost = _sent("anthropic", DRAW_REQUEST, DRAWN_ANSWER, CHANGE)
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
     texts = [{"type": "text", "text": text} for text in ("Here:", HERE, WHOSE, "Make it black")]
     assert body["messages"][1:] == [
@@ -48,7 +48,7 @@ def test_anthropic_has_the_image_in_the_next_user_message() -> None:
 
 
 def test_responses_has_the_image_as_an_item_of_the_assistant() -> None:
-    body, lost = _sent("openai-responses", ASKED, DRAWN, CHANGE)
+    body, lost = _sent("openai-responses", DRAW_REQUEST, DRAWN_ANSWER, CHANGE)
     item = body["input"][2]
     assert item.pop("id").startswith("ig_")
     assert item == {"type": "image_generation_call", "status": "completed", "result": PNG}
@@ -61,13 +61,15 @@ def test_responses_has_the_image_as_an_item_of_the_assistant() -> None:
 
 
 def test_the_item_has_the_same_id_in_every_later_request() -> None:
-    first, _ = _sent("openai-responses", ASKED, DRAWN, CHANGE)
-    later, _ = _sent("openai-responses", ASKED, DRAWN, CHANGE, {"role": "model", "parts": [{"text": "ok"}]}, CHANGE)
+    first, _ = _sent("openai-responses", DRAW_REQUEST, DRAWN_ANSWER, CHANGE)
+    later, _ = _sent(
+        "openai-responses", DRAW_REQUEST, DRAWN_ANSWER, CHANGE, {"role": "model", "parts": [{"text": "ok"}]}, CHANGE
+    )
     assert first["input"][2] == later["input"][2]
 
 
 def test_openrouter_has_a_field_for_the_image() -> None:
-    body, lost = _sent("openrouter", ASKED, DRAWN, CHANGE)
+    body, lost = _sent("openrouter", DRAW_REQUEST, DRAWN_ANSWER, CHANGE)
     assert body["messages"][1]["images"] == [
         {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
     ]
@@ -104,13 +106,17 @@ RESULT = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "
 @pytest.mark.parametrize(
     "contents",
     [
-        pytest.param([ASKED, DRAWN], id="nothing follows"),
+        pytest.param([DRAW_REQUEST, DRAWN_ANSWER], id="nothing follows"),
         pytest.param(
-            [ASKED, {"role": "model", "parts": [IMAGE, CALL]}, {"role": "user", "parts": [RESULT]}],
+            [DRAW_REQUEST, {"role": "model", "parts": [IMAGE, CALL]}, {"role": "user", "parts": [RESULT]}],
             id="a result follows",
         ),
         pytest.param(
-            [ASKED, {"role": "model", "parts": [{"inlineData": {"mimeType": "image/bmp", "data": "Qk0="}}]}, CHANGE],
+            [
+                DRAW_REQUEST,
+                {"role": "model", "parts": [{"inlineData": {"mimeType": "image/bmp", "data": "Qk0="}}]},
+                CHANGE,
+            ],
             id="a type that upstreams refuse",
         ),
     ],
@@ -122,21 +128,21 @@ def test_other_images_are_dropped(target: str, contents: list[Any]) -> None:
 
 
 def test_a_model_that_takes_no_images_gets_none() -> None:
-    _, lost = _sent("openai-chat", ASKED, DRAWN, CHANGE, model="deepseek-chat")
+    _, lost = _sent("openai-chat", DRAW_REQUEST, DRAWN_ANSWER, CHANGE, model="deepseek-chat")
     assert [code for code, _ in lost] == ["media.dropped"]
 
 
 def test_a_later_request_keeps_the_place_of_the_image() -> None:
     """The second request begins with the turns of the first request, which are in the cache."""
-    first, _ = _sent("anthropic", ASKED, DRAWN, CHANGE)
+    first, _ = _sent("anthropic", DRAW_REQUEST, DRAWN_ANSWER, CHANGE)
     more = [{"role": "model", "parts": [{"text": "Done"}]}, {"role": "user", "parts": [{"text": "Thanks"}]}]
-    second, lost = _sent("anthropic", ASKED, DRAWN, CHANGE, *more)
+    second, lost = _sent("anthropic", DRAW_REQUEST, DRAWN_ANSWER, CHANGE, *more)
     assert second["messages"][:3] == first["messages"]
     assert [code for code, _ in lost] == ["media.moved"]
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic", "openrouter"])
 def test_the_written_request_is_legal(target: str) -> None:
-    request = {"contents": [ASKED, DRAWN, CHANGE]}
+    request = {"contents": [DRAW_REQUEST, DRAWN_ANSWER, CHANGE]}
     done = dragoman.translate_request(request, source="gemini", target=target, model="m")
     assert not body_verdict.check_request(target, done.body)

@@ -143,8 +143,8 @@ def test_a_result_of_no_call_keeps_its_id() -> None:
 @pytest.mark.parametrize("earlier_id", ["call_0", call_ids.hashed("call:0")])
 def test_a_call_of_an_answer_has_another_id_than_earlier_calls(earlier_id: str) -> None:
     """Hosts number the calls of each answer from 0. An id that is illegal in the client's dialect is hashed."""
-    asked = Request((Turn("assistant", (ToolCall(earlier_id, "f"),)),))
-    context = Context("a", "b", answers=asked)
+    request = Request((Turn("assistant", (ToolCall(earlier_id, "f"),)),))
+    context = Context("a", "b", answers=request)
     own = "call_0" if earlier_id == "call_0" else "call:0"
     (found,) = call_ids.with_distinct_ids((ToolCall(own, "f"),), context)
     assert isinstance(found, ToolCall)
@@ -195,8 +195,8 @@ def test_an_id_that_is_too_long_for_the_prefix_is_hashed(call_id: str) -> None:
     assert shown == call_ids.hashed(call_id) == call_ids.from_chat_client(shown)
     assert [loss.code for loss in context.losses.all()] == ["call.id.rewritten"]
     # The original id and its hash count as the same id.
-    asked = Request((Turn("assistant", (ToolCall(shown, "f"),)),))
-    (found,) = call_ids.with_distinct_ids((ToolCall(call_id, "f"),), Context("a", "b", answers=asked))
+    request = Request((Turn("assistant", (ToolCall(shown, "f"),)),))
+    (found,) = call_ids.with_distinct_ids((ToolCall(call_id, "f"),), Context("a", "b", answers=request))
     assert isinstance(found, ToolCall)
     assert found.id not in (call_id, shown)
 

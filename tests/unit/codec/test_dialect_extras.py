@@ -87,7 +87,7 @@ def test_keys_with_slashes_keep_their_place() -> None:
         ({"f": "text"}, "f/g/x", {"f": "text"}),
     ],
 )
-def test_a_field_is_put_back_where_its_object_is(out: dict[str, Any], name: str, restored: dict[str, Any]) -> None:
+def test_a_field_is_put_back_into_its_object(out: dict[str, Any], name: str, restored: dict[str, Any]) -> None:
     assert restore(out, {"openai-chat": {name: ONE}}, "openai-chat") == restored
 
 

@@ -16,7 +16,7 @@ from dragoman.codec.failed_answer_endings import failure, with_failure
 from dragoman.context import Context
 from dragoman.dialects import get
 
-SAID = "Malformed function call: look("
+GEMINI_MESSAGE = "Malformed function call: look("
 PLAIN = {
     "MALFORMED_FUNCTION_CALL": "The model ended its answer with a tool call that cannot be used.",
     "UNEXPECTED_TOOL_CALL": "The model ended its answer with a tool call that cannot be used: UNEXPECTED_TOOL_CALL.",
@@ -40,7 +40,7 @@ def text_of(response: Response) -> str:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("word", list(PLAIN))
-@pytest.mark.parametrize("message", [SAID, ""])
+@pytest.mark.parametrize("message", [GEMINI_MESSAGE, ""])
 @pytest.mark.parametrize("text", ["", "I look."])
 def test_the_client_gets_the_reason_of_the_failure(target: str, word: str, message: str, text: str) -> None:
     body = answer(word, message, text)
@@ -66,15 +66,15 @@ def test_the_client_gets_the_reason_of_the_failure(target: str, word: str, messa
 def test_a_finish_reason_of_calls_without_a_call_is_reported(target: str, called: bool) -> None:
     """The client cannot detect this: in some dialects the word is the same with and without a call."""
     call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-    said = {"role": "assistant", "content": "I look.", **({"tool_calls": [call]} if called else {})}
+    assistant = {"role": "assistant", "content": "I look.", **({"tool_calls": [call]} if called else {})}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     body = {"id": "c", "created": 1, "model": "m", "usage": usage}
     choice = {"index": 0, "finish_reason": "tool_calls"}
     whole = dragoman.translate_response(
-        {**body, "choices": [{**choice, "message": said}]}, source="openai-chat", target=target
+        {**body, "choices": [{**choice, "message": assistant}]}, source="openai-chat", target=target
     )
     stream = StreamTranslator(source="openai-chat", target=target)
-    chunk = json.dumps({**body, "choices": [{**choice, "delta": said}]}).encode()
+    chunk = json.dumps({**body, "choices": [{**choice, "delta": assistant}]}).encode()
     stream.feed(b"data: " + chunk + b"\n\ndata: [DONE]\n\n")
     stream.close()
     for losses in (whole.losses, stream.losses):

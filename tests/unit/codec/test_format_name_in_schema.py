@@ -79,10 +79,10 @@ def test_a_format_without_a_name_is_named_by_its_title(shape: Format, name: str)
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "code-assist"])
 def test_a_chat_format_keeps_its_name_and_description_in_a_round_trip(target: str) -> None:
     shape = {"name": "person", "description": "Somebody.", "strict": True, "schema": SCHEMA}
-    asked = {**BASE, "response_format": {"type": "json_schema", "json_schema": shape}}
-    there = dragoman.translate_request(asked, source="openai-chat", target=target)
-    assert "format.detail.dropped" not in {loss.code for loss in there.losses}
-    back = dragoman.translate_request(there.body, source=target, target="openai-chat").json()
+    request = {**BASE, "response_format": {"type": "json_schema", "json_schema": shape}}
+    translated = dragoman.translate_request(request, source="openai-chat", target=target)
+    assert "format.detail.dropped" not in {loss.code for loss in translated.losses}
+    back = dragoman.translate_request(translated.body, source=target, target="openai-chat").json()
     written = back["response_format"]["json_schema"]
     assert (written["name"], written["strict"]) == ("person", True)
     assert json.loads(json.dumps(written["schema"]))["description"] == "Somebody."

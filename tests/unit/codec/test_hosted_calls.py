@@ -67,14 +67,14 @@ def _write(call: HostedCall, result: HostedResult | None, context: Context, requ
     return (Text(f"{call.id}+{result.call_id if result is not None else ''}"),)
 
 
-def _crossed(*parts: Part) -> list[str]:
+def _translated(*parts: Part) -> list[str]:
     context = Context("there", "here")
     out = cross_parts(parts, _write, frozenset({"here"}), context, request=False)
     return [part.text if isinstance(part, Text) else type(part).__name__ for part in out]
 
 
 def test_a_call_waits_for_its_result() -> None:
-    assert _crossed(Text("a"), _call(1), _call(2), Text("b"), _result(3, "c2"), _result(4, "c1")) == [
+    assert _translated(Text("a"), _call(1), _call(2), Text("b"), _result(3, "c2"), _result(4, "c1")) == [
         "a",
         "b",
         "c2+c2",
@@ -83,16 +83,16 @@ def test_a_call_waits_for_its_result() -> None:
 
 
 def test_a_result_with_an_unknown_id_belongs_to_the_first_open_call() -> None:
-    assert _crossed(_call(1), _result(2, "redacted")) == ["c1+redacted"]
+    assert _translated(_call(1), _result(2, "redacted")) == ["c1+redacted"]
 
 
 def test_calls_without_results_and_results_without_calls_are_kept() -> None:
-    assert _crossed(_result(0, "x"), _call(1)) == ["x+x", "c1+"]
+    assert _translated(_result(0, "x"), _call(1)) == ["x+x", "c1+"]
 
 
 def test_parts_of_the_target_dialect_are_unchanged() -> None:
     own = HostedCall("here", "use", Raw(b"{}"), "web_search", "c")
-    assert _crossed(own, Opaque("there", "k", Raw(b"{}"))) == ["HostedCall", "Opaque"]
+    assert _translated(own, Opaque("there", "k", Raw(b"{}"))) == ["HostedCall", "Opaque"]
 
 
 def test_a_turn_that_becomes_empty_is_dropped() -> None:
@@ -249,8 +249,8 @@ def test_a_search_is_text_for_a_target_that_takes_no_foreign_results(target: str
         source="openai-responses",
         target=target,
     )
-    said = "[the web was searched for: sky; blue]\\n[result]\\n- https://e.com/a\\n[end of the result]"
-    assert said in out.body.decode() and b"server_tool_use" not in out.body
+    expected = "[the web was searched for: sky; blue]\\n[result]\\n- https://e.com/a\\n[end of the result]"
+    assert expected in out.body.decode() and b"server_tool_use" not in out.body
     assert [str(loss) for loss in out.losses if "hosted" in loss.code or "as_text" in loss.code] == [
         "info: part.as_text at /input/1: web_search_call"
     ]
@@ -267,8 +267,10 @@ def test_a_fetched_page_is_kept_in_a_history(target: str) -> None:
     content = {"type": "web_fetch_result", "url": "https://e.com/p", "content": page}
     result = {"type": "web_fetch_tool_result", "tool_use_id": "srvtoolu_2", "content": content}
     out, _ = _request("anthropic", target, [use, result])
-    said = "[the page https://e.com/p was fetched]\\n[result]\\n- P https://e.com/p\\nthe words\\n[end of the result]"
-    assert said in json.dumps(out)
+    expected = (
+        "[the page https://e.com/p was fetched]\\n[result]\\n- P https://e.com/p\\nthe words\\n[end of the result]"
+    )
+    assert expected in json.dumps(out)
 
 
 def test_a_returned_search_reaches_its_own_upstream_without_its_id() -> None:
@@ -354,8 +356,8 @@ def test_a_search_becomes_grounding_with_its_citations() -> None:
     }
     out, _ = _answer("anthropic", "gemini", [SEARCH, FOUND, cited])
     (candidate,) = out["candidates"]
-    said, carrier = candidate["content"]["parts"]
-    assert said == {"text": "blue"} and carrier["thoughtSignature"].startswith(packed_seals.MARK)
+    text, carrier = candidate["content"]["parts"]
+    assert text == {"text": "blue"} and carrier["thoughtSignature"].startswith(packed_seals.MARK)
     grounding = candidate["groundingMetadata"]
     assert grounding["webSearchQueries"] == ["sky"]
     assert [chunk["web"]["uri"] for chunk in grounding["groundingChunks"]] == ["https://e.com/b", "https://e.com/a"]
@@ -523,13 +525,13 @@ def test_numbers_in_a_text_with_annotations_are_not_cited_again() -> None:
         "type": "url_citation",
         "url_citation": {"url": "https://e.com/a", "title": "A", "start_index": 0, "end_index": 7},
     }
-    said = {"role": "assistant", "content": "blue[1]", "annotations": [note]}
+    assistant = {"role": "assistant", "content": "blue[1]", "annotations": [note]}
     head = {"id": "c", "object": "chat.completion", "created": 1, "model": "sonar", **SEARCHED}
-    body = {**head, "choices": [{"index": 0, "finish_reason": "stop", "message": said}]}
+    body = {**head, "choices": [{"index": 0, "finish_reason": "stop", "message": assistant}]}
     out = dragoman.translate_response(body, source="openai-chat", target="openai-responses", created=1).json()
     whole = out["output"][-1]["content"][0]["annotations"]
     chunks: list[Any] = [
-        {**head, "choices": [{"index": 0, "delta": said}]},
+        {**head, "choices": [{"index": 0, "delta": assistant}]},
         {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
     ]
     raw = b"".join([b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks]) + b"data: [DONE]\n\n"
@@ -674,14 +676,18 @@ def test_the_text_of_a_page_in_a_stream_is_reported_if_it_has_no_place() -> None
 
 def test_the_text_of_a_page_stays_in_its_citation_for_chat() -> None:
     cited = {"url": "https://e.com/a", "title": "A", "content": "words", "start_index": 0, "end_index": 4}
-    said = {"role": "assistant", "content": "blue", "annotations": [{"type": "url_citation", "url_citation": cited}]}
+    assistant = {
+        "role": "assistant",
+        "content": "blue",
+        "annotations": [{"type": "url_citation", "url_citation": cited}],
+    }
     head = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
-    body = {**head, "choices": [{"index": 0, "finish_reason": "stop", "message": said}]}
+    body = {**head, "choices": [{"index": 0, "finish_reason": "stop", "message": assistant}]}
     done = dragoman.translate_response(body, source="openrouter", target="openai-chat", created=1)
-    assert done.json()["choices"][0]["message"]["annotations"] == said["annotations"]
+    assert done.json()["choices"][0]["message"]["annotations"] == assistant["annotations"]
     assert done.losses == ()
     frames: list[Any] = [
-        {**head, "choices": [{"index": 0, "delta": said}]},
+        {**head, "choices": [{"index": 0, "delta": assistant}]},
         {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
     ]
     raw = b"".join([b"data: %b\n\n" % json.dumps(frame).encode() for frame in frames]) + b"data: [DONE]\n\n"

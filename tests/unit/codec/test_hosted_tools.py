@@ -53,7 +53,7 @@ def _tool(value: Any, kind: str = "search") -> HostedTool:
     return HostedTool("here", kind, Raw(msgspec.json.encode(value)), AT)
 
 
-def _crossed(
+def _translated(
     *tools: Tool | HostedTool,
     target: tuple[Row, ...] = (THERE,),
     profile: Profile | None = None,
@@ -71,7 +71,7 @@ def _value(tool: Tool | HostedTool) -> Any:
 
 def test_options_move_to_their_places() -> None:
     sent = {"filter": {"only": ["a", "b"]}, "place": {"city": "Rome", "type": "approximate"}, "approve": "never"}
-    (made,), lost, _ = _crossed(_tool(sent))
+    (made,), lost, _ = _translated(_tool(sent))
     assert (made.dialect, made.kind, made.at) == ("there", "find", AT)  # type: ignore[union-attr]
     assert _value(made) == {
         "type": "find",
@@ -93,7 +93,7 @@ def test_options_move_to_their_places() -> None:
     ],
 )
 def test_options_without_a_place_are_reported(sent: Any, paths: list[str]) -> None:
-    _, lost, _ = _crossed(_tool(sent, "old_search"))
+    _, lost, _ = _translated(_tool(sent, "old_search"))
     assert [path for code, path in lost if code == "tool.hosted.option.dropped"] == paths
 
 
@@ -110,36 +110,38 @@ def test_a_token_in_the_headers_is_moved_and_no_secret_is_reported() -> None:
 
 
 def test_a_tool_that_cannot_be_written_completely_is_dropped() -> None:
-    made, lost, _ = _crossed(_tool({"name": "wiki"}, "server"), target=(SERVER_THERE,))
+    made, lost, _ = _translated(_tool({"name": "wiki"}, "server"), target=(SERVER_THERE,))
     assert made == () and lost == [("tool.hosted.dropped", "/tools/1")]
-    made, lost, _ = _crossed(_tool({}, "robot"))
+    made, lost, _ = _translated(_tool({}, "robot"))
     assert made == () and lost == [("tool.hosted.dropped", "/tools/1")]
 
 
 def test_a_stand_in_is_made_once_and_never_replaces_a_tool_of_the_client() -> None:
-    made, lost, context = _crossed(_tool({"approve": "never"}), _tool({"approve": "never"}), target=(), stand_ins=True)
+    made, lost, context = _translated(
+        _tool({"approve": "never"}), _tool({"approve": "never"}), target=(), stand_ins=True
+    )
     assert [tool.name for tool in made if isinstance(tool, Tool)] == ["google_web_search"]
     assert [code for code, _ in lost] == ["tool.hosted.as_function", "tool.hosted.dropped"]
     assert context.stand_ins == {"google_web_search": "web_search"}
     own = Tool("google_web_search")
-    made, lost, context = _crossed(own, _tool({}), target=(), stand_ins=True)
+    made, lost, context = _translated(own, _tool({}), target=(), stand_ins=True)
     assert made == (own,) and [code for code, _ in lost] == ["tool.hosted.dropped"] and context.stand_ins == {}
 
 
 def test_a_hosted_tool_is_offered_once_and_not_beside_a_function_of_its_name() -> None:
-    made, lost, _ = _crossed(_tool({"approve": "never"}), _tool({"approve": "never"}, "old_search"))
+    made, lost, _ = _translated(_tool({"approve": "never"}), _tool({"approve": "never"}, "old_search"))
     assert [tool.kind for tool in made if isinstance(tool, HostedTool)] == ["find"]
     assert [code for code, _ in lost] == ["tool.hosted.mapped", "tool.hosted.dropped"]
     named = msgspec.structs.replace(THERE, fixed={"type": "find", "name": "find"})
     own = Tool("find")
-    assert _crossed(own, _tool({}), target=(named,))[0] == (own,)
+    assert _translated(own, _tool({}), target=(named,))[0] == (own,)
 
 
 def test_a_row_can_require_a_feature_of_the_model() -> None:
     row = msgspec.structs.replace(THERE, needs="web_search_options")
-    none, lost, _ = _crossed(_tool({"approve": "never"}), target=(row,))
+    none, lost, _ = _translated(_tool({"approve": "never"}), target=(row,))
     assert none == () and lost == [("tool.hosted.dropped", "/tools/1")]
-    (made,), _, _ = _crossed(_tool({"approve": "never"}), target=(row,), profile=Profile(web_search_options=True))
+    (made,), _, _ = _translated(_tool({"approve": "never"}), target=(row,), profile=Profile(web_search_options=True))
     assert isinstance(made, HostedTool)
 
 
@@ -147,8 +149,8 @@ def test_models_that_take_one_kind_of_tools_keep_the_functions() -> None:
     alone = Profile(hosted_beside_functions=False)
     own = HostedTool("there", "find", Raw(b"{}"), AT)
     function = Tool("f")
-    assert _crossed(own, profile=alone)[0] == (own,)
-    assert _crossed(own, function)[0] == (own, function)
+    assert _translated(own, profile=alone)[0] == (own,)
+    assert _translated(own, function)[0] == (own, function)
     context = Context("there", "there", profile=alone)
     assert cross((own, function), (THERE,), (THERE,), context) == (function,)
     assert [loss.code for loss in context.losses.all()] == ["tool.hosted.dropped"]
@@ -157,16 +159,16 @@ def test_models_that_take_one_kind_of_tools_keep_the_functions() -> None:
 def test_deferred_tools_stay_deferred_only_beside_a_search() -> None:
     search = Row("there", "tool_search", "look", kinds("look"))
     later = Tool("f", deferred=True, at=("tools", 0))
-    made, lost, _ = _crossed(later, target=(search,))
+    made, lost, _ = _translated(later, target=(search,))
     assert made == (Tool("f", at=("tools", 0)),) and lost == [("tool.deferred.expanded", "/tools/0")]
     looked = HostedTool("there", "look", Raw(b"{}"), AT)
-    assert _crossed(later, looked, target=(search,))[0] == (later, looked)
-    assert _crossed(later, target=())[0] == (later,)  # the writer of such a target expands it
+    assert _translated(later, looked, target=(search,))[0] == (later, looked)
+    assert _translated(later, target=())[0] == (later,)  # the writer of such a target expands it
 
 
 def test_tools_are_unchanged_if_none_is_hosted() -> None:
     tools = (Tool("f"), Tool("g"))
-    assert _crossed(*tools)[0] == tools
+    assert _translated(*tools)[0] == tools
 
 
 @pytest.mark.parametrize("name", names())

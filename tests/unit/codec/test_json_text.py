@@ -87,7 +87,7 @@ def test_a_value_that_was_only_skimmed_can_be_invalid(text: bytes) -> None:
 @pytest.mark.parametrize(
     ("value", "word"), [(b'{"type":"x"}', "x"), (b'{"type":7}', ""), (b"{}", ""), (b'["type"]', ""), (b'"type"', "")]
 )
-def test_kind_is_the_type_word(value: bytes, word: str) -> None:
+def test_kind_is_the_name_of_the_json_type(value: bytes, word: str) -> None:
     assert json_text.kind(Raw(value)) == word
 
 

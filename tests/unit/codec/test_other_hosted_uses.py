@@ -18,13 +18,13 @@ def responses(*items: dict[str, Any]) -> dict[str, Any]:
 
 
 def messages(*blocks: dict[str, Any]) -> dict[str, Any]:
-    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": [*blocks]}]
-    return {"model": "m", "max_tokens": 99, "messages": [*said, {"role": "user", "content": "next"}]}
+    turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": [*blocks]}]
+    return {"model": "m", "max_tokens": 99, "messages": [*turns, {"role": "user", "content": "next"}]}
 
 
 def contents(*parts: dict[str, Any]) -> dict[str, Any]:
-    said = [{"role": "user", "parts": [{"text": "q"}]}, {"role": "model", "parts": [*parts]}]
-    return {"contents": [*said, {"role": "user", "parts": [{"text": "next"}]}]}
+    turns = [{"role": "user", "parts": [{"text": "q"}]}, {"role": "model", "parts": [*parts]}]
+    return {"contents": [*turns, {"role": "user", "parts": [{"text": "next"}]}]}
 
 
 FILES = {

@@ -50,7 +50,7 @@ def test_adjacent_result_turns_are_joined_without_a_loss() -> None:
     assert moved == []
 
 
-def test_results_without_a_call_stay_where_they_are() -> None:
+def test_results_without_a_call_keep_their_place() -> None:
     done, moved = _arranged(results("0", at=0), step("1"), user("b"), results("9", "1", at=3))
     assert done == (results("0", at=0), step("1"), results("1", at=3), user("b"), results("9", at=3))
     assert moved == ["/messages/3"]

@@ -41,7 +41,7 @@ def recorded() -> list[bytes]:
 
 
 @pytest.mark.parametrize("name", SUBSETS)
-def test_no_target_gets_a_keyword_it_refuses(name: str) -> None:
+def test_no_target_gets_a_refused_keyword(name: str) -> None:
     subset = SUBSETS[name]
     texts = recorded()
     assert len(texts) > exchanges.least(200, 50)

@@ -24,7 +24,7 @@ def test_a_finding_has_a_rule_a_severity_a_path_a_message_and_a_fix() -> None:
     ]
 
 
-def test_findings_stand_in_the_order_of_the_document() -> None:
+def test_findings_have_the_order_of_the_document() -> None:
     first = {"temperature": 9, **chat(stop=list("abcde"))}
     last = {**chat(stop=list("abcde")), "temperature": 9}
     assert [one.path for one in lint(first, dialect="openai-chat")] == ["/temperature", "/stop"]
@@ -47,7 +47,7 @@ def test_the_model_is_taken_from_the_document_or_named() -> None:
     assert lint(chat(temperature=0.5, model="o3"), dialect="openai-chat") == named
 
 
-def test_tools_are_a_list_or_an_object_that_has_it() -> None:
+def test_tools_are_a_list_or_an_object_with_the_list() -> None:
     tools = [{"type": "function", "function": {"name": "a b"}}]
     alone = lint(tools, dialect="openai-chat", kind="tools")
     assert [one.path for one in alone] == ["/0/function/name"]
@@ -137,7 +137,7 @@ def test_a_conversation_checks_the_answer_of_a_stream() -> None:
         assert "OAR-018" not in {one.rule for one in found}
 
 
-def test_rules_are_those_of_all_dialects_and_of_the_seeds() -> None:
+def test_the_rules_of_a_dialect_include_the_common_and_the_seed_rules() -> None:
     ids = {one.id for one in rules_for("openai-chat")}
     assert {"ALL-S01", "OAC-001", "OAC-S03", "SEED-021"} <= ids
     assert not {one for one in ids if one.startswith(("OAR", "ANT"))}

@@ -97,7 +97,7 @@ def test_the_cache_of_fields_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini"])
-def test_a_number_that_is_none_in_an_echo_is_a_loss(target: str) -> None:
+def test_an_invalid_number_in_an_echo_is_a_loss(target: str) -> None:
     """JSON decoders refuse `1e999`. Decoding the echo made the answer fail when its losses were read."""
     body = payloads.response("openai-responses").replace(b'"verbosity": "medium"', b'"verbosity": 1e999')
     made = dragoman.translate_response(body, source="openai-responses", target=target)

@@ -203,8 +203,8 @@ def choice(number: int, finish: str | None = None, text: str = "word") -> dict[s
 
 
 def candidate(number: int, finish: str | None = None, text: str = "word") -> dict[str, Any]:
-    said = {"index": number, "content": {"parts": [{"text": text}]}}
-    return {"candidates": [said | ({"finishReason": finish} if finish else {})]}
+    answer = {"index": number, "content": {"parts": [{"text": text}]}}
+    return {"candidates": [answer | ({"finishReason": finish} if finish else {})]}
 
 
 @pytest.mark.parametrize("compact", [False, True])

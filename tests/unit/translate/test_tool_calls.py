@@ -28,7 +28,7 @@ CHAT: dict[str, Any] = {
         }
     ],
 }
-SPOKEN = {
+CHAT_MESSAGE = {
     "role": "assistant",
     "reasoning_content": "hm",
     "content": "Looking.",
@@ -45,7 +45,7 @@ def _tool(call_id: str, content: Any) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
-def test_calls_come_in_order_with_their_exact_arguments() -> None:
+def test_calls_are_returned_in_order_with_their_exact_arguments() -> None:
     calls = tool_calls(CHAT, dialect="openai-chat")
     assert _plain(calls) == [("c1", "f", '{"a": 1.0}', False), ("c2", "p", "+x", True)]
     assert [call.input for call in calls] == [{"a": 1.0}, "+x"]
@@ -94,7 +94,7 @@ def _google(reason: str, *parts: Any) -> dict[str, Any]:
 USE = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
 ITEM = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
 PART = {"functionCall": {"id": "c", "name": "f", "args": {}}}
-SAID = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]}
+OLLAMA_MESSAGE = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]}
 WHOLE = {"id": "b", "type": "function", "function": {"name": "g", "arguments": "{}"}}
 FREE = {"id": "b", "type": "custom", "custom": {"name": "p", "input": "+x"}}
 
@@ -122,8 +122,8 @@ FREE = {"id": "b", "type": "custom", "custom": {"name": "p", "input": "+x"}}
         ("gemini", _google("STOP", PART), [True]),
         ("gemini", _google("MAX_TOKENS", PART), [False]),
         ("code-assist", {"response": _google("MAX_TOKENS", PART)}, [False]),
-        ("ollama", {"model": "m", "message": SAID, "done": True, "done_reason": "stop"}, [True]),
-        ("ollama", {"model": "m", "message": SAID, "done": True, "done_reason": "length"}, [False]),
+        ("ollama", {"model": "m", "message": OLLAMA_MESSAGE, "done": True, "done_reason": "stop"}, [True]),
+        ("ollama", {"model": "m", "message": OLLAMA_MESSAGE, "done": True, "done_reason": "length"}, [False]),
     ],
 )
 def test_a_call_in_which_the_answer_was_cut_is_marked(dialect: str, answer: Any, complete: list[bool]) -> None:
@@ -156,7 +156,7 @@ def test_a_call_that_was_cut_can_be_answered() -> None:
         ("openai-responses", _items("completed", ITEM)),
         ("openai-responses", {"output": [ITEM]}),
         ("gemini", _google("STOP", PART)),
-        ("ollama", {"model": "m", "message": SAID, "done": True, "done_reason": "stop"}),
+        ("ollama", {"model": "m", "message": OLLAMA_MESSAGE, "done": True, "done_reason": "stop"}),
     ],
 )
 def test_strict_takes_answers_whose_reason_and_calls_agree(dialect: str, answer: Any) -> None:
@@ -221,12 +221,12 @@ def test_a_document_that_is_no_answer_is_refused() -> None:
     ],
 )
 def test_outputs_are_matched_by_id_or_by_place(outputs: Any) -> None:
-    assert tool_results(CHAT, outputs, dialect="openai-chat") == [SPOKEN, _tool("c1", "one"), _tool("c2", "two")]
+    assert tool_results(CHAT, outputs, dialect="openai-chat") == [CHAT_MESSAGE, _tool("c1", "one"), _tool("c2", "two")]
 
 
 def test_results_can_be_written_from_the_calls_alone() -> None:
-    spoken = {"role": "assistant", "content": None, "tool_calls": SPOKEN["tool_calls"]}
-    expected = [spoken, _tool("c1", "one"), _tool("c2", "two")]
+    assistant = {"role": "assistant", "content": None, "tool_calls": CHAT_MESSAGE["tool_calls"]}
+    expected = [assistant, _tool("c1", "one"), _tool("c2", "two")]
     assert tool_results(CALLS, ["one", "two"], dialect="openai-chat") == expected
     assert tool_results(tuple(CALLS), ["one", "two"], dialect="openai-chat") == expected
 

@@ -130,8 +130,8 @@ def test_a_field_of_another_dialect_is_ignored_whatever_its_type() -> None:
 
 def test_foreign_seals_are_dropped_even_within_one_dialect() -> None:
     thinking = {"type": "thinking", "thinking": "hm", "signature": packed_seals.pack(Seal("gemini", "c2VhbA=="))}
-    spoken = {"role": "assistant", "content": [thinking, {"type": "text", "text": "a"}]}
-    body = {**MESSAGES, "messages": [{"role": "user", "content": "q"}, spoken, {"role": "user", "content": "b"}]}
+    assistant = {"role": "assistant", "content": [thinking, {"type": "text", "text": "a"}]}
+    body = {**MESSAGES, "messages": [{"role": "user", "content": "q"}, assistant, {"role": "user", "content": "b"}]}
     done = dragoman.translate_request(body, source="anthropic", target="anthropic")
     assert packed_seals.MARK_BYTES not in done.body
     assert done.json()["messages"] == [

@@ -77,6 +77,6 @@ def test_clients_of_every_dialect_get_whole_characters(source: str, target: str,
         assert isinstance(answer, Response)
         call = answer.parts[0]
         assert isinstance(call, ToolCall)
-        said = json.loads(call.arguments)
-        assert said == {"a": "one \U0001f600 two \ufffd three \ufffd four and some more words", "b": "c:\\ud83d"}
+        decoded = json.loads(call.arguments)
+        assert decoded == {"a": "one \U0001f600 two \ufffd three \ufffd four and some more words", "b": "c:\\ud83d"}
         assert "character.replaced" in {loss.code for loss in translator.losses}

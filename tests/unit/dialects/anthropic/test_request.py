@@ -485,7 +485,7 @@ def test_a_round_trip_changes_nothing() -> None:
     assert round_trip(body) == (body, [])
 
 
-def test_foreign_seals_do_not_reach_the_upstream_even_in_the_same_dialect() -> None:
+def test_foreign_seals_are_not_sent_even_in_the_same_dialect() -> None:
     body = {
         "model": "m",
         "max_tokens": 9,

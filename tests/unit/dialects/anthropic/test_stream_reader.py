@@ -28,7 +28,7 @@ _START = {
     },
 }
 _STOP = {"type": "message_stop"}
-_BEGUN = Start("msg_1", "claude-x", None, Usage(13, 1, 10))
+_START_EVENT = Start("msg_1", "claude-x", None, Usage(13, 1, 10))
 
 
 def _begin(index: int, **block: Any) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def _finish(reason: str | None = "end_turn", **fields: Any) -> dict[str, Any]:
 def _between(*events: Any, reason: str = "end_turn") -> tuple[list[Any], Losses]:
     """The events between start and finish."""
     found, lost = events_of(sse(_START, *events, _finish(reason), _STOP))
-    assert found[0] == _BEGUN
+    assert found[0] == _START_EVENT
     assert isinstance(found[-1], Finish)
     return found[1:-1], lost
 
@@ -80,7 +80,7 @@ _WHOLE = sse(
     _STOP,
 )
 _EVENTS = [
-    _BEGUN,
+    _START_EVENT,
     PartStart(0, Reasoning("", at=("content", 0))),
     PartDelta(0, "hm"),
     PartDelta(0, "", Seal(MESSAGES, "sig", "", "claude-x")),
@@ -277,7 +277,7 @@ def test_a_second_answer_in_the_middle_of_the_first_is_a_fault() -> None:
 def test_an_error_in_the_stream_is_a_fault_and_the_end() -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}, "request_id": "r"}
     found, _ = events_of(sse(_START, error, _STOP))
-    assert found == [_BEGUN, Fault("overloaded", "busy", 529, request_id="r")]
+    assert found == [_START_EVENT, Fault("overloaded", "busy", 529, request_id="r")]
 
 
 def test_unknown_events_deltas_and_fields_are_reported_once() -> None:

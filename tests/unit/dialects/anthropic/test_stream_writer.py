@@ -15,7 +15,7 @@ from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, stream_of, w
 
 _START = Start("msg_1", "m", None, Usage(13, 1, 10))
 _DONE = Finish(Stop("stop"), Usage(13, 9, 10))
-_BEGUN = {
+_START_PAYLOAD = {
     "type": "message_start",
     "message": {
         "id": "msg_1",
@@ -71,7 +71,7 @@ def _between(*events: Event, reason: str = "end_turn", source: str = "openai-cha
     done = Finish(Stop("tool_calls" if reason == "tool_use" else "stop"), Usage(13, 9, 10))
     payloads, lost = stream_of([_START, *events, done], source)
     if source != MESSAGES:
-        assert payloads[0] == _BEGUN
+        assert payloads[0] == _START_PAYLOAD
         assert payloads[-2:] == _ended(reason)
     return payloads[1:-2], lost
 
@@ -101,7 +101,7 @@ def test_texts_thoughts_and_calls() -> None:
     assert lost == []
 
 
-def test_no_block_is_empty_and_numbers_stay_dense() -> None:
+def test_no_block_is_empty_and_block_numbers_have_no_gaps() -> None:
     found, lost = _between(*_part(0, Text("")), *_part(1, Reasoning()), *_part(2, Text(""), "", "x"))
     assert found == [_begin(0, type="text", text=""), _delta(0, "text_delta", text="x"), _end(0)]
     assert lost == []

@@ -12,7 +12,7 @@ from dragoman import lint, translate_request
 from dragoman.dialects import names
 
 SYSTEM = {"role": "system", "content": "Now in earnest.", "output_config": {"effort": "high"}}
-ASKED: dict[str, Any] = {
+REQUEST: dict[str, Any] = {
     "model": "claude-opus-5-5",
     "max_tokens": 9000,
     "thinking": {"type": "adaptive", "display": "updates"},
@@ -29,7 +29,7 @@ CONTINUED_THREAD: dict[str, Any] = {
 
 
 def test_the_last_effort_is_used_and_updates_become_visible_thoughts() -> None:
-    done = translate_request(ASKED, source="anthropic", target="openai-responses", model="gpt-5.5")
+    done = translate_request(REQUEST, source="anthropic", target="openai-responses", model="gpt-5.5")
     assert done.json()["reasoning"] == {"effort": "high", "summary": "auto"}
     assert [(loss.code, loss.path, loss.severity) for loss in done.losses] == [
         ("thoughts.approximated", "/thinking/display", "info")
@@ -37,7 +37,10 @@ def test_the_last_effort_is_used_and_updates_become_visible_thoughts() -> None:
 
 
 def test_an_effort_beside_other_options_is_reported_as_lost() -> None:
-    body = {**ASKED, "messages": [ASKED["messages"][0], {**SYSTEM, "output_config": {"effort": "high", "newer": 1}}]}
+    body = {
+        **REQUEST,
+        "messages": [REQUEST["messages"][0], {**SYSTEM, "output_config": {"effort": "high", "newer": 1}}],
+    }
     done = translate_request(body, source="anthropic", target="openai-responses", model="gpt-5.5")
     assert done.json()["reasoning"]["effort"] == "low"
     assert ("field.dropped", "/messages/1/output_config") in [(loss.code, loss.path) for loss in done.losses]
@@ -45,8 +48,8 @@ def test_an_effort_beside_other_options_is_reported_as_lost() -> None:
 
 def test_within_the_dialect_the_fields_are_unchanged() -> None:
     # With a custom host the request is read and written; its bytes are not passed through.
-    done = translate_request(ASKED, source="anthropic", target="anthropic", host="example.com")
-    assert done.json() == ASKED
+    done = translate_request(REQUEST, source="anthropic", target="anthropic", host="example.com")
+    assert done.json() == REQUEST
 
 
 @pytest.mark.parametrize("target", [name for name in names() if name != "anthropic"])

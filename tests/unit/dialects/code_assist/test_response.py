@@ -1,4 +1,4 @@
-"""Answers: the envelope around a Gemini answer, its ids and credits."""
+"""Code Assist answers: the envelope around a Gemini answer, with its ids and credits."""
 
 from __future__ import annotations
 

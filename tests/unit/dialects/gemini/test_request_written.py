@@ -1,4 +1,4 @@
-"""Gemini requests, written from other dialects: contents, steps, results, media, seals."""
+"""Gemini requests are written from other dialects: contents, steps, results, media and seals."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from tests.unit.dialects.ollama.helpers import write
 F = ToolCall("call_f", "f", '{"x": 1}', at=("c", 0))
 G = ToolCall("call_g", "g", "", at=("c", 1))
 USER = Turn("user", (Text("Hi"),))
-ASKED = Turn("assistant", (F, G), at=("c",))
+CALLS_TURN = Turn("assistant", (F, G), at=("c",))
 TOOLS = (
     Tool("f", "F", '{"type":"object","properties":{}}', at=("tools", 0)),
     Tool("g", at=("tools", 1)),
@@ -52,7 +52,7 @@ def test_the_smallest_request() -> None:
 
 def test_a_step_with_calls_and_results_in_the_order_of_the_calls() -> None:
     results = Turn("tool", (ToolResult("call_g", (Text("2"),)), ToolResult("call_f", (Text("1"),))))
-    written, lost = messages(USER, ASKED, results)
+    written, lost = messages(USER, CALLS_TURN, results)
     assert written[1:] == [
         {
             "role": "assistant",
@@ -88,13 +88,13 @@ TWO = Turn("tool", (ToolResult("call_g", (Text("2"),)),))
 def test_a_call_without_a_result_gets_one_in_any_step(
     turns: tuple[Turn, ...], contents: list[str], places: list[str]
 ) -> None:
-    written, lost = messages(ASKED, *turns)
+    written, lost = messages(CALLS_TURN, *turns)
     assert [one["content"] for one in written[1:]] == contents
     assert lost == [("result.invented", place) for place in places]
 
 
 def test_an_open_call_of_an_ollama_client_stays_open() -> None:
-    assert len(messages(ASKED, source="ollama")[0]) == 1
+    assert len(messages(CALLS_TURN, source="ollama")[0]) == 1
 
 
 def test_duplicate_results_and_results_without_a_call() -> None:
@@ -103,7 +103,7 @@ def test_duplicate_results_and_results_without_a_call() -> None:
         ToolResult("call_f", (Text("again"),), at=("r", 1)),
         ToolResult("call_z", (Text("of whom"),), at=("r", 2)),
     )
-    written, lost = messages(ASKED, Turn("tool", results))
+    written, lost = messages(CALLS_TURN, Turn("tool", results))
     assert written[1:] == [
         {"role": "tool", "content": "1", "tool_name": "f", "tool_call_id": "call_f"},
         {"role": "tool", "content": MISSING, "tool_name": "g", "tool_call_id": "call_g"},
@@ -117,7 +117,7 @@ def test_parts_of_results() -> None:
     sound = Media("audio", "audio/wav", "AAAA", at=("r", "sound"))
     first = ToolResult("call_f", (Text("a"), Text("b"), image), at=("r", 0))
     second = ToolResult("call_g", (Text("no"),), is_error=True, structured=True, at=("r", 1))
-    written, lost = messages(ASKED, Turn("tool", (first, second, ToolResult("call_z", (sound,), "z"))))
+    written, lost = messages(CALLS_TURN, Turn("tool", (first, second, ToolResult("call_z", (sound,), "z"))))
     assert written[1:] == [
         {
             "role": "tool",

@@ -70,7 +70,7 @@ def test_the_last_line_may_have_content_too() -> None:
     assert found[-1] == Finish(Stop("tool_calls"), Usage(3, 1))
 
 
-def test_calls_without_ids_get_different_ones() -> None:
+def test_calls_without_ids_get_different_ids() -> None:
     bare = {"function": {"name": "f", "arguments": {}}}
     found, lost = events_of(lines(line(tool_calls=[bare, bare]), line(tool_calls=[bare]), end()))
     ids = [event.part.id for event in found if isinstance(event, PartStart) and isinstance(event.part, ToolCall)]

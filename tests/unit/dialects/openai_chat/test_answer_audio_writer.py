@@ -16,7 +16,7 @@ from tests.oracles import body_verdict, published_schemas
 SAMPLES = b"\x01\x00\x02\x00\x03\x00\x04\x00"
 RAW = base64.b64encode(SAMPLES).decode()
 MIME = "audio/L16;codec=pcm;rate=24000"
-ASKED = {"model": "m", "modalities": ["text", "audio"], "messages": [{"role": "user", "content": "Say hello"}]}
+REQUEST = {"model": "m", "modalities": ["text", "audio"], "messages": [{"role": "user", "content": "Say hello"}]}
 
 
 def _answer(*parts: Any) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def _translated(target: str, *parts: Any, wished: str = "") -> dragoman.Translat
     """The translated Gemini answer. `wished` is the audio format in the client's request."""
     request_translation = None
     if wished:
-        request = {**ASKED, "audio": {"voice": "alloy", "format": wished}}
+        request = {**REQUEST, "audio": {"voice": "alloy", "format": wished}}
         request_translation = dragoman.translate_request(
             request, source=target, target="gemini", model="gemini-2.5-flash"
         )

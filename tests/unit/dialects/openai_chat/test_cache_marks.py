@@ -19,7 +19,7 @@ MESSAGES: list[dict[str, Any]] = [
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 
 
-def crossed(source: str, target: str, messages: list[dict[str, Any]], model: str) -> dragoman.Translation:
+def translate(source: str, target: str, messages: list[dict[str, Any]], model: str) -> dragoman.Translation:
     document = {"model": "m", "messages": messages, "tools": TOOLS}
     return dragoman.translate_request(document, source=source, target=target, model=model)
 
@@ -31,7 +31,7 @@ def cache_losses(translation: dragoman.Translation) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("source", ["openai-chat", "openrouter"])
 def test_anthropic_has_a_place_for_each_mark(source: str) -> None:
-    translation = crossed(source, "anthropic", MESSAGES, "claude-opus-4-8")
+    translation = translate(source, "anthropic", MESSAGES, "claude-opus-4-8")
     sent = translation.json()
     assert sent["system"] == [{"type": "text", "text": "Be brief.", "cache_control": MARK}]
     user, assistant, results = [message["content"] for message in sent["messages"]]
@@ -42,7 +42,7 @@ def test_anthropic_has_a_place_for_each_mark(source: str) -> None:
 
 
 def test_openrouter_has_marks_only_on_parts() -> None:
-    translation = crossed(
+    translation = translate(
         "openai-chat", "openrouter", [*MESSAGES[:2], *MESSAGES[2:3], MESSAGES[3]], "anthropic/claude-opus-4.8"
     )
     system, user, assistant, result = translation.json()["messages"]
@@ -55,7 +55,7 @@ def test_openrouter_has_marks_only_on_parts() -> None:
 
 @pytest.mark.parametrize("source", ["openai-chat", "openrouter"])
 def test_the_loss_has_the_path_of_the_mark(source: str) -> None:
-    assert sorted(cache_losses(crossed(source, "gemini", MESSAGES[:2], "gemini-2.5-flash"))) == [
+    assert sorted(cache_losses(translate(source, "gemini", MESSAGES[:2], "gemini-2.5-flash"))) == [
         ("cache.dropped", "/messages/0/cache_control"),
         ("cache.dropped", "/messages/1/cache_control"),
     ]
@@ -63,10 +63,10 @@ def test_the_loss_has_the_path_of_the_mark(source: str) -> None:
 
 def test_a_mark_without_a_part_is_reported() -> None:
     messages = [MESSAGES[0], {"role": "user", "content": "", "cache_control": MARK}]
-    translation = crossed("openai-chat", "anthropic", messages, "claude-opus-4-8")
+    translation = translate("openai-chat", "anthropic", messages, "claude-opus-4-8")
     assert ("cache.dropped", "/messages/1/cache_control") in cache_losses(translation)
 
 
 def test_within_the_dialect_the_marks_are_unchanged() -> None:
     for dialect in ("openai-chat", "openrouter"):
-        assert crossed(dialect, dialect, MESSAGES, "m").json()["messages"] == MESSAGES
+        assert translate(dialect, dialect, MESSAGES, "m").json()["messages"] == MESSAGES

@@ -379,7 +379,7 @@ def test_cache_marks_are_read(mark: dict[str, Any], cache: str) -> None:
 @pytest.mark.parametrize(
     "mark", [{"prompt_cache_breakpoint": {"mode": "explicit", "ttl": "12h"}}, {"cache_control": {"type": "ephemeral"}}]
 )
-def test_a_cache_mark_is_written_as_it_came(mark: dict[str, Any]) -> None:
+def test_a_cache_mark_is_written_unchanged(mark: dict[str, Any]) -> None:
     message = {"role": "user", "content": [{"type": "text", "text": "a", **mark}]}
     assert write(read_messages(message)[0], source=CHAT)[0]["messages"] == [message]
 

@@ -13,14 +13,14 @@ from dragoman.canon.turns import Turn
 from dragoman.facts.profile import Profile
 from tests.unit.dialects.openai_chat.helpers import CHAT, write
 
-ASKED = (Turn("user", (Text("hi"),)),)
+USER_TURNS = (Turn("user", (Text("hi"),)),)
 
 # settings, written
 
 
 def _written(settings: Settings, **options: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     tools = options.pop("tools", ())
-    written, lost = write(Request(ASKED, tools=tools, settings=settings), **options)
+    written, lost = write(Request(USER_TURNS, tools=tools, settings=settings), **options)
     return {name: value for name, value in written.items() if name not in ("model", "messages", "tools")}, lost
 
 
@@ -176,10 +176,13 @@ def test_a_model_that_refuses_tools_in_chat_is_reported() -> None:
 
 
 def test_the_requested_model_is_written() -> None:
-    assert write(Request(ASKED, "old"), model="new")[0]["model"] == "new"
-    assert write(Request(ASKED, "old"), model="")[0]["model"] == "old"
+    assert write(Request(USER_TURNS, "old"), model="new")[0]["model"] == "new"
+    assert write(Request(USER_TURNS, "old"), model="")[0]["model"] == "old"
     messages = [{"role": "user", "content": "hi"}]
-    assert write(Request(ASKED), model="") == ({"model": "unspecified", "messages": messages}, [("model.invented", "")])
+    assert write(Request(USER_TURNS), model="") == (
+        {"model": "unspecified", "messages": messages},
+        [("model.invented", "")],
+    )
     assert write(Request(()), model="", source=CHAT) == ({"messages": []}, [])
 
 
@@ -195,12 +198,12 @@ def test_the_requested_model_is_written() -> None:
 def test_usage_is_requested_for_clients_of_other_dialects(
     stream: bool | None, usage: bool | None, fields: dict[str, Any]
 ) -> None:
-    written, _ = write(Request(ASKED, stream=stream, settings=Settings(stream_usage=usage)))
+    written, _ = write(Request(USER_TURNS, stream=stream, settings=Settings(stream_usage=usage)))
     assert {name: value for name, value in written.items() if name not in ("model", "messages")} == fields
 
 
 def test_within_the_dialect_usage_is_not_requested() -> None:
-    assert "stream_options" not in write(Request(ASKED, stream=True), source=CHAT)[0]
+    assert "stream_options" not in write(Request(USER_TURNS, stream=True), source=CHAT)[0]
 
 
 def test_an_empty_conversation_gets_a_turn() -> None:

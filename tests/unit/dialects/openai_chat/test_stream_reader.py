@@ -86,7 +86,7 @@ def test_thinking_is_read_from_two_fields(field: str) -> None:
     found = _events(chunk({field: "h", "content": None}), chunk({field: "m"}), chunk({"content": "ok"}, "stop"))
     assert found == [
         START,
-        # The seal has the name of the field, in which the host expects the thought later. The usual name is left out.
+        # The seal names the field in which the host expects the thought later. The usual field is not named.
         PartStart(0, Reasoning(seal=None if field == "reasoning_content" else Seal("openai-chat", "", field))),
         PartDelta(0, "h"),
         PartDelta(0, "m"),
@@ -303,7 +303,7 @@ def test_another_id_without_a_name_continues_the_call_of_its_index() -> None:
 
 
 @pytest.mark.parametrize("index", [0, None])
-def test_calls_without_ids_get_one_each(index: int | None) -> None:
+def test_calls_without_ids_get_different_ids(index: int | None) -> None:
     pieces = [
         chunk(call(index, None, "f", '{"x":1}')),
         chunk(call(index, None, "f", '{"x":2}')),

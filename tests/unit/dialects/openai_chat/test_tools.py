@@ -169,7 +169,7 @@ def test_hosted_tools_are_written_only_in_their_own_dialect() -> None:
 
 def test_without_functions_no_tools_are_written() -> None:
     hosted = HostedTool("anthropic", "web_search_20250305", Raw(b"{}"), ("tools", 0))
-    written, lost = write(Request(ASKED, tools=(hosted,)))
+    written, lost = write(Request(USER_TURNS, tools=(hosted,)))
     assert (sorted(written), lost) == (["messages", "model"], [("tool.hosted.dropped", "/tools/0")])
 
 
@@ -251,7 +251,7 @@ CHOICES: list[tuple[Any, Choice]] = [
         Choice("required", ("f",)),
     ),
 ]
-ASKED = (Turn("user", (Text("hi"),)),)
+USER_TURNS = (Turn("user", (Text("hi"),)),)
 TOOLS = (Tool("f"), Tool("p", custom=True), Tool("get", namespace="crm"))
 
 
@@ -267,7 +267,7 @@ def test_a_choice_is_read(wire: Any, choice: Choice) -> None:
 
 @pytest.mark.parametrize(("wire", "choice"), CHOICES)
 def test_a_choice_is_written(wire: Any, choice: Choice) -> None:
-    written, lost = write(Request(ASKED, tools=TOOLS, choice=choice))
+    written, lost = write(Request(USER_TURNS, tools=TOOLS, choice=choice))
     assert written["tool_choice"] == wire
     assert ("choice.dropped", "") not in lost
 
@@ -281,7 +281,7 @@ def test_an_unknown_choice_is_kept(wire: Any) -> None:
     choice, lost = _choice(wire)
     assert choice is not None
     assert (choice.mode, lost) == ("auto", [("field.dropped", "/tool_choice")])
-    written, _ = write(Request(ASKED, tools=TOOLS, choice=choice), source=CHAT)
+    written, _ = write(Request(USER_TURNS, tools=TOOLS, choice=choice), source=CHAT)
     assert written["tool_choice"] == wire
 
 
@@ -292,19 +292,19 @@ def test_a_choice_in_the_legacy_field_is_read() -> None:
 
 
 def test_a_tool_in_a_namespace_is_chosen_by_the_name_that_is_sent() -> None:
-    written, _ = write(Request(ASKED, tools=TOOLS, choice=Choice("one", ("get",))), source="openai-responses")
+    written, _ = write(Request(USER_TURNS, tools=TOOLS, choice=Choice("one", ("get",))), source="openai-responses")
     assert written["tool_choice"] == {"type": "function", "function": {"name": "crm__get"}}
 
 
 @pytest.mark.parametrize("mode", ["one", "required"])
 def test_a_choice_of_an_undeclared_tool_is_a_loss(mode: Any) -> None:
-    written, lost = write(Request(ASKED, tools=TOOLS, choice=Choice(mode, ("web_search",), at=("tool_choice",))))
+    written, lost = write(Request(USER_TURNS, tools=TOOLS, choice=Choice(mode, ("web_search",), at=("tool_choice",))))
     assert "tool_choice" not in written
     assert ("choice.dropped", "/tool_choice") in lost
 
 
 def test_a_subset_loses_only_undeclared_tools() -> None:
-    written, lost = write(Request(ASKED, tools=TOOLS, choice=Choice("auto", ("f", "gone"), at=("c",))))
+    written, lost = write(Request(USER_TURNS, tools=TOOLS, choice=Choice("auto", ("f", "gone"), at=("c",))))
     assert written["tool_choice"] == {
         "type": "allowed_tools",
         "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "f"}}]},
@@ -321,7 +321,7 @@ def test_a_subset_loses_only_undeclared_tools() -> None:
     ],
 )
 def test_a_choice_without_tools_is_not_written(mode: Any, lost: list[tuple[str, str]]) -> None:
-    written, found = write(Request(ASKED, choice=Choice(mode, at=("tool_choice",))))
+    written, found = write(Request(USER_TURNS, choice=Choice(mode, at=("tool_choice",))))
     assert "tool_choice" not in written
     assert found == lost
 

@@ -58,7 +58,7 @@ def test_bodies_that_are_no_json() -> None:
     assert read_fault(b"\xff", 500, {}).kind == "server"
 
 
-def test_waiting_times_and_request_ids_cross() -> None:
+def test_waiting_times_and_request_ids_are_translated() -> None:
     headers = {"retry-after": "7", "x-request-id": "req_1"}
     fault = read_fault(b'{"error":{"message":"slow","code":"rate_limit_exceeded"}}', 429, headers)
     assert fault == Fault("rate_limit", "slow", 429, "rate_limit_exceeded", "", 7.0, "req_1")

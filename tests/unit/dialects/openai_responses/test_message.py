@@ -131,9 +131,9 @@ def test_odd_parts_survive_a_round_trip(part: Any) -> None:
     ],
 )
 def test_media_are_written(media: Media, part: Any, losses: list[str]) -> None:
-    out, lost_here = sent_content(media)
+    out, lost = sent_content(media)
     assert out == [part]
-    assert [code for code, _ in lost_here] == losses
+    assert [code for code, _ in lost] == losses
 
 
 def test_file_ids_of_chat_are_the_same_files() -> None:

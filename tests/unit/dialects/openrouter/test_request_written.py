@@ -1,4 +1,4 @@
-"""Requests of OpenRouter, written from other dialects."""
+"""OpenRouter requests are written from other dialects."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tests.unit.dialects.openrouter.helpers import ENCRYPTED, NAME, SIGNED, call
 
 MODEL = "anthropic/claude-sonnet-4.5"
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
-ASKED = {"model": MODEL, "messages": [{"role": "user", "content": "Hi"}], "tools": [TOOL]}
+REQUEST = {"model": MODEL, "messages": [{"role": "user", "content": "Hi"}], "tools": [TOOL]}
 FIELDS = {"anthropic": "messages", "openai-responses": "input", NAME: "messages"}
 
 
@@ -21,7 +21,7 @@ def test_every_client_returns_the_details(client: str, padding: int) -> None:
     signed = {**SIGNED, "signature": "c2ln" + "A" * padding}
     hidden: dict[str, Any] = {**ENCRYPTED, "format": "anthropic-claude-v1", "index": 1}
     message = {"content": None, "reasoning": "Need f", "reasoning_details": [signed, hidden], "tool_calls": [call()]}
-    client_request = dragoman.translate_request(ASKED, source=NAME, target=client).json()
+    client_request = dragoman.translate_request(REQUEST, source=NAME, target=client).json()
     translated = dragoman.translate_request(client_request, source=client, target=NAME, model=MODEL)
     answer = chat_answer(message, finish_reason="tool_calls") | {"model": MODEL}
     shown = dragoman.translate_response(answer, source=NAME, target=client, answers=translated)
@@ -35,7 +35,7 @@ def test_every_client_returns_the_details(client: str, padding: int) -> None:
 def test_details_are_never_sent_to_another_upstream(upstream: str) -> None:
     message = {"role": "assistant", "content": None, "reasoning_details": [SIGNED], "tool_calls": [call()]}
     result = {"role": "tool", "tool_call_id": "call_1", "content": "done"}
-    body = {**ASKED, "messages": [*ASKED["messages"], message, result]}  # type: ignore[misc]
+    body = {**REQUEST, "messages": [*REQUEST["messages"], message, result]}  # type: ignore[misc]
     out = dragoman.translate_request(body, source=NAME, target=upstream, model="some-model")
     assert SIGNED["signature"].encode() not in out.body  # type: ignore[attr-defined]
     assert "seal.dropped" in {loss.code for loss in out.losses}

@@ -8,17 +8,19 @@ import pytest
 
 import dragoman
 
-Lost = list[tuple[str, str]]
+Losses = list[tuple[str, str]]
 
 
-def _crossed(message: dict[str, Any] | None = None, **more: Any) -> tuple[dict[str, Any], Lost]:
+def _to_openrouter(message: dict[str, Any] | None = None, **more: Any) -> tuple[dict[str, Any], Losses]:
     body = {"model": "m", "messages": [message or {"role": "user", "content": "hi"}], **more}
     done = dragoman.translate_request(body, source="openai-chat", target="openrouter")
     return done.json(), [(loss.code, loss.path) for loss in done.losses]
 
 
 def test_fields_of_a_request() -> None:
-    out, lost = _crossed(thinking={"x": 1}, grammar="g", min_p=0.1, provider={"order": ["a"], "zz": 1}, verbosity="low")
+    out, lost = _to_openrouter(
+        thinking={"x": 1}, grammar="g", min_p=0.1, provider={"order": ["a"], "zz": 1}, verbosity="low"
+    )
     assert out.keys() == {"model", "messages", "min_p", "provider", "verbosity"}
     assert out["provider"] == {"order": ["a"], "zz": 1}
     assert sorted(lost) == [("field.dropped", "/grammar"), ("field.dropped", "/thinking")]
@@ -48,7 +50,7 @@ def test_fields_of_messages_and_calls() -> None:
 
 def test_fields_of_tools() -> None:
     function = {"name": "f", "parameters": {"type": "object", "properties": {}}, "q": 1}
-    out, lost = _crossed(tools=[{"type": "function", "function": function, "w": 1}])
+    out, lost = _to_openrouter(tools=[{"type": "function", "function": function, "w": 1}])
     assert out["tools"][0].keys() == {"type", "function"}
     assert out["tools"][0]["function"].keys() == {"name", "parameters"}
     assert sorted(lost) == [("field.dropped", "/tools/0/function/q"), ("field.dropped", "/tools/0/w")]
@@ -56,14 +58,14 @@ def test_fields_of_tools() -> None:
 
 def test_kinds_of_parts() -> None:
     parts = [{"type": "text", "text": "hi", "foo": 1}, {"type": "reference", "reference_ids": [1]}]
-    out, lost = _crossed({"role": "user", "content": parts})
+    out, lost = _to_openrouter({"role": "user", "content": parts})
     assert out["messages"] == [{"role": "user", "content": "hi"}]
     assert sorted(lost) == [("field.dropped", "/messages/0/content/0/foo"), ("part.dropped", "/messages/0/content/1")]
 
 
 def test_an_effort_that_the_schema_lacks() -> None:
-    assert _crossed(reasoning_effort="low")[0]["reasoning"] == {"effort": "low"}
-    out, lost = _crossed(reasoning_effort="default")
+    assert _to_openrouter(reasoning_effort="low")[0]["reasoning"] == {"effort": "low"}
+    out, lost = _to_openrouter(reasoning_effort="default")
     assert "reasoning" not in out
     assert lost == [("effort.dropped", "/reasoning_effort")]
 
