@@ -65,7 +65,8 @@ _COMPUTER: dict[str, Any] = {
 
 
 def _computer(value: Any) -> Tool | None:
-    """Computer use, for a model that does not know its actions by heart. The size of the screen stands in the words."""
+    """Computer use as a function, with its actions written out for models without training on this tool. The
+    description has the size of the screen."""
     name = value.get("name") if isinstance(value, dict) else None
     if not isinstance(name, str) or not name:
         return None

@@ -27,7 +27,8 @@ from .hosted_calls import read_hosted
 from .wire_by_block_type import admit_content, misplaced
 
 BLOCK = "dragoman.block"
-"""The extra with the original block, on a text that replaces a block that only this dialect has."""
+"""The name of the extra that holds the original block. A text has this extra if it replaces a block that only this
+dialect has."""
 
 WRAPPED = '{"__raw"'
 """The first characters of arguments that are wrapped because they are no JSON object."""
@@ -235,7 +236,7 @@ def _read_media(block: wire.Block, at: Path, context: Context, unknown: Unknown)
 
 
 def _read_stranger(block: wire.Block, at: Path, context: Context, unknown: Unknown) -> Part:
-    """A block without a canon part: a block of written passages becomes their text, any other stays whole."""
+    """A block without a canon part. A block that contains only texts becomes a text; any other block stays whole."""
     value = block.strange or json_text.raw(block)
     if isinstance(block.source, wire.Source) and block.source.strange:
         value = json_text.raw({**json_text.fields(value), "source": block.source.strange})
@@ -263,7 +264,8 @@ def _read_stranger(block: wire.Block, at: Path, context: Context, unknown: Unkno
 
 
 def _found_tool(value: Raw) -> str:
-    """The text for a tool that a search of the client found. The tool is declared, and loaded from now on."""
+    """The text for a tool that the client's search found. The tool is declared, and the model may call it from now
+    on."""
     name = json_text.plain(value).get("tool_name")
     return f"The tool {name} is available." if isinstance(name, str) and name else ""
 

@@ -179,7 +179,7 @@ _WORDS = {stop: word for word, stop in _STOPS.items()}
 _IN_USAGE: Path = ("usage",)
 _AROUND: Named = (((), ("context_management",)),)
 _NO_PLACE = ("not_available", "standard")
-"""Values without a meaning in the field for the place where the upstream ran."""
+"""Values of `inference_geo` without a meaning. The field names the place where the upstream ran."""
 _NO_WORDS = Raw(b'""')
 
 

@@ -54,7 +54,7 @@ _FAMILIES = {
     "tool_search": "tool_search",
     "mcp": "mcp",
 }
-"""The family, by the name of a called tool or by the type of a result block without its ending."""
+"""The family of a tool. The key is the name of the called tool, or the type of a result block without its ending."""
 
 
 def read_hosted(kind: str, value: Raw, at: Path) -> Opaque:
@@ -84,7 +84,7 @@ def _read_call(kind: str, value: Raw, at: Path) -> HostedCall:
 
 
 def _own(family: str, call_id: str) -> tuple[str, str]:
-    """The family of a use and its id, without what was put in front of it for the client."""
+    """The family of a use, and its id without the prefix and the mark that clients get."""
     if family == "mcp" and is_other(_MCP_PREFIX, call_id):
         return "", own_id(_MCP_PREFIX + OTHER, call_id)
     return family, own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, call_id)
@@ -120,7 +120,7 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
 
 
 def _found(page: dict[str, Any]) -> Citation:
-    """A page that a search found. Hosts that copy the dialect show words of it (`snippet`, recorded)."""
+    """A page that a search found. Other hosts of this dialect add words of the page (`snippet`, recorded)."""
     return Citation(word(page, "url"), word(page, "title"), word(page, "snippet"), age=word(page, "page_age"))
 
 
@@ -202,17 +202,18 @@ def _write_search(call: HostedCall, result: HostedResult | None, context: Contex
 _ERRORS = frozenset({"invalid_tool_input", "max_uses_exceeded", "too_many_requests", "unavailable"})
 _SEARCH_ERRORS = _ERRORS | {"query_too_long", "request_too_large"}
 _FETCH_ERRORS = _ERRORS | {"url_too_long", "url_not_allowed", "url_not_accessible", "unsupported_content_type"}
-"""The codes of the schema (2026-08)."""
+"""Error codes in the schema (2026-08)."""
 _CODES = {
     "URL_RETRIEVAL_STATUS_ERROR": "url_not_accessible",
     "URL_RETRIEVAL_STATUS_PAYWALL": "url_not_accessible",
     "URL_RETRIEVAL_STATUS_UNSAFE": "url_not_allowed",
 }
-"""What Gemini calls them."""
+"""Gemini's words for errors -> the codes of this dialect."""
 
 
 def _error_code(result: HostedResult, codes: frozenset[str]) -> str:
-    """The code of a failure, where what is known of it is one or means one."""
+    """The error code of a failed result: its text, if this is a code or Gemini's word for a code; else
+    `unavailable`."""
     words = stdout(result)
     words = _CODES.get(words, words)
     return words if words in codes else "unavailable"

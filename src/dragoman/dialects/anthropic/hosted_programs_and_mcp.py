@@ -52,12 +52,12 @@ def read_output(content: Any, at: Path) -> Output:
             parts.append(Media("document", file=word(one, "file_id"), at=(*at, "content", i, "file_id")))
         return Output(tuple(parts), code != 0, word(content, "stderr"), code if type(code) is int else None)
     if kind.endswith("_view_result") and isinstance(content.get("content"), str):
-        # The numbers of the lines that are shown follow the text of the file.
+        # The other members, such as line numbers, follow the text of the file.
         counted = ((name, value) for name, value in sorted(content.items()) if name not in ("type", "content"))
         shown = {name: value for name, value in counted if value and value != "text"}
         rest = (Text(json_text.encode(shown).decode(), at=at),) if shown else ()
         return Output((Text(content["content"], at=(*at, "content")), *rest))
-    # Sorted, because the SDK collects the members of a streamed block in another order than they were sent.
+    # Sorted, because the SDK changes the order of the members in a streamed block.
     others = {name: value for name, value in sorted(content.items()) if name != "type"}
     return Output((Text(json_text.encode(others).decode(), at=at),)) if others else Output()
 
@@ -71,8 +71,8 @@ def read_mcp_content(content: Any, at: Path) -> tuple[Part, ...]:
 
 
 Written = tuple[dict[str, Any], dict[str, Any], str]
-"""The members of the call's block, those of the result's block, and the part of the source's result that they cannot
-hold.
+"""The members of the call's block, the members of the result's block, and the part of the source's result that both
+blocks cannot hold.
 """
 
 
@@ -101,7 +101,7 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
 
 
 def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
-    """The blocks of a call of an MCP server's tool, without their ids. A tool that only another dialect has stands here
+    """The blocks of a call of an MCP server's tool, without their ids. A tool that only another dialect has is written
     as the tool of a server with that dialect's name: `mcp_tool_use` takes any name, `server_tool_use` only some."""
     words = came_back(result)
     server = call.server or ("" if call.family else call.dialect)

@@ -65,7 +65,7 @@ def _offered(context: Context, request: bool) -> tuple[Tool | HostedTool, ...]:
 def _names(
     result: HostedResult | None, offered: tuple[Tool | HostedTool, ...], context: Context, request: bool
 ) -> list[str] | None:
-    """The names of the found tools as the target knows them; None if an upstream would not know one of them."""
+    """The names of the found tools as the target has them; None if one of them is unknown to an upstream."""
     found = result.tools if result is not None else ()
     if not request and not offered:
         return list(found)

@@ -143,7 +143,7 @@ def thinking_sealed(subject: Subject) -> Iterator[Breach]:
     """Thinking that goes back is the assistant's own: signed by this upstream, unchanged, in order.
 
     Why: a missing, foreign or edited block is a 400 ("thinking blocks in the latest assistant message cannot be
-    modified"). What came in the answer before is compared where it is known.
+    modified"). If the previous answer is known, the blocks are compared with it.
 
     Good: {"type": "thinking", "thinking": "...", "signature": "EqQB..."}
 
@@ -274,7 +274,7 @@ def server_calls(subject: Subject) -> Iterator[Breach]:
 def programmatic_answers(subject: Subject) -> Iterator[Breach]:
     """A message that answers calls made by code holds `tool_result` blocks only, each with text only.
 
-    Why: a call whose `caller` is code execution is answered into a running program; anything else is a 400.
+    Why: the result of a call whose `caller` is code execution goes into a running program; anything else is a 400.
 
     Good: user: [{"type": "tool_result", "tool_use_id": "a", "content": "42"}]
 

@@ -78,7 +78,7 @@ def sampling(subject: Subject) -> Iterator[Breach]:
 
 @rule("ANT-010", "error")
 def forced_choice(subject: Subject) -> Iterator[Breach]:
-    """A tool is forced (`any` or `tool`) only where the model takes that.
+    """A tool is forced (`any` or `tool`) only if the model takes a forced choice.
 
     Why: beside manual thinking, and on the newest models always, a forced choice is a 400.
 
@@ -104,7 +104,7 @@ def forced_choice(subject: Subject) -> Iterator[Breach]:
 
 @rule("ANT-011", "error")
 def thinking_mode(subject: Subject) -> Iterator[Breach]:
-    """The thinking mode, its budget and the effort are ones the model takes.
+    """The model takes the thinking mode, its budget and the effort.
 
     Why: each model family takes some modes only; a budget under 1024 or not under `max_tokens` is refused (with
     interleaved thinking it may be larger); above effort `high` some models cannot stop thinking; efforts differ.
@@ -191,7 +191,7 @@ def manual_thinking_first(subject: Subject) -> Iterator[Breach]:
 def prefill(subject: Subject) -> Iterator[Breach]:
     """The last message is the user's on models that take no prefill.
 
-    Why: Claude 4.6 and later answer 400 when the assistant's words are begun for them. A paused server-tool turn, which
+    Why: Claude 4.6 and later answer 400 if the request begins the assistant's answer. A paused server-tool turn, which
     is sent back as it is, is no prefill.
 
     Good: messages: [{"role": "user", ...}]
@@ -213,7 +213,7 @@ def prefill(subject: Subject) -> Iterator[Breach]:
 
 @rule("ANT-015", "error")
 def system_turns(subject: Subject) -> Iterator[Breach]:
-    """System messages inside `messages` stand only where they may, for models that know them.
+    """System messages inside `messages` have a legal place, and the model takes them.
 
     Why: never first; directly after a user turn or an assistant turn that ends in a server tool's result; followed by
     an assistant turn or nothing; never between a call and its result. Older models refuse the role.

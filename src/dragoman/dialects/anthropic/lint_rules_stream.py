@@ -59,8 +59,8 @@ def _blocks(subject: Subject) -> list[_Block]:
 def order(subject: Subject) -> Iterator[Breach]:
     """A stream begins with `message_start`, ends with `message_stop` after a `message_delta`, or with an error.
 
-    Why: clients build the message from this order; block events after `message_delta`, or anything after the end, are
-    lost on them.
+    Why: clients build the message from this order; they ignore block events after `message_delta`, and everything after
+    the end.
 
     Good: message_start, content_block_start, ..., content_block_stop, message_delta, message_stop
 

@@ -122,7 +122,7 @@ def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool
 
 _EXPLANATION: Path = ("stop_details", "explanation")
 _OWN_FIELD = frozenset({wire.NAME, "gemini", "code-assist"})
-"""Dialects with a field for the words about a stop: `stop_details` here, `finishMessage` of Gemini."""
+"""Dialects with a field for the explanation of a stop: `stop_details` here, `finishMessage` in Gemini."""
 
 
 def _explains(reason: str, details: Any) -> bool:

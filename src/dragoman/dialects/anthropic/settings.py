@@ -78,7 +78,7 @@ _FOREIGN_CODES = {
     "metadata": "metadata.dropped",
     "cache_key": "cache.dropped",
 }
-"""Settings that this dialect does not have, where their loss is none of sampling."""
+"""The loss codes of settings in `_FOREIGN`, if the loss is not about sampling."""
 _LEAST_THINKING_TOP_P = 0.95
 """While a model thinks, top_p must be 0.95 to 1, or absent (docs "Extended thinking", 2026-11)."""
 _JSON_ONLY = "Answer with one valid JSON object and nothing else."

@@ -40,7 +40,8 @@ _UNSENT = _FIGURES.values(wire.Usage())
 """The values of figures that an event does not have."""
 _OPENING = "input_json_delta?"
 _WRAPPED = "input_json_delta!"
-"""In place of a delta's type: a call whose arguments may be wrapped text, and one whose arguments are."""
+"""Used in place of a delta's type: the first for a call whose arguments may be wrapped text, the second for a call
+whose arguments are wrapped text."""
 
 
 class _Block(Struct):
@@ -59,13 +60,13 @@ class _Block(Struct):
     """Arguments in the start event."""
     signature: str = ""
     citations: tuple[Citation, ...] = ()
-    """They come before their text."""
+    """Citations that came before their text."""
     pieces: list[str] = []
     waiting: list[Event] = []
     """Events that wait for the end of an earlier block."""
     over: bool = False
     implied: bool = False
-    """It had no start event, so it ends when another block begins."""
+    """The block had no start event, so it ends when another block begins."""
 
 
 _DELTAS = frozenset(
@@ -144,7 +145,7 @@ class StreamReader(FrameReader):
         self._called = False
         self._model = ""
         self._usage: wire.Usage | None = None
-        self._first_usage: Usage | None = None  # as message_start had it; None if more than counts came since
+        self._first_usage: Usage | None = None  # of message_start; None after an event with more than counts
         self._word: str | None = None
         self._sequence: str | None = None
         self._details: Raw = wire.NONE
@@ -468,7 +469,8 @@ class StreamReader(FrameReader):
         events.append(Finish(stop, self._last_usage(), extra=extra))
 
     def _last_usage(self) -> Usage | None:
-        """The figures at the end. All that is no count was read with the first figures, unless it came again."""
+        """The usage at the end. Fields that are no counts were read with the first usage, unless a later event repeats
+        them."""
         first, last = self._first_usage, self._usage
         if last is None:
             return None

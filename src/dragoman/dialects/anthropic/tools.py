@@ -126,13 +126,13 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
 
 
 _LONGEST_DESCRIPTION = 1024
-"""Chat refuses a longer one on some models ("string too long" [M]), so that examples are
-added up to there."""
+"""The largest length of a description with examples. Chat refuses a longer description on some models ("string too
+long" [M])."""
 
 
 def _with_examples(tool: wire.ToolDef, at: Path, context: Context) -> str:
-    """The description with the examples of arguments, which no other dialect has a field for. What does not fit stays
-    in its field, and is reported as one that only this dialect has."""
+    """The description with the examples of arguments, for which no other dialect has a field. Examples that are too
+    long stay in their field, which is reported as a field of this dialect only."""
     description = tool.description or ""
     examples = json_text.plain(tool.input_examples)
     if not isinstance(examples, list) or not examples:

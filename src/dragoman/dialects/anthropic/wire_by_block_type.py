@@ -1,9 +1,9 @@
 """The strict wire shapes of Messages: each type of block with its own fields only.
 
-`wire.Block` holds the fields of all types, so that it can hold any odd block; but it would also accept a field of
-another type, which no reader reads. Nearly all traffic is not odd. It is decoded here, each block by its `type` (less
-memory, less time, no misplaced field). A refused document is decoded with `wire`, and misplaced fields are then sorted
-out.
+`wire.Block` has the fields of all types, so that it can hold unusual blocks. But it also accepts a field in a block of
+the wrong type, which no reader reads. Nearly all documents are usual, and are decoded here, each block by its `type`:
+this takes less memory and time, and no field is misplaced. A document that is refused here is decoded with `wire`, and
+misplaced fields are then sorted out.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def sort_out(blocks: list[wire.Block], at: Path, unknown: Unknown) -> None:
 
 
 def sort_out_block(block: wire.Block, at: Path, unknown: Unknown) -> None:
-    """Do this for one block."""
+    """Move fields of one block of the wrong type to the unknown fields."""
     if type(block) is not wire.Block:
         return  # a strict block has no other fields
     misplaced_fields = misplaced(block, _SORTED.get(block.type, ()))

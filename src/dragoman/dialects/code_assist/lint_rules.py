@@ -115,7 +115,7 @@ def model_name(subject: Subject) -> Iterator[Breach]:
 def system_content(subject: Subject) -> Iterator[Breach]:
     """`systemInstruction` is a Content with parts.
 
-    Why: a string, or a Part alone, is what the SDK takes, not what goes out.
+    Why: the SDK takes a string or a Part alone, but sends a Content.
 
     Good: `{"systemInstruction": {"role": "user", "parts": [{"text": "Be brief."}]}}`
 

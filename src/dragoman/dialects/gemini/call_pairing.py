@@ -52,8 +52,8 @@ class Ids:
         return (given, None) if given else (self.mint(at), NULL)
 
     def of_search(self, answer: int) -> str:
-        # The metadata of a search has no id, but the other dialects pair a hosted call with its result by one.
         """The prefix of the ids of searches that only the metadata of an answer mentions."""
+        # The metadata of a search has no id. Other dialects pair a hosted call with its result by an id.
         return hashed(f"{self._seed}{answer}\x1fsearch", "") + "_"
 
     def mint(self, at: Path) -> str:

@@ -48,7 +48,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
     """The parts for another dialect's use of a hosted tool: program runs for a client, text for an upstream."""
     if request and has_text(call):
         return as_text(call, result, context)
-    # A search for tools has no words of its own: its result is a list of tools that the request declares anyway.
+    # A search for tools does not become text: its result is a list of tools that the request declares anyway.
     if request:
         return (drop_search if call.family == "tool_search" else drop)(call, result, context)
     if call.family != _FAMILY:

@@ -215,13 +215,15 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
 
 def _seal(signature: str) -> Seal | None:
     """The seal in a signature; None for a dummy."""
-    if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:  # others are long, and only hashed for it
+    # The length comes first: a lookup would hash the whole signature, and signatures are long.
+    if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:
         return None
     return read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
 
 
 def _take_tier(usage: _Usage) -> str | None:
-    """The service tier in the canon's word. A tier that is known is no field to keep."""
+    """The service tier in the canon's word. A known tier is removed from the usage, so that it is not kept as a
+    field."""
     tier = answer_service_tiers.read(usage.serviceTier)
     if tier is not None:
         usage.serviceTier = None

@@ -1,9 +1,10 @@
-"""Uses of other dialects' hosted tools for clients: parts `toolCall` and `toolResponse`.
+"""Writes uses of other dialects' hosted tools for clients, as parts `toolCall` and `toolResponse`, and reads these
+parts.
 
 Google's schema (2026-11) has both parts for tools that a server ran: a name (`toolName`), arguments and a response,
-both free objects. "The client is NOT expected to execute this ToolCall", and sends both parts back. So the parts hold
-what no metadata of a candidate holds: calls of MCP servers' tools, searches for tools and in files, and the content of
-pages. A part that is written so has a marked id. No upstream gets one: in a request the use is text
+both free objects. "The client is NOT expected to execute this ToolCall", and sends both parts back. So the parts can
+hold uses that the metadata of a candidate cannot hold: calls of MCP servers' tools, searches for tools and in files,
+and the content of pages. Such a part has a marked id. No upstream gets such a part: in a request the use is text
 (`codec/hosted_calls_as_text.py`).
 """
 
@@ -35,7 +36,7 @@ _TYPES = {"web_search": "GOOGLE_SEARCH_WEB", "web_fetch": "URL_CONTEXT"}
 _FAMILIES = {kind: family for family, kind in _TYPES.items()}
 _NO_TYPE = "TOOL_TYPE_UNSPECIFIED"
 _PREFIXES = {"mcp": "mcp_", "tool_search": "search_"}
-"""How marked ids begin: `toolType` has no words for these tools."""
+"""The prefixes of marked ids for families that have no word in `toolType`."""
 
 
 def read_tool_part(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaque:
@@ -66,7 +67,7 @@ def read_tool_part(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaq
 def _read_response(
     value: Raw, family: str, call_id: str, answer: dict[str, Any], extra: Extra | None, at: Path
 ) -> HostedResult:
-    """What came back, as `write_use` wrote it. Nothing is known of the responses that Gemini's own tools gave."""
+    """The result of a use, in the form of `write_use`. The responses of Gemini's own tools have no documented form."""
     place = (*at, RESPONSE, "response")
     words = word(answer, "error") or word(answer, "output")
     found = objects(answer.get("results"))
@@ -84,9 +85,10 @@ def _read_response(
 
 
 def write_use(call: HostedCall, result: HostedResult | None) -> tuple[Part, ...]:
-    """The parts for another dialect's use of whatever hosted tool."""
+    """The parts for another dialect's use of any hosted tool."""
     call_id = foreign_id(_PREFIXES.get(call.family, ""), use_id(call))
-    # `toolType` is an enumeration of six words (Google's schema, 2026-08): a client made from it fails at any other.
+    # `toolType` is an enumeration of six words (Google's schema, 2026-08): a client made from it fails at any other
+    # word.
     kind = _TYPES.get(call.family, "FILE_SEARCH" if call.name == "file_search" else _NO_TYPE)
     used = {"toolType": kind, "toolName": full_name(call), "args": arguments_object(call), "id": call_id}
     made: list[Part] = [Opaque(wire.NAME, CALL, json_text.raw({CALL: used}), at=call.at)]

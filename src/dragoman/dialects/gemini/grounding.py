@@ -80,7 +80,7 @@ def read_citations(grounding: Raw, citation: Raw, places: Places) -> list[Citati
 
 
 def citations_of(grounding: Grounding | None, citation: Raw, places: Places) -> list[Citation]:
-    """The same, of decoded metadata."""
+    """All citations, as in `read_citations`, from decoded metadata."""
     found: list[Citation] = []
     if grounding is not None:
         sources = [_source(chunk) for chunk in grounding.chunks]
@@ -307,7 +307,8 @@ def _report_others(value: Any, known: frozenset[str], at: Path, name: str | int,
 
 
 _NO_PLACE = frozenset({"type", "encrypted_index"})
-"""Fields that are no place in a source: the kind of a citation, and a seal that is reported where it is read."""
+"""Fields of a citation that name no place in its source: its kind, and a seal, whose loss is reported when it is
+read."""
 
 Cited = tuple[str, tuple[Citation, ...], Path]
 """A text, its citations, and its path in the source."""

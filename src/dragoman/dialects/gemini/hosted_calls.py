@@ -54,7 +54,7 @@ def read_metadata(grounding: Raw, fetched: Raw, parts: list[Part], at: Path, ids
 
 
 def uses_in(grounding: Grounding | None, fetched: Raw, parts: list[Part], at: Path, ids: Ids) -> list[Opaque]:
-    """The same, of decoded metadata."""
+    """The searches and fetches, as in `read_metadata`, from decoded metadata."""
     found: list[Opaque] = []
     # Within this dialect the metadata goes back unchanged as an extra.
     if not (grounding or fetched) or ids.context.target in wire.KIN:
@@ -104,7 +104,7 @@ def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
     url = word(page, "retrievedUrl")
     status = word(page, "urlRetrievalStatus")
     failed = status not in ("", _SUCCESS)
-    # The words of the status name the reason of the failure; there is no other message.
+    # The status word is the only message about the failure.
     parts = (Text(status, at=(*at, "urlRetrievalStatus")),) if failed else ()
     call = HostedCall(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, "web_fetch", arguments(url=url), at=at)
     result = HostedResult(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, (Citation(url),), parts, failed, at=at)
@@ -113,7 +113,7 @@ def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
 
 def before_text(parts: list[Part], found: list[Opaque]) -> list[Part]:
     """The parts of an answer with its searches before the first text."""
-    # A client reads a search as the reason of the text behind it, as in Anthropic and in Responses.
+    # In Messages and Responses, a search stands before the text that was written from it.
     place = next((i for i, part in enumerate(parts) if type(part) is Text), len(parts))
     return [*parts[:place], *found, *parts[place:]]
 
@@ -124,7 +124,8 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
         return write_run(call, result, context, request)
     if request:
         return as_text(call, result, context)
-    # The schema has no place for the words of a page in the metadata; only `toolResponse` is a free object.
+    # The schema of the metadata has no field for the words of a page. `toolResponse` is a free object, and can hold
+    # them.
     shown = write_use(call, result) if _has_more(call, result) else ()
     if call.family == "web_search":
         chunks = [_chunk(page) for page in pages(result)]
@@ -139,14 +140,14 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
 
 
 def _status(result: HostedResult | None) -> str:
-    """How a page that failed is marked; Gemini has words for pages that cost and pages that are not safe."""
+    """The status of a fetch that failed. Gemini's own words, such as those for paid or unsafe pages, are kept."""
     words = stdout(result)
     return words if words.startswith("URL_RETRIEVAL_STATUS_") else _ERROR
 
 
 def _has_more(call: HostedCall, result: HostedResult | None) -> bool:
-    """Whether a use says what has no place in the metadata: the content of pages, their ages, titles of fetched ones,
-    and words that were looked for."""
+    """Whether a use has content without a field in the metadata: the text or the age of a page, the title of a fetched
+    page, or the words that were searched in a page."""
     if result is not None and (result.parts or any(page.quote or page.age for page in result.sources)):
         return True
     if call.family == "web_search":

@@ -204,8 +204,8 @@ def signed_calls(subject: Subject) -> Iterator[Breach]:
 def signatures_stay(subject: Subject) -> Iterator[Breach]:
     """A signature stands on the part it came with, and that part is unchanged.
 
-    Why: the signature covers the part; on an edited, merged or other part it is refused as corrupted. What came in the
-    answer before is compared where it is known; a signature of another upstream is seen always.
+    Why: the signature covers the part; on an edited, merged or other part it is refused as corrupted. If the previous
+    answer is known, the parts are compared with it. A signature of another upstream is always found.
 
     Good: {"functionCall": {"name": "f", "args": {"x": 1}}, "thoughtSignature": "c2ln"} as it came
 

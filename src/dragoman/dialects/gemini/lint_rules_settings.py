@@ -38,7 +38,7 @@ def thinking(subject: Subject) -> Iterator[Breach]:
     """Thinking is steered by a budget (2.5) or by a level (3 and later), never by both, in the model's range.
 
     Why: both together are refused; the control of the other generation is deprecated or ignored (warning); a level or
-    budget the model has not is refused.
+    budget that the model does not have is refused.
 
     Good: {"thinkingConfig": {"thinkingLevel": "LOW"}} for gemini-3-flash
 
@@ -74,7 +74,7 @@ def thinking(subject: Subject) -> Iterator[Breach]:
 def services(subject: Subject) -> Iterator[Breach]:
     """Fields of Vertex are not sent to the Developer API, nor the reverse.
 
-    Why: the other service answers 400 for an unknown field. Which one is asked is known by the host only.
+    Why: the other service answers 400 for an unknown field. Only the host shows which service gets the request.
 
     Good: {"contents": [...], "labels": {...}} to Vertex
 
@@ -196,7 +196,7 @@ def sampling(subject: Subject) -> Iterator[Breach]:
 
 @rule("GEM-020", "warning")
 def room(subject: Subject) -> Iterator[Breach]:
-    """The limit of an answer is no more than the model yields, and what the server holds is named where it may be.
+    """The limit of an answer is no more than the model yields, and `cachedContent` goes to models that have it.
 
     Why: models before Gemini 4 refuse a larger `maxOutputTokens`; Gemini 4 stops at 65536 (32768 when not streaming)
     with CONTINUATION. Gemini 4 is reported to have no `cachedContent`.

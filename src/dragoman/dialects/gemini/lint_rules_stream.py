@@ -26,8 +26,8 @@ def _failed(subject: Subject) -> bool:
 def finish(subject: Subject) -> Iterator[Breach]:
     """Each candidate has one `finishReason`, in its last chunk.
 
-    Why: a candidate without one was cut. Clients may end the answer at the first; that a candidate goes on after it and
-    finishes again was recorded once, with code execution (warning).
+    Why: a candidate without one was cut. Clients may end the answer at the first one. A candidate that continued after
+    it and finished again was recorded once, with code execution (warning).
 
     Good: {text}, {text}, {text, finishReason: "STOP"}
 

@@ -109,13 +109,13 @@ def _write_detail(media: Media, out: dict[str, Any], nested: bool, context: Cont
 
 
 _DETAILED = frozenset({"openai-chat", "openai-responses", "openrouter"})
-"""Other dialects in which each image has its own field for how closely the model looks at it."""
+"""Other dialects in which each image has its own field for the resolution."""
 
 
 def with_details(turns: tuple[Turn, ...], resolution: Raw, context: Context) -> tuple[tuple[Turn, ...], bool]:
-    """The turns with the resolution that holds for all media on each image, for dialects that have it there, and
-    whether nothing is left to report. Without an image, the setting is reported. New turns in any case, so that no
-    memory keeps the request without them.
+    """The turns, with the resolution of all media written on each image, for dialects with such a field. The second
+    value is true if nothing is left to report: there is an image, and no medium of another kind. With a resolution the
+    tuple is always new, so that no memory keeps the request without it.
     """
     detail = read_detail(resolution) if context.target in _DETAILED else ""
     if not detail:

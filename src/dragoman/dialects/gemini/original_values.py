@@ -92,7 +92,7 @@ def _put_below(out: Any, steps: list[str], value: Raw) -> None:
 
 def _put(out: dict[str, Any], name: str, value: Raw) -> None:
     """Restore a field. An unknown value replaces the empty value that was written for it."""
-    # An empty value that we wrote stands for one that we could not read: the original is more exact.
+    # A written empty value replaces a value that could not be read. The original value is more exact.
     if name not in out or (out[name] in _NOTHING and value != NULL):
         out[name] = value
 

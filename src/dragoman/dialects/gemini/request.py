@@ -116,7 +116,7 @@ class RequestReader:
 
 
 def _read_strange_role(content: wire.Content, at: Path, context: Context, unknown: Unknown) -> Opaque:
-    """A content whose role is unknown: it stays whole, with the fields that nobody knows."""
+    """A content whose role is unknown: it stays whole, with its unknown fields."""
     value = json_text.raw(content)
     extra = gather(context, at, unknown) if unknown else None
     if extra is not None:

@@ -145,7 +145,7 @@ def seed(response_id: str | None, context: Context) -> str:
 
 
 def answer_seed(response_id: str | None, created: int, answers: Request | None) -> str:
-    """The seed, without a Context."""
+    """The seed, computed without a Context."""
     # `responseId` is optional. If it is absent, the number of turns and the
     # time distinguish the answers of one conversation.
     turns = len(answers.turns) if answers is not None else 0
@@ -300,7 +300,7 @@ _UNSENT = _COUNTS.values(wire.UsageMetadata())
 
 
 def absent_counts(earlier: wire.UsageMetadata, later: wire.UsageMetadata) -> dict[str, Any]:
-    """The counts of an earlier chunk of a stream that a later one does not have."""
+    """The counts of an earlier chunk of a stream that are absent in a later chunk."""
     there, here = _COUNTS.values(earlier), _COUNTS.values(later)
     absent = list(map(is_, here, _UNSENT))
     # The chunks of a stream mostly have the same counts.

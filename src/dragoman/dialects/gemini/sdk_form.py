@@ -64,8 +64,8 @@ def rewritten(body: bytes | Raw) -> tuple[bytes, Moved] | None:
         fields = json_text.fields(body)
         before = dict(fields)
         moved: Moved = {}
-        # `config` is a parameter of google-genai, not a field of the wire (google-genai 3.1.0, 2026-11).
-        # Another form of `config` is nobody's, and stays an unknown field.
+        # `config` is a parameter of google-genai, not a field of the wire (google-genai 3.1.0, 2026-11). A `config` of
+        # another form belongs to no known API, and stays an unknown field.
         if "config" in fields and _first(fields["config"]) == b"{":
             _spread_config(fields, moved)
         for name in (_SYSTEM, wire.snake(_SYSTEM)):

@@ -143,12 +143,12 @@ _IMAGE_FORM = {
     "imageSize": "image_size",
     "image_size": "image_size",
 }
-"""Gemini's settings for the images that it makes, and the same in OpenRouter's `image_config` (the field: its schema,
-2026-11; `aspect_ratio`: its SDK reference; `image_size` [M])."""
+"""Gemini's settings for the images that it makes -> the same settings in OpenRouter's `image_config` (the field: its
+schema, 2026-11; `aspect_ratio`: its SDK reference; `image_size` [M])."""
 
 
 def image_form(config: wire.GenerationConfig, context: Context) -> tuple[dict[str, Raw], Raw]:
-    """The form of the wished images as OpenRouter has it, and what is left of the field."""
+    """The settings for images in OpenRouter's form, and the members of `imageConfig` that OpenRouter does not have."""
     image_config = config.imageConfig
     if not _asks_for_images(config, context) or not json_text.is_object(image_config):
         return {}, image_config

@@ -105,7 +105,7 @@ class _Answer:
 
 
 def _no_frame(chunk: bytes) -> None:
-    """In place of `one` for a stream that is a JSON array, or may be one."""
+    """Used in place of `one` for a stream that is a JSON array, or may be one."""
 
 
 class StreamReader(FrameReader):

@@ -71,7 +71,7 @@ def _renumbered(support: Any, places: list[int]) -> Any:
     return {**support, _INDICES: numbers}
 
 
-# Both are lists of which each chunk has a piece. The reader joins them, so nothing is replaced.
+# Both fields are lists, and each chunk has a piece of the list. The reader joins the pieces, so nothing is replaced.
 _JOINED = frozenset({FETCHED, "logprobsResult"})
 
 

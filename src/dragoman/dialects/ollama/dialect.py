@@ -117,7 +117,7 @@ DIALECT = Dialect(
     read_fault=read_fault,
     write_fault=write_fault,
     is_answer=is_answer,
-    # `arguments` must be an object, and no done_reason tells of a broken call (server sources, 2026-08). An answer
+    # `arguments` must be an object, and no done_reason reports a broken call (server sources, 2026-08). An answer
     # without the call would look complete.
     broken_calls="fault",
     write_results=write_results,

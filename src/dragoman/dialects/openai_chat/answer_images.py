@@ -41,8 +41,8 @@ def write_images(images: list[Media], context: Context) -> list[dict[str, Any]]:
 
 
 def take_images(unknown: Unknown, at: Path) -> list[Media]:
-    """The images of a message or a delta, taken out of the fields that nobody knows. None where an entry is of another
-    form: then the field stays whole."""
+    """The images of a message or a delta, removed from the unknown fields. If an entry has another form, there are no
+    images, and the field stays whole."""
     fields = unknown.get(at)
     if not fields or FIELD not in fields:
         return []
@@ -50,7 +50,7 @@ def take_images(unknown: Unknown, at: Path) -> list[Media]:
     urls = [word(one.get("image_url"), "url") for one in objects(listed)]
     if not isinstance(listed, list) or len(urls) < len(listed) or not all(urls):
         return []
-    # The check comes first: a list of which only some entries are understood stays whole, so that nothing is lost
+    # The check comes first. A list in which only some entries are understood stays whole, so that no entry is lost
     # silently.
     del fields[FIELD]
     found: list[Media] = []

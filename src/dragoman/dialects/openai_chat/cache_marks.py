@@ -99,7 +99,8 @@ def takes_anthropics(context: Context) -> bool:
 
 
 def capped_marks(request: Request, context: Context) -> Request:
-    """The request with no more marks than Claude takes. The first ones go: a later mark covers all before it."""
+    """The request with no more marks than Claude takes. The first marks are removed: a later mark covers everything
+    before it."""
     marked = [part for turn in request.turns for part in turn.parts if _is_written(part)]
     if len(marked) <= _MOST:
         return request
@@ -127,7 +128,8 @@ def _without_mark(part: Part, context: Context) -> Part:
 
 
 def written_mark(ttl: str, at: Path, context: Context) -> dict[str, Any]:
-    """The field for a cache mark, with the lifetime that there is for it; nothing for models that take no marks."""
+    """The field for a cache mark, with the nearest lifetime that the form has; no field for models that take no
+    marks."""
     if not takes_marks(context):
         context.lose("cache.dropped", at)
         return {}

@@ -130,5 +130,5 @@ def _inside(entry: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def take_executed(unknown: Unknown, at: Path, answer_id: str, context: Context) -> list[Opaque]:
-    """The tools that the host ran, of a whole message."""
+    """The tools that the host ran, from a whole message."""
     return ExecutedTools(context).take(unknown, at, answer_id) if FIELD in unknown.get(at, {}) else []

@@ -63,7 +63,7 @@ def read_use(value: Raw, at: Path, dialect: str) -> tuple[Opaque, ...]:
         return call, _read_run(result, call, (*at, "result"))
     sources, parts = _read_result(result, (*at, "result"))
     error = members(result).get("error") if family and is_marked(value) and result.endswith("}") else None
-    if isinstance(error, str):  # as `_written` wrote it
+    if isinstance(error, str):  # the form of `_written`
         parts = (Text(error, at=(*at, "result")),) if error else ()
     failed = isinstance(error, str)
     return call, HostedResult(dialect, DETAIL, ELSEWHERE, family, call_id, sources, parts, failed, at=at)
@@ -159,6 +159,6 @@ def _page(page: Citation) -> dict[str, Any]:
 
 
 def _own_content(value: Raw) -> str:
-    """The result of a tool that only its own dialect has, as that dialect writes it."""
+    """The result of a tool that only its own dialect has, in that dialect's form."""
     fields = json_text.fields(value)
     return json_text.text(fields.get("content", value))

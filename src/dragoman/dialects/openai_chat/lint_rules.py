@@ -187,8 +187,9 @@ def one_token_limit(subject: Subject) -> Iterator[Breach]:
 def tools_beside_reasoning(subject: Subject) -> Iterator[Breach]:
     """From gpt-5.4 on, function tools on this endpoint need `reasoning_effort: "none"`.
 
-    Why: the server refuses them and points to Responses. Leaving the field out is a warning: by reports, it counts
-    as reasoning, but gpt-5.4-mini took it. Two models are reported to take no tools here at all, which is one as well.
+    Why: the server refuses them and points to Responses. An absent field is a warning: users report that it counts as
+    reasoning, but gpt-5.4-mini took it. Tools for two models that are reported to take none on this endpoint are a
+    warning, too.
 
     Good: `{"model": "gpt-5.4", "reasoning_effort": "none", "tools": [...]}`
 
@@ -210,8 +211,8 @@ def tools_beside_reasoning(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-015", "warning")
 def no_sampling_while_reasoning(subject: Subject) -> Iterator[Breach]:
-    """Reasoning models take no `temperature`, `top_p`, penalties, `logprobs` or `stop` while they reason; other models
-    refuse single ones of them always.
+    """Reasoning models take no `temperature`, `top_p`, penalties, `logprobs` or `stop` while they reason; some other
+    models always refuse some of these fields.
 
     Why: they are refused ("Unsupported parameter: 'stop' is not supported with this model"); with effort none some
     models take them. The neutral value 1 of temperature and top_p passes, as 0 does for penalties.
@@ -328,7 +329,7 @@ def numbers_within_range(subject: Subject) -> Iterator[Breach]:
 
 
 def _is_unknown(profile: Profile) -> bool:
-    """Whether nothing is known of the model but that its hosts take cache marks, which concerns no other rule."""
+    """Whether the profile has no fact about the model, except that its hosts may take cache marks."""
     return profile in (DEFAULT_PROFILE, _MARKED)
 
 
@@ -340,7 +341,7 @@ def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
     """The `parameters` of a function are an object schema, and every array in it has `items`; strict or not.
 
     Why: the server refuses others ("schema must be a JSON Schema of 'type: \"object\"'", "array schema missing items").
-    Some compatible hosts take them, so it is a warning where nothing is known of the model.
+    Some compatible hosts take them, so the finding is a warning if the model is unknown.
 
     Good: `{"type": "object", "properties": {"paths": {"type": "array", "items": {"type": "string"}}}}`
 

@@ -84,7 +84,7 @@ def calls_are_answered_at_once(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-005", "error")
 def results_have_their_call(subject: Subject) -> Iterator[Breach]:
-    """Every `tool` message has a `tool_call_id` that the nearest assistant message before it asked.
+    """Every `tool` message has the `tool_call_id` of a call in the nearest assistant message before it.
 
     Why: a result without its call is refused ("messages with role 'tool' must be a response to a preceding message
     with 'tool_calls'").
@@ -162,7 +162,7 @@ def results_hold_text(subject: Subject) -> Iterator[Breach]:
     """The content of a `tool` message is a text, or a list of `text` parts.
 
     Why: OpenAI refuses images, audio and files there; they can follow in a user message after the last result. Some
-    compatible hosts take them, so the rule warns about models of others.
+    compatible hosts take them, so for models of other providers the finding is a warning.
 
     Good: `{"role": "tool", "tool_call_id": "a", "content": "12 degrees"}`
 

@@ -236,7 +236,7 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
 
 
 def with_earlier_counts(usage: Usage, earlier: Usage) -> Usage:
-    """The counts of a later chunk of a stream, with those of an earlier one that the later one does not have."""
+    """The counts of a later chunk of a stream. Counts that this chunk does not have are taken from an earlier chunk."""
     names = ("input", "output", "cache_read", "cache_write", "reasoning", "tier")
     absent = {
         name: getattr(earlier, name)
@@ -276,8 +276,8 @@ _THOUGHT = ("reasoning_tokens",)
 def take_figures(
     fields: dict[str, Raw], read: int | None, written: int | None, thought: int | None
 ) -> tuple[int | None, int | None, int | None]:
-    """The tokens read from the cache, written to it, and of thoughts, which may stand under a host's own names. These
-    are removed from `fields`.
+    """The tokens read from the cache, the tokens written to it, and the tokens of thoughts. A host may have its own
+    names for these counts, which are then removed from `fields`.
     """
     # DeepSeek and others have other names for the cached tokens.
     read = _other_word(fields, _CACHE_READ, read)

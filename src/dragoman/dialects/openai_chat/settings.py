@@ -154,7 +154,7 @@ def _read_format(shape: wire.ResponseFormat) -> Format | None:
     if shape.type != "json_schema":
         return None
     if schema is None:
-        return Format("json")  # a schema without its object: what is left of the wish is JSON
+        return Format("json")  # the schema is missing, so only JSON can be requested
     text = json_text.text(schema.schema) if schema.schema and schema.schema != NULL else None
     place = ("json_schema", "schema")
     return Format("schema", text, schema.name, schema.description or "", schema.strict, schema_at=place)

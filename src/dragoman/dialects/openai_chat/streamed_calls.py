@@ -64,8 +64,8 @@ class Call:
         self.unsent.clear()
 
     def take_id(self, call_id: str, context: Context) -> bool:
-        """Take an id behind the beginning of the call. False if the client has the call under the first id, or under
-        one that was made up.
+        """Take an id that comes after the beginning of the call. False: the client already has the call under the first
+        id, or under an id that was computed.
         """
         if self.index < 0 and not self.named:
             self.part = msgspec.structs.replace(self.part, id=call_id)
@@ -76,8 +76,8 @@ class Call:
         return False
 
     def take_seal(self, extra_content: Raw, context: Context) -> bool:
-        """Take a seal behind the beginning of the call: it stays on a call that was not given out yet. False if the
-        field holds no seal.
+        """Take a seal that comes after the beginning of the call. A call that the client does not have yet gets the
+        seal. False: the field holds no seal.
         """
         seal = read_seal(extra_content, self.part.at, context)
         if seal is not None and self.index < 0 and self.part.seal is None:

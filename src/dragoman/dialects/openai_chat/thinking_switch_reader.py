@@ -113,8 +113,8 @@ def _leave(unknown: Unknown, at: Path, value: Any) -> None:
 
 
 def _read(name: str, value: Raw, found: _Found) -> dict[str, Raw] | None:
-    """Note the values of a field. None: all of it was understood; else the members that were not, or {} for the whole
-    field.
+    """Note the values of a field. Returns the members that were not understood; {} if this is the whole field; None if
+    all was understood.
     """
     if name == "enable_thinking":
         return None if found.switch(json_text.plain(value), (name,)) else {}
@@ -156,7 +156,7 @@ def _applied(settings: Settings, found: _Found) -> Settings:
             changes["budget"] = found.budget
             at["budget"] = found.at["budget"]
         elif found.on and found.effort is None and settings.effort is None:
-            # -1 means that the model decides how much it thinks, which is all that a switch says.
+            # -1: the model decides how much it thinks. A switch has no more information.
             changes["budget"] = -1
             at["budget"] = found.at["on"]
     if found.thoughts is not None:

@@ -137,7 +137,7 @@ PROGRESS = (
 
 
 def _is_local(value: Any) -> bool:
-    """Whether the client runs it: a declaration or a call without an environment, or with a local one."""
+    """Whether the client runs the tool: the declaration or the call has no environment, or a local one."""
     if not isinstance(value, dict):
         return False
     environment = value.get("environment")
@@ -152,8 +152,8 @@ ROWS = tuple(
     [
         Row(wire.NAME, tool.name, tool.name, kinds(tool.name), function=_as_function(tool), quiet=frozenset({"type"}))
         for tool in _TOOLS
-        # The shell is one type for two tools: the client's own and one in a container (OpenAI's guide, 2026-11). It has
-        # a row of its own below.
+        # The type `shell` means two tools: the client's own shell, and a shell in a container (OpenAI's guide,
+        # 2026-11). It has its own row below.
         if tool.name != SHELL
     ]
 )
@@ -171,8 +171,8 @@ SHELL_ROW = Row(
     needs="hosted_shell",
     stands_for=kinds(r"code_execution_(?!20250522)\d{8}"),
 )
-"""The shell: the client's own, or one in a container, like Anthropic's code execution since the version 20250825 (bash
-and files; the version before ran Python only).
+"""The shell: the client's own, or a shell in a container. Anthropic's code execution is similar since the version
+20250825 (bash and files; the version before ran Python only).
 """
 
 

@@ -55,8 +55,8 @@ def read_image(item: Raw, at: Path, context: Context) -> Media | None:
 
 
 def read_making(item: Raw, at: Path) -> tuple[HostedCall, HostedResult] | None:
-    """How an image of an answer was made, as a use of a tool: the prompt that the model wrote, size and quality. None
-    where the item says nothing of it."""
+    """The making of an image in an answer, as a use of a tool, with the prompt that the model wrote, the size and the
+    quality. None if the item has none of these."""
     options = _options(item)
     if not options:
         return None
@@ -82,7 +82,7 @@ def fits_item(media: Media) -> bool:
 def sent_item(media: Media, context: Context) -> dict[str, Any]:
     """The item for an upstream, with an id that is the same in every later request."""
     _report_rest(media, context)
-    # The length and the first bytes identify an image well enough, and hashing all of it would cost time in every
+    # The length and the first bytes identify an image well enough. A hash of the whole image would cost time in every
     # request.
     name = hashed(f"{len(media.data)}:{media.data[:256]}", "ig_")
     return {"id": name, "type": KIND, "status": "completed", "result": media.data}

@@ -65,7 +65,7 @@ def read_hosted(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
 
 
 def _read_only_here(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
-    """A file search, or the list of an MCP server's tools. No other dialect has an own form for them."""
+    """A file search, or the list of an MCP server's tools. No other dialect has a form of its own for them."""
     fields, item = json_text.fields(value), json_text.plain(value)
     call_id = word(item, "id")
     if kind == FILES:

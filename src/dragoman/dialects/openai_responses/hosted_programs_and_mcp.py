@@ -269,7 +269,7 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, conte
 
 
 def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
-    """The item for a client. A tool that only another dialect has stands here as the tool of a server with that
+    """The item for a client. A tool that only another dialect has is written as the tool of a server with that
     dialect's name: no other item takes any name."""
     words, failed = came_back(result), result is not None and result.is_error
     item: dict[str, Any] = {

@@ -31,8 +31,8 @@ def read_other(item: wire.Item, at: Path, context: Context) -> Sequence[Part]:
         if kind == IMAGE:
             image = read_image(value, at, context)
             if image is not None:
-                # In a history the prompt of an image is of no use to another upstream; a client of an answer may show
-                # it.
+                # In a history another upstream has no use for the prompt of an image. In an answer the client may show
+                # the prompt.
                 made = read_making(value, at) if at[:1] != ("input",) else None
                 return (*made, image) if made is not None else (image,)
         elif kind == COMPACTION:
@@ -40,7 +40,7 @@ def read_other(item: wire.Item, at: Path, context: Context) -> Sequence[Part]:
             return (compacted,) if compacted is not None else ()
         elif kind in _APPROVALS:
             return _lose_approval(kind, json_text.plain(value), at, context)
-    # Within this dialect the list stays an item as it came: as a use of a tool it would be written with another id.
+    # Within this dialect the list stays an unchanged item. A use of a tool would be written with another id.
     elif kind == LISTING:
         return (Opaque(wire.NAME, kind, value, at=at),)
     return read_hosted(kind, value, at)

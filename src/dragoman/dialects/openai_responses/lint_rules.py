@@ -76,7 +76,7 @@ def _formats(subject: Subject) -> list[Place]:
 def needs_model_and_input(subject: Subject) -> Iterator[Breach]:
     """`model` is present, and one of `input`, `prompt`, `previous_response_id`, `conversation`.
 
-    Why: the server needs something to answer, and someone to ask. A stored prompt may name the model.
+    Why: the server needs an input and a model. A stored prompt may name the model.
 
     Good: `{"model": "gpt-6-sol", "input": "Hi"}`
 
@@ -322,7 +322,7 @@ def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
     """The `parameters` of a function are an object schema, and every array in it has `items`; strict or not.
 
     Why: the server refuses others ("schema must be a JSON Schema of 'type: \"object\"'", "array schema missing items").
-    Some compatible hosts take them, so it is a warning where nothing is known of the model.
+    Some compatible hosts take them, so the finding is a warning if the model is unknown.
 
     Good: `{"type": "object", "properties": {"paths": {"type": "array", "items": {"type": "string"}}}}`
 

@@ -66,9 +66,9 @@ def calls_are_answered_once(subject: Subject) -> Iterator[Breach]:
 def outputs_have_their_call(subject: Subject) -> Iterator[Breach]:
     """Every output refers to a call before it, and its kind fits the call's kind.
 
-    Why: an output without its call is refused ("No tool call found for function call output with call_id"). The call
-    may be held by the server: with `previous_response_id`, `conversation` or an item reference nothing is said. Other
-    calls with a `call_id`, such as a client's tool search, may have a function's output.
+    Why: an output without its call is refused ("No tool call found for function call output with call_id"). The server
+    may hold the call: with `previous_response_id`, `conversation` or an item reference there is no finding. Other calls
+    with a `call_id`, such as a client's tool search, may have a function's output.
 
     Good: custom_tool_call (call_id a), custom_tool_call_output (call_id a)
 
@@ -219,7 +219,7 @@ def parts_fit_their_role(subject: Subject) -> Iterator[Breach]:
             continue
         role = word(item, "role")
         if role in ("tool", "function"):
-            continue  # SEED-012
+            continue  # rule SEED-012 reports these roles
         legal = _OUTPUT_PARTS if role == "assistant" else _INPUT_PARTS
         if role not in ("user", "system", "developer", "assistant"):
             yield Breach((*at, "role"), f"no message has the role {quoted(role)}")

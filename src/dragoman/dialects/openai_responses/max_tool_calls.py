@@ -1,8 +1,8 @@
 """Owns `max_tool_calls`, the limit of hosted calls in one answer, and its counterpart `max_uses` of a single tool
 elsewhere.
 
-Both mean the same in a request with one hosted tool. With several, no limit of one tool can be sent, and a limit of all
-has no counterpart.
+Both mean the same in a request with one hosted tool. With several hosted tools, the limit of one tool cannot be sent
+here, and the limit of all tools has no counterpart elsewhere.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from . import wire
 FIELD = "max_tool_calls"
 MAX_USES = "max_uses"
 OPTION = {MAX_USES: Option((MAX_USES,))}
-"""For the rows of tools whose uses other dialects limit. On the wire the tool has no such member."""
+"""The option for rows of tools with a limit in other dialects. On the wire the tool has no such member."""
 
 Tools = tuple[Tool | HostedTool, ...]
 
 
 def read_limit(tools: Tools, limit: Raw, context: Context) -> Tools | None:
-    """The tools with the limit on the only hosted one; None if there is no such tool."""
+    """The tools, with the limit on the only hosted tool; None if the limit has no such counterpart."""
     hosted = [i for i, tool in enumerate(tools) if type(tool) is HostedTool]
     most = json_text.plain(limit)
     if len(hosted) != 1 or type(most) is not int:

@@ -211,8 +211,8 @@ def write_citations(citations: tuple[Citation, ...], size: int, at: Path, contex
 
 
 def _document_citation(cited: Citation) -> dict[str, Any]:
-    """A citation of a document that has no address. `index` is documented as the file's place in the list of files
-    (schema, 2026-11), which is what Messages calls `document_index`."""
+    """A citation of a document that has no address. `index` is the file's place in the list of files (schema, 2026-11);
+    Messages has `document_index` with the same meaning."""
     known = next(iter((cited.extra or {}).values()), {})
     index = json_text.plain(known["document_index"]) if "document_index" in known else 0
     file = json_text.plain(known["file_id"]) if "file_id" in known else ""
@@ -238,7 +238,7 @@ def _write_input_part(part: Part, context: Context, result: bool) -> Any:
         context.lose("seal.dropped", part.at)
     out: dict[str, Any]
     if type(part) is Text:
-        # An empty text says nothing, and other dialects make it only to hold a seal or a mark.
+        # An empty text has no meaning. In other dialects it only holds a seal or a mark.
         if not part.text and context.source != wire.NAME:
             if part.cache is not None:
                 context.lose("cache.dropped", part.at, "on an empty text")

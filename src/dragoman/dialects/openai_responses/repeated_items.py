@@ -1,7 +1,7 @@
 """Compares the items in the last event of a stream with the items that the stream has already passed.
 
-`response.completed` repeats every item of `response.output_item.done`. The item was passed when it was done, so a value
-that is different in the last event cannot be passed any more, and is reported.
+`response.completed` repeats every item of `response.output_item.done`. An item is passed to the client when it is done.
+So a value that differs in the last event comes too late, and is reported.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class FinishedItems:
         self._by_id: dict[str, Any] | None = None
 
     def add(self, place: int, frame: bytes) -> None:
-        """Keep the frame with which an item ended. The first one counts."""
+        """Keep the frame with which an item ended. Only the first frame of a place is kept."""
         self._frames.setdefault(place, frame)
 
     def compare(self, place: int, item: Raw, context: Context) -> None:
-        """Report the values of a repeated item that are different from those of the item that was passed."""
+        """Report the values of a repeated item that differ from the values in the passed item."""
         frame = self._frames.get(place)
         text = bytes(item)
         # The usual case needs no decoding: the last event repeats the bytes.
@@ -57,8 +57,8 @@ class FinishedItems:
             context.lose("event.dropped", at, "the value in the last event is different", "warning")
 
     def _passed(self, place: int, repeated: Any) -> Any:
-        """The item that was passed: the one with the same id, because some hosts number the items in another order;
-        else the one at the same place.
+        """The item that was passed: the item with the same id, because some hosts number the items in another order;
+        else the item at the same place.
         """
         passed = decode_tolerant(self._frames[place]).get("item")
         if not isinstance(passed, dict) or not isinstance(repeated, dict) or passed.get("id") == repeated.get("id"):

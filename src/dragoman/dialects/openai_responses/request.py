@@ -389,7 +389,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
 
 
 def _plain_cache_options(options: Raw, context: Context) -> Raw:
-    """The members of the cache options that Chat has too. Responses may also name an answer to compare with."""
+    """The members of the cache options that Chat has too. Other members of Responses are reported."""
     if not json_text.is_object(options):
         return options
     fields = json_text.fields(options)

@@ -446,7 +446,7 @@ def admit_request(body: bytes) -> Admitted[ResponsesRequest]:
 
 
 def _input_item_by_item(body: bytes) -> ResponsesRequest | None:
-    """A request with items of the server's own tools in its history, as `_item_by_item`."""
+    """A request with items of the server's own tools in its history: these items stay whole, as in `_item_by_item`."""
     try:
         request = _exact_around_input(body)
         if type(request.input) is not list:
@@ -515,7 +515,7 @@ _head = msgspec.json.Decoder(AnswerHead).decode
 
 
 def answer_head(response: Raw) -> AnswerHead | Answer:
-    """The first fields of a response; the tolerant way for a response that does not decode."""
+    """The first fields of a response. A response that cannot be decoded in this way is decoded whole and tolerantly."""
     try:
         return _head(response)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

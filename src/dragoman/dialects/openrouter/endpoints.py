@@ -65,7 +65,7 @@ def _entry(model: Model, publisher: str) -> dict[str, Any]:
             "tokenizer": "Other",
             "instruct_type": None,
         },
-        "pricing": {"prompt": "-1", "completion": "-1"},  # OpenRouter writes -1 where the price is not known in advance
+        "pricing": {"prompt": "-1", "completion": "-1"},  # OpenRouter writes -1 if the price is not known in advance
         "top_provider": {
             "context_length": model.context,
             "max_completion_tokens": model.output,

@@ -63,7 +63,7 @@ HOSTED = (
         force={"type": "openrouter:web_fetch"},
         quiet=frozenset({"type"}),
     ),
-    # Any model may call it; its options are those of `image_config`, and a model in OpenRouter's spelling (guide to
+    # Any model may call this tool. It has the options of `image_config`, and a model in OpenRouter's spelling (guide to
     # the image generation server tool, 2026-11).
     Row(
         NAME,

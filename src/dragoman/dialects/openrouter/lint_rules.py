@@ -21,13 +21,13 @@ _OWN_PARTS = ("video_url",)
 
 @rule("ORT-001", "error", "request", "response", "stream", "tools")
 def chat_rules(subject: Subject) -> Iterator[Breach]:
-    """What holds for Chat Completions holds here, but for OAC-008, OAC-014, OAC-015 and OAC-016.
+    """The rules of Chat Completions hold here, except OAC-008, OAC-014, OAC-015 and OAC-016.
 
     Why: a tool message may hold any parts, and settings a model does not take are ignored by default. Most of the other
     rules report under their own ids. This one reports those that are a little different: what the upstream behind
     OpenRouter decides is a warning (length of ids, strict subsets, the word JSON), the model may be named otherwise,
-    parts may be videos, answers were recorded with arguments that are no object (warning), and streams with the
-    finish_reason said again beside the usage.
+    parts may be videos, arguments of recorded answers are sometimes no object (warning), and some recorded streams
+    repeat the finish_reason beside the usage.
 
     Good: `{"model": "openai/gpt-5.2", "messages": [{"role": "user", "content": "Hi"}]}`
 
@@ -98,8 +98,8 @@ def functions_only(subject: Subject) -> Iterator[Breach]:
 def details_kept(subject: Subject) -> Iterator[Breach]:
     """Assistant messages with calls carry their `reasoning_details` in a conversation that has some.
 
-    Why: signatures of thinking models travel there; without them the upstream may refuse to go on, or thinks anew.
-    What came in the answer before is compared where it is known.
+    Why: signatures of thinking models travel there; without them the upstream may refuse to go on, or thinks anew. If
+    the previous answer is known, the details are compared with it.
 
     Good: `{"role": "assistant", "tool_calls": [...], "reasoning_details": [{"type": "reasoning.text", ...}]}`
 
@@ -165,7 +165,7 @@ def own_details(subject: Subject) -> Iterator[Breach]:
 def model_named(subject: Subject) -> Iterator[Breach]:
     """`model` or `models` is there.
 
-    Why: the router has to know whom to ask; `models` is a list of fallbacks and may stand alone.
+    Why: the router needs a model; `models` is a list of fallbacks and may stand alone.
 
     Good: `{"models": ["openai/gpt-5.2", "anthropic/claude-sonnet-4.5"], "messages": [...]}`
 

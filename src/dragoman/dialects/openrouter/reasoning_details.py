@@ -53,7 +53,7 @@ def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
         return Opaque(NAME, json_text.kind(value), value, at=at), ""
     slot = found.data if found.type == ENCRYPTED else found.signature
     foreign = packed_seals.foreign(slot) if slot else None
-    # Only a seal on a call is packed with an id that means something: the id of that call.
+    # Only a seal on a call is packed with an id that has a meaning: the id of that call.
     if foreign is not None and foreign.dialect != NAME:
         return Reasoning(words(found), seal=foreign, at=at), (found.id or "") if found.type == ENCRYPTED else ""
     seal = None if unproved(found) else Seal(NAME, json_text.text(value), found.type)
@@ -267,8 +267,8 @@ def new_detail(text: str, seal: Seal | None, index: int, call_id: str = "") -> d
         return None
     if call_id:
         out["id"] = call_id
-    # A known format would be a lie: the proof is of another origin. `unknown` is a value of the enumeration (openrouter
-    # 1.3.84, 2026-11).
+    # A known format would be wrong, because the proof is of another origin. `unknown` is a value of the enumeration
+    # (openrouter 1.3.84, 2026-11).
     return {**out, "format": _FORMAT, "index": index}
 
 

@@ -79,7 +79,7 @@ class RequestReader(chat.RequestReader):
     def begin(self, head: wire.ChatRequest) -> None:  # type: ignore[override]  # a superset of its fields
         """Let Chat's reader read a document of its own."""
         self._context.source = wire.CHAT
-        # `read_request` takes a request for images out of `modalities`; the way through the memory does not.
+        # `read_request` removes `image` from `modalities`. The way through the memory does not, so it is not used here.
         self.resumable = not head.modalities
 
     def restore(self, turns: Iterable[Turn]) -> None:
