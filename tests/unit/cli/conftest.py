@@ -1,4 +1,4 @@
-"""A user with a home and a working folder, who runs commands."""
+"""Fixtures: a home folder, a working folder, and a function that runs commands."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ Runs = Callable[..., Result]
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty home; the working folder is another empty folder."""
-    own, work = tmp_path / "own", tmp_path / "work"
-    own.mkdir()
+    """An empty home folder. The working folder is another empty folder."""
+    user_home, work = tmp_path / "own", tmp_path / "work"
+    user_home.mkdir()
     work.mkdir()
     monkeypatch.chdir(work)
-    return own
+    return user_home
 
 
 @pytest.fixture
 def model() -> str:
-    """The value of DRAGOMAN_MODEL. A module of tests that asks the rehearsal replaces this."""
+    """The value of DRAGOMAN_MODEL. A test module that uses the rehearsal replaces this fixture."""
     return ""
 
 
 @pytest.fixture
 def runs(home: Path, model: str) -> Runs:
-    """Runs a command, and gives its result."""
+    """A function that runs a command and returns its result."""
 
     def run(*words: str | Path, input: str | bytes = "", **more: str) -> Result:
         empty = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY")
-        rest = ("OLLAMA_HOST", "DRAGOMAN_MODEL", "DRAGOMAN_CONFIG", "DRAGOMAN_STORE", "DRAGOMAN_MCP")
+        settings = ("OLLAMA_HOST", "DRAGOMAN_MODEL", "DRAGOMAN_CONFIG", "DRAGOMAN_STORE", "DRAGOMAN_MCP")
         folders = ("XDG_DATA_HOME", "XDG_CONFIG_HOME")
-        env = {**dict.fromkeys((*empty, *rest, *folders), ""), "HOME": str(home), "DRAGOMAN_MODEL": model, **more}
+        env = {**dict.fromkeys((*empty, *settings, *folders), ""), "HOME": str(home), "DRAGOMAN_MODEL": model, **more}
         return CliRunner(env=env).invoke(main, [str(word) for word in words], input=input)
 
     return run

@@ -1,4 +1,4 @@
-"""An upstream of Chat Completions on loopback: gives scripted answers, and keeps the requests."""
+"""An upstream of Chat Completions on loopback. It gives scripted answers, and keeps the requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Answer = str | tuple[str, dict[str, Any]] | int
 
 
 class FakeUpstream:
-    """The answers to give, in their order (the last one again and again), and what arrived."""
+    """The answers in their order (the last one is repeated), and the requests that arrived."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers: list[Answer] = [*answers] or ["Hello."]
@@ -75,7 +75,7 @@ def fake_upstream(*answers: Answer) -> Iterator[FakeUpstream]:
             upstream.keys.append(self.headers.get("authorization", ""))
             answer = upstream.answer(self.path)
             body = json.dumps(answer).encode()
-            status = answer.get("status")  # an answer of Responses has a status too: a word
+            status = answer.get("status")  # an answer of Responses has a status too, which is a text
             self.send_response(status if isinstance(status, int) else upstream.status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))

@@ -51,7 +51,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_setting_is_read_in_its_type(name: str) -> None:
+def test_every_setting_is_read_with_its_type(name: str) -> None:
     text, value = VALUES[name]
     assert getattr(settings_of({name: text}), name) == value
 
@@ -74,7 +74,7 @@ def test_a_wrong_setting_is_named(runs: Runs, text: str, problem: str) -> None:
     assert done.exit_code == 2 and problem in done.stderr and done.stdout == ""
 
 
-def test_a_setting_is_given_once() -> None:
+def test_a_setting_may_be_given_only_once() -> None:
     with pytest.raises(ConfigError, match="by -o and by --effort"):
         own_options(["effort=low"], effort="high")
     with pytest.raises(ConfigError, match="given twice"):
@@ -98,10 +98,14 @@ def test_settings_and_tools_reach_the_upstream(runs: Runs, home: Path) -> None:
 
 
 def test_the_cost_of_a_run_is_shown_by_the_prices_of_the_user(runs: Runs, home: Path) -> None:
-    own = '[models."fake/*"]\ninput_price = 1000\noutput_price = 2000\n'
+    prices = '[models."fake/*"]\ninput_price = 1000\noutput_price = 2000\n'
     with fake_upstream() as upstream:
-        done = runs("ask", "Hello", "-m", "fake/one", "--no-tools", "--usage", "--config", upstream.config(home, own))
-        lines = runs("ask", "Hello", "-m", "fake/one", "--no-tools", "--json", "--config", upstream.config(home, own))
+        done = runs(
+            "ask", "Hello", "-m", "fake/one", "--no-tools", "--usage", "--config", upstream.config(home, prices)
+        )
+        lines = runs(
+            "ask", "Hello", "-m", "fake/one", "--no-tools", "--json", "--config", upstream.config(home, prices)
+        )
     assert "5 tokens out · $1.24" in done.stderr
     assert json.loads(lines.stdout.splitlines()[-1])["cost"] == pytest.approx(1.244)
 
@@ -122,7 +126,7 @@ def _sent_media(runs: Runs, home: Path, *words: str | Path, input: bytes | str =
     return [part for part in content if part["type"] != "text"]
 
 
-def test_attachments(runs: Runs, home: Path) -> None:
+def test_attachments_are_sent_with_the_message(runs: Runs, home: Path) -> None:
     file = home / "a.png"
     file.write_bytes(PICTURE)
     data = f"data:image/png;base64,{base64.b64encode(PICTURE).decode()}"
@@ -132,13 +136,13 @@ def test_attachments(runs: Runs, home: Path) -> None:
     assert _sent_media(runs, home, "And this?", "--attach", address)[0]["image_url"]["url"] == address
 
 
-@pytest.mark.parametrize("given", ["nowhere.png", "https://example.org/picture", "-"])
-def test_an_attachment_that_cannot_be_sent_is_named(runs: Runs, given: str) -> None:
-    done = runs("ask", "What is this?", "--attach", given)
-    assert done.exit_code == 2 and given in done.stderr
+@pytest.mark.parametrize("value", ["nowhere.png", "https://example.org/picture", "-"])
+def test_an_attachment_that_cannot_be_sent_is_named(runs: Runs, value: str) -> None:
+    done = runs("ask", "What is this?", "--attach", value)
+    assert done.exit_code == 2 and value in done.stderr
 
 
-def test_the_type_of_an_attachment(tmp_path: Path) -> None:
+def test_the_type_of_an_attachment_can_be_given(tmp_path: Path) -> None:
     assert attachment("image/webp:https://example.org/x") == Media(
         "image", "image/webp", url="https://example.org/x", name="x"
     )
@@ -162,7 +166,7 @@ def test_the_type_of_an_attachment(tmp_path: Path) -> None:
         (b"\xfe\xfe", ""),
     ],
 )
-def test_the_type_by_the_first_bytes(data: bytes, mime: str) -> None:
+def test_the_type_of_a_file_is_detected_from_its_first_bytes(data: bytes, mime: str) -> None:
     assert mime_of(data) == mime
 
 
@@ -201,6 +205,6 @@ def test_remembered_facts_come_from_the_file_of_the_users_choice(runs: Runs, hom
     assert "I like tea." in upstream.requests[0]["messages"][0]["content"]
 
 
-def test_a_conversation_that_is_not_there_is_named(runs: Runs) -> None:
+def test_a_missing_conversation_is_an_error(runs: Runs) -> None:
     assert "there is no earlier conversation in this folder." in runs("ask", "--continue", "hi").stderr
     assert "there is no conversation abc." in runs("ask", "--session", "abc", "hi").stderr

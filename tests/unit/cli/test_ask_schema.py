@@ -30,7 +30,7 @@ def test_checked_json_goes_to_standard_output(runs: Runs, home: Path, schema: st
 
 
 @pytest.mark.parametrize(
-    ("answers", "code", "out", "asked"),
+    ("answers", "code", "out", "requests"),
     [
         ((BAD, GOOD), 0, GOOD + "\n", 2),
         ((BAD, "no JSON at all"), 1, "", 2),
@@ -38,18 +38,18 @@ def test_checked_json_goes_to_standard_output(runs: Runs, home: Path, schema: st
         ((GOOD,), 0, GOOD + "\n", 1),
     ],
 )
-def test_an_answer_that_does_not_fit_is_asked_for_once_more(
-    runs: Runs, home: Path, answers: tuple[str, ...], code: int, out: str, asked: int
+def test_an_answer_that_does_not_fit_is_requested_once_more(
+    runs: Runs, home: Path, answers: tuple[str, ...], code: int, out: str, requests: int
 ) -> None:
     with fake_upstream(*answers) as upstream:
         done = runs("ask", "Who?", "-m", "fake/one", "--config", upstream.config(home), "--schema", DSL)
-    assert (done.exit_code, done.stdout, len(upstream.requests)) == (code, out, asked)
-    assert ("does not fit the schema" in done.stderr) is (asked == 2)
-    if asked == 2:
+    assert (done.exit_code, done.stdout, len(upstream.requests)) == (code, out, requests)
+    assert ("does not fit the schema" in done.stderr) is (requests == 2)
+    if requests == 2:
         assert "cannot be used" in json.dumps(upstream.requests[1]["messages"][-1])
 
 
-def test_with_events_the_json_is_in_the_events(runs: Runs, home: Path) -> None:
+def test_with_events_the_checked_json_is_in_the_events(runs: Runs, home: Path) -> None:
     with fake_upstream(GOOD) as upstream:
         done = runs("ask", "Who?", "-m", "fake/one", "--config", upstream.config(home), "--schema", DSL, "--json")
     assert done.exit_code == 0
@@ -64,7 +64,7 @@ def test_a_value_that_is_no_object_is_wrapped_for_the_upstream(runs: Runs, home:
     assert upstream.requests[0]["response_format"]["json_schema"]["schema"]["type"] == "object"
 
 
-def test_the_short_form() -> None:
+def test_the_short_form_of_a_schema_becomes_json_schema() -> None:
     assert short_form("name, age int, height float, alive bool, bio: a text, of course".replace(", of course", "")) == {
         "type": "object",
         "properties": {
@@ -80,7 +80,7 @@ def test_the_short_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("schema", "problem"),
     [
         ("name, age number", "number"),
         ("name, name", "twice"),
@@ -92,14 +92,14 @@ def test_the_short_form() -> None:
         ('{"$ref": "https://example.org/x.json"}', "not in the schema itself"),
     ],
 )
-def test_a_wrong_schema_is_refused_before_anything_is_asked(runs: Runs, given: str, problem: str) -> None:
+def test_a_wrong_schema_is_refused_before_any_request(runs: Runs, schema: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
-        read_schema(given)
-    done = runs("ask", "Who?", "--schema", given)
+        read_schema(schema)
+    done = runs("ask", "Who?", "--schema", schema)
     assert done.exit_code == 2 and problem in done.stderr and done.stdout == ""
 
 
-def test_the_number_is_written_as_the_model_wrote_it() -> None:
+def test_a_number_keeps_the_spelling_of_the_model() -> None:
     assert AnswerSchema({"type": "object"}).read(' {"n": 1.50, "m": 10000000000000000000000} ') == (
         b'{"n": 1.50, "m": 10000000000000000000000}'
     )

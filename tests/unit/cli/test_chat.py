@@ -34,11 +34,11 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[=>]|\r")
 
 
 class Terminal:
-    """A chat in a terminal of its own."""
+    """A chat process in its own terminal."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")}
-        # The terminal of the tests does not answer questions about the place of the cursor.
+        # The terminal of the tests does not report the position of the cursor.
         quiet = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "PROMPT_TOOLKIT_NO_CPR": "1"}
         env = {**kept, **quiet, "HOME": str(folder.parent)}
         self.child = pexpect.spawn(
@@ -53,12 +53,12 @@ class Terminal:
         self.expect("/help lists the commands")
 
     def expect(self, text: str) -> str:
-        """What is shown up to a text."""
+        """Wait for a text, and return the output up to this text."""
         self.child.expect(text)
         return _CONTROL.sub("", self.child.before + self.child.after)
 
     def type(self, line: str) -> None:
-        """Type a message, once the chat waits for one."""
+        """Wait for the prompt, and type a message."""
         self.child.expect(_PROMPT)
         self.child.send(line + "\r")
 
@@ -67,7 +67,7 @@ class Terminal:
         self.child.send(word + "\r")
 
     def end(self) -> int:
-        """End the chat with Ctrl-D; its exit code."""
+        """End the chat with Ctrl-D, and return its exit code."""
         self.child.expect(_PROMPT)
         self.child.sendeof()
         self.child.expect(pexpect.EOF)
@@ -106,16 +106,16 @@ def test_a_chat_with_a_call_an_approval_and_an_undo(terminal: Terminal, folder: 
     assert terminal.end() == 0
 
 
-def test_a_chat_that_is_continued_shows_where_it_stands(terminal: Terminal, folder: Path) -> None:
+def test_a_continued_chat_shows_its_last_message(terminal: Terminal, folder: Path) -> None:
     terminal.type("My name is Ada.")
     terminal.expect("tokens out")
     terminal.end()
-    again = Terminal(folder, "--continue")
-    shown = again.expect("you said: “My name is Ada.”")
+    continued = Terminal(folder, "--continue")
+    shown = continued.expect("you said: “My name is Ada.”")
     assert "This chat has 1 messages" in shown or "> My name is Ada." in shown
-    again.type("/retry")
-    again.expect("the last answer is complete")
-    assert again.end() == 0
+    continued.type("/retry")
+    continued.expect("the last answer is complete")
+    assert continued.end() == 0
 
 
 def test_ctrl_c_stops_the_answer_and_not_the_chat(terminal: Terminal, folder: Path) -> None:
@@ -131,7 +131,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_chat(terminal: Terminal, folder: Pa
     assert terminal.end() == 0
 
 
-def test_several_lines_and_the_history_of_the_user(terminal: Terminal, folder: Path) -> None:
+def test_a_message_may_have_several_lines_and_the_history_is_kept(terminal: Terminal, folder: Path) -> None:
     terminal.type("one\x1b\rtwo")
     assert "one two" in terminal.expect("tokens out").replace("\n", " ")
     terminal.end()
@@ -155,7 +155,7 @@ def piped(folder: Path, monkeypatch: pytest.MonkeyPatch, lines: str) -> tuple[st
     return done.stdout, done.stderr
 
 
-def test_a_chat_in_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chat_runs_in_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = "What does @notes.txt hold?\n!echo from me\nAnd now?\n/usage\n/losses\n/nonsense\n"
     out, err = piped(folder, monkeypatch, lines)
     assert "A dragoman was an interpreter" in out and "last answer:" in out and "nothing was lost" in out
@@ -164,13 +164,13 @@ def test_a_chat_in_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("name", ["talk.md", "talk.json"])
-def test_a_chat_is_saved_and_never_over_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_chat_is_saved_but_never_overwrites_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     out, err = piped(folder, monkeypatch, f"Hello\n/save {name}\n/save {name}\n")
     assert "Hello" in (folder / name).read_text()
     assert out.count("saved:") == 1 and "File exists" in err
 
 
-def test_the_wire_and_the_tools(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_show_the_last_request_and_the_tools(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, _ = piped(folder, monkeypatch, "Hello\n/wire gemini\n/tools\n/mcp\n/model\n/compact\n/exit\nnever\n")
     assert re.search(r"google_web_search +not offered", out)
     assert '"contents"' in out and "read_file" in out and "no MCP server" in out and "too short" in out
@@ -183,7 +183,7 @@ def test_every_command_has_a_help_text(folder: Path, monkeypatch: pytest.MonkeyP
         assert re.search(rf"{name}\s+\S+", out)
 
 
-def test_files_in_a_message(folder: Path) -> None:
+def test_files_in_a_message_are_attached(folder: Path) -> None:
     (folder / "a picture.png").write_bytes(PICTURE)
     text, notes, picture = message_parts(
         'Look at @notes.txt, and @"a picture.png" for user@example.com @nobody', folder
@@ -197,7 +197,7 @@ def test_files_in_a_message(folder: Path) -> None:
     assert rest == Text("See [image] here") and pasted == Media("image", "image/png", "iVBORw0K")
 
 
-def test_a_file_that_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_too_large_is_not_attached(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dragoman.cli.chat_message.LARGEST", 3)
     with pytest.raises(ConfigError, match="smaller file"):
         message_parts("@notes.txt", folder)
@@ -207,11 +207,13 @@ def test_a_file_that_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch)
     ("text", "complete"),
     [("one", ""), ("one\n\ntwo", "one\n\n"), ("```\na\n\nb", ""), ("```\na\n\nb\n```\n\nc", "```\na\n\nb\n```\n\n")],
 )
-def test_complete_paragraphs(text: str, complete: str) -> None:
+def test_only_complete_paragraphs_are_shown(text: str, complete: str) -> None:
     assert text[: _complete(text)] == complete
 
 
-def test_a_new_conversation_and_other_permissions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_start_a_new_conversation_and_change_permissions(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = f'My name is Ada.\n/new\n/wire gemini\n/approve\n/approve nonsense\n/approve edits\nCall write_file with {{\
 "file_path": "{folder}/new.txt", "content": "hello"}}\n/quit\nnever\n'
     out, err = piped(folder, monkeypatch, lines)
@@ -220,7 +222,7 @@ def test_a_new_conversation_and_other_permissions(folder: Path, monkeypatch: pyt
     assert (folder / "new.txt").read_text() == "hello" and "never" not in out
 
 
-def test_the_picture_in_the_clipboard_joins_the_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_picture_in_the_clipboard_is_attached(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs, data = folder.parent / "bin", folder.parent / "clip.png"
     programs.mkdir()
     data.write_bytes(PICTURE)
@@ -241,7 +243,7 @@ def test_the_picture_in_the_clipboard_joins_the_message(folder: Path, monkeypatc
 
 
 def shown(*events: RunEvent) -> str:
-    """What a terminal of 60 columns shows for events."""
+    """The output for events on a terminal of 60 columns."""
     written = io.StringIO()
     output = MarkdownOutput(Console(file=written, force_terminal=True, width=60, color_system=None))
     output.begin()
@@ -258,13 +260,13 @@ def test_one_empty_line_between_paragraphs_and_the_address_of_a_link() -> None:
     assert kept[kept.index("Plan") :] == [*text, "tokens unknown · cost unknown"]
 
 
-def test_the_card_of_an_edit_leaves_the_text_to_the_diff() -> None:
+def test_the_card_of_an_edit_shows_only_the_diff() -> None:
     card = shown(ToolCallRequest("c1", "write_file", {"file_path": "/a.txt", "content": "words"}))
     assert "/a.txt" in card and "words" not in card
     assert "words" in shown(ToolCallRequest("c1", "other", {"file_path": "/a.txt", "content": "words"}))
 
 
-def test_the_end_of_a_commands_output_stays() -> None:
+def test_the_end_of_a_command_s_output_stays_visible() -> None:
     lines = "\n".join([f"line {number}" for number in range(20)])
     kept = shown(ToolCallResponse("c1", "run_shell_command", (), lines))
     assert "12 lines before" in kept and "line 11" not in kept and "line 12" in kept and "line 19" in kept
@@ -278,12 +280,12 @@ def test_the_end_of_a_commands_output_stays() -> None:
         ("$X", True, "[y]es, [n]"),
     ],
 )
-def test_always_names_what_it_allows(command: str, hidden: bool, offered: str) -> None:
-    asked = Confirmation("Run", "run", command=command, roots=("x",), hidden=hidden)
-    assert offered in Approver(MarkdownOutput(Console())).words(asked)
+def test_the_option_always_names_the_allowed_commands(command: str, hidden: bool, offered: str) -> None:
+    confirmation = Confirmation("Run", "run", command=command, roots=("x",), hidden=hidden)
+    assert offered in Approver(MarkdownOutput(Console())).words(confirmation)
 
 
-def test_a_failed_answer_is_asked_for_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_answer_can_be_requested_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("HOME", str(folder.parent))
     with fake_upstream(400, "Fine.") as upstream:

@@ -1,4 +1,4 @@
-"""Completion knows commands, dialects, models, upstreams and clients, without a network and without a question."""
+"""Shell completion of commands, dialects, models, upstreams and clients, without a network and without a prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dragoman.cli.main import main
 
 
 @pytest.fixture(autouse=True)
-def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "DRAGOMAN_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -24,7 +24,7 @@ def completed(*words: str) -> list[str]:
     return [item.value for item in found]
 
 
-def test_commands_dialects_models_upstreams_and_clients_are_known() -> None:
+def test_commands_dialects_models_upstreams_and_clients_are_completed() -> None:
     assert "translate" in completed("tr")
     assert completed("translate", "--to", "openai") == ["openai-chat", "openai-responses"]
     assert completed("lint", "--dialect", "mc") == ["mcp"]

@@ -1,4 +1,4 @@
-"""`dragoman config`: begin a file, check it, show what it comes to."""
+"""`dragoman config`: write a first file, check a file, show the resulting configuration."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dragoman.gateway.config import EXAMPLE, load
 
 
 @pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No file and no variable of whoever runs the tests."""
+def empty_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Remove the files and variables of the user who runs the tests."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     for name in ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE", "OPENROUTER"):
@@ -26,17 +26,17 @@ def config(*words: str) -> Result:
     return CliRunner().invoke(main, ["config", *words])
 
 
-def test_a_file_is_begun_once() -> None:
+def test_an_existing_file_is_not_overwritten() -> None:
     assert config("init").exit_code == 0
     assert Path("dragoman.toml").read_text() == EXAMPLE
-    again = config("init")
-    assert again.exit_code == 1
-    assert "Use --force to overwrite it" in again.stderr
+    second = config("init")
+    assert second.exit_code == 1
+    assert "Use --force to overwrite it" in second.stderr
     assert config("init", "--force").exit_code == 0
     assert config("init", "none/such.toml").exit_code == 1
 
 
-def test_check_says_what_there_is_and_what_is_odd(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_lists_upstreams_and_probable_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
     config("init")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv("OLLAMA_HOST", "box")
@@ -57,12 +57,12 @@ def test_check_names_the_mistake_and_fails() -> None:
     assert config("check", "none.toml").exit_code == 1
 
 
-def test_without_anything_it_says_so() -> None:
+def test_a_missing_configuration_is_a_message() -> None:
     assert config("check").stdout == "the environment: no upstreams: the rehearsal answers everything, 0 routes\n"
 
 
 @pytest.mark.parametrize("options", [(), ("--all",)])
-def test_what_is_shown_is_a_file_that_comes_to_the_same(options: tuple[str, ...]) -> None:
+def test_the_output_of_show_is_a_file_with_the_same_configuration(options: tuple[str, ...]) -> None:
     Path("dragoman.toml").write_text(
         EXAMPLE
         + """
@@ -85,7 +85,7 @@ client_key = true
     assert load(Path("again.toml"), {}) == load(Path("dragoman.toml"), {})
 
 
-def test_what_is_shown_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_output_of_show_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "very-secret")
     Path("dragoman.toml").write_text(
         """

@@ -1,4 +1,4 @@
-"""`dragoman connect`: shows settings, writes them with a backup, and takes the change back."""
+"""`dragoman connect`: show settings, write them with a backup, and undo the change."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_settings_are_shown_and_nothing_is_written(client: str, home: Path) -> N
 
 
 @pytest.mark.parametrize("client", [name for name, row in client_rows.rows().items() if row.connect])
-def test_written_settings_are_taken_back(client: str, home: Path) -> None:
+def test_written_settings_can_be_undone(client: str, home: Path) -> None:
     done = connect(client, "--model", "gemini/gemini-3-pro", "--write")
     assert done.exit_code == 0, done.output
     assert files(home)
@@ -65,7 +65,7 @@ def test_other_settings_stay_and_undo_restores_every_byte(home: Path) -> None:
     assert files(home) == {".claude/settings.json": old}
 
 
-def test_a_file_that_was_changed_since_is_not_taken_back(home: Path) -> None:
+def test_a_file_that_was_changed_after_the_write_is_not_undone(home: Path) -> None:
     connect("claude", "--write")
     file = home / ".claude" / "settings.json"
     file.write_bytes(file.read_bytes() + b"\n")
@@ -103,7 +103,7 @@ def test_toml_keeps_comments_and_other_tables() -> None:
         ('[model_providers]\ndragoman = {name = "x"}\n', "toml"),
     ],
 )
-def test_a_file_that_cannot_be_edited_for_certain_is_refused(old: str, form: str) -> None:
+def test_a_file_that_cannot_be_edited_safely_is_refused(old: str, form: str) -> None:
     with pytest.raises(ConfigError, match="Nothing was changed"):
         merged(old, form, {"model_providers": {"dragoman": {"name": "dragoman"}}}, Path("file"))
 

@@ -37,7 +37,9 @@ def test_all_words_are_needed_and_quoted_words_are_one(runs: Runs) -> None:
         assert ("no stored conversation" in done.stderr) is bool(code)
 
 
-def test_words_of_another_folder(runs: Runs, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conversations_of_other_folders_are_found_without_the_option_here(
+    runs: Runs, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs("ask", "one two three")
     monkeypatch.chdir(home)
     assert runs("log", "search", "two").exit_code == 0
@@ -53,7 +55,7 @@ def test_the_description_of_the_folder_is_not_searched(runs: Runs, home: Path) -
 
 
 @pytest.mark.parametrize("words", [("search",), ("search", " "), ("a", "b"), ("search", "a", "--json")])
-def test_wrong_usage(runs: Runs, words: tuple[str, ...]) -> None:
+def test_wrong_usage_is_exit_2(runs: Runs, words: tuple[str, ...]) -> None:
     assert runs("log", *words).exit_code == 2
 
 

@@ -11,7 +11,7 @@ from dragoman.cli.rehearsal_tool_cycle import Played
 from dragoman.dialects import names
 
 
-def test_every_pair_plays_the_whole_cycle() -> None:
+def test_every_pair_runs_the_whole_tool_cycle() -> None:
     done = CliRunner().invoke(main, ["demo", "--width", "120"])
     assert done.exit_code == 0, done.output
     assert f"{len(names()) ** 2} of {len(names()) ** 2} pairs" in done.stdout
@@ -27,12 +27,12 @@ def test_a_cycle_that_loses_the_result_fails(monkeypatch: pytest.MonkeyPatch) ->
     assert "anthropic -> gemini: the result did not arrive" in done.stdout
 
 
-def test_the_cycle_notices_a_result_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_result_is_a_problem_of_the_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsal_tool_cycle, "tool_results", lambda *_, **__: [])
     assert rehearsal_tool_cycle.play("openai-chat", "gemini").problem == "the result did not arrive"
 
 
-def test_the_conversation_of_show_is_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_option_conversation_also_shows_the_sample_conversation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "play", lambda client, upstream: Played(client, upstream, ()))
     done = CliRunner().invoke(main, ["demo", "--conversation", "--width", "200"])
     assert "nothing lost" in done.stdout and "settings" in done.stdout

@@ -1,4 +1,4 @@
-"""`dragoman dialects`: what can be translated into what."""
+"""`dragoman dialects`: the list of dialects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dragoman doctor`: what is wrong is named with its next step."""
+"""`dragoman doctor`: each problem has a line with its next step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .fake_upstream import FakeUpstream, fake_upstream
 
 
 @pytest.fixture(autouse=True)
-def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "DRAGOMAN_STORE", "DRAGOMAN_CONFIG", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -36,7 +36,7 @@ def config(tmp_path: Path, upstream: FakeUpstream, more: str) -> Path:
     return file
 
 
-def test_a_good_upstream_is_good(tmp_path: Path) -> None:
+def test_a_working_upstream_passes_all_checks(tmp_path: Path) -> None:
     with fake_upstream() as upstream:
         done = doctor("--config", config(tmp_path, upstream, 'auth = "none"'))
     assert done.exit_code == 0, done.output

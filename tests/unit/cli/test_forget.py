@@ -1,4 +1,4 @@
-"""`dragoman forget`: lists and deletes what is stored, and nothing else."""
+"""`dragoman forget`: lists and deletes stored data, and nothing else."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def test_the_list_names_every_stored_file_and_no_key(home: Path) -> None:
     assert "aliases.toml" not in done.output
 
 
-def test_named_kinds_are_deleted_and_others_stay(home: Path) -> None:
+def test_named_kinds_of_data_are_deleted_and_others_stay(home: Path) -> None:
     assert CliRunner().invoke(main, ["forget", "conversations", "--yes"]).exit_code == 0
     assert _files(home) == {"keys.json", FILE, "aliases.toml"}
 
 
-def test_everything_leaves_the_files_that_the_user_wrote(home: Path) -> None:
+def test_deleting_everything_keeps_the_files_that_the_user_wrote(home: Path) -> None:
     assert CliRunner().invoke(main, ["forget", "everything", "--yes"]).exit_code == 0
     assert _files(home) == {"aliases.toml"}
     assert "none of these data" in CliRunner().invoke(main, ["forget", "everything", "--yes"]).output

@@ -1,4 +1,4 @@
-"""`dragoman login` at Google, with the person's own OAuth client, against a scripted authorisation server."""
+"""`dragoman login` at Google with the person's own OAuth client. The authorisation server is scripted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _stored(home: Path) -> Path:
     return home / ".local" / "share" / "dragoman" / "google" / "assist.json"
 
 
-def test_a_login_with_the_own_client_is_stored_and_refreshed(
+def test_a_login_with_the_person_s_oauth_client_is_stored_and_refreshed(
     runs: Runs, home: Path, google: AuthorisationServer, config: Path
 ) -> None:
     done = runs("login", "assist", "--config", config, **CLIENT)
@@ -95,7 +95,7 @@ def test_requests_use_the_login(runs: Runs, home: Path, google: AuthorisationSer
 
 
 @pytest.mark.usefixtures("google")
-def test_without_an_own_client_there_is_no_login(runs: Runs, home: Path, config: Path) -> None:
+def test_without_an_oauth_client_there_is_no_login(runs: Runs, home: Path, config: Path) -> None:
     done = runs("login", "assist", "--config", config, MY_CLIENT="mine.apps.example")
     assert done.exit_code == 2 and "the variable MY_SECRET is not set" in done.stderr
     assert not _stored(home).exists()
@@ -107,9 +107,7 @@ def test_a_refusal_is_named(runs: Runs, home: Path, google: AuthorisationServer,
     assert done.exit_code == 2 and "refused: access_denied" in done.stderr and not _stored(home).exists()
 
 
-def test_the_address_is_pasted_where_the_browser_is_elsewhere(
-    home: Path, google: AuthorisationServer, config: Path
-) -> None:
+def test_without_a_local_browser_the_address_is_pasted(home: Path, google: AuthorisationServer, config: Path) -> None:
     patched = (
         "import dragoman.transport.google_login as g;"
         f"g.AUTHORISE, g.TOKEN = '{google.address}/authorize', '{google.address}/token';"
@@ -135,7 +133,7 @@ def test_the_address_is_pasted_where_the_browser_is_elsewhere(
     assert child.exitstatus == 0 and _stored(home).exists()
 
 
-def test_the_name_of_an_upstream_does_not_lead_out_of_the_folder(home: Path) -> None:
+def test_the_name_of_an_upstream_cannot_leave_the_folder(home: Path) -> None:
     from dragoman.store.user_files import google_login_file
 
     assert google_login_file({"HOME": str(home)}, "../../x").parent == _stored(home).parent

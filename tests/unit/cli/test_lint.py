@@ -40,40 +40,40 @@ def run(*arguments: str, stdin: bytes = b"") -> Result:
 
 
 @pytest.fixture
-def hot(tmp_path: Path) -> Path:
+def wrong(tmp_path: Path) -> Path:
     file = tmp_path / "hot.json"
     file.write_bytes(HOT)
     return file
 
 
-def test_nothing_found_is_exit_0() -> None:
+def test_a_document_without_findings_is_exit_0() -> None:
     done = run("-", stdin=CLEAN)
     assert (done.exit_code, done.stdout) == (0, "Nothing found in 1 document.\n")
 
 
-def test_findings_are_lines_and_a_summary_and_exit_1(hot: Path) -> None:
-    done = run(str(hot))
+def test_findings_are_lines_and_a_summary_and_exit_1(wrong: Path) -> None:
+    done = run(str(wrong))
     assert done.exit_code == 1
     assert done.stdout.splitlines() == [
-        f"{hot}:/temperature: OAC-021 error: temperature is 9, outside 0 to 2 (keep it in 0 to 2)",
-        f"{hot}:/max_tokens: OAC-013 error: two limits: max_tokens and max_completion_tokens (drop max_tokens)",
+        f"{wrong}:/temperature: OAC-021 error: temperature is 9, outside 0 to 2 (keep it in 0 to 2)",
+        f"{wrong}:/max_tokens: OAC-013 error: two limits: max_tokens and max_completion_tokens (drop max_tokens)",
         "Found 2 errors and 0 warnings in 1 document.",
     ]
 
 
-def test_json_is_a_list_of_findings(hot: Path) -> None:
-    rows = msgspec.json.decode(run(str(hot), "--format", "json").stdout)
+def test_json_is_a_list_of_findings(wrong: Path) -> None:
+    rows = msgspec.json.decode(run(str(wrong), "--format", "json").stdout)
     assert [(row["rule"], row["line"], row["path"], row["dialect"], row["kind"]) for row in rows] == [
         ("OAC-021", 4, "/temperature", "openai-chat", "request"),
         ("OAC-013", 5, "/max_tokens", "openai-chat", "request"),
     ]
 
 
-def test_github_gets_workflow_commands_with_the_line(hot: Path) -> None:
-    done = run(str(hot), "--format", "github")
+def test_github_gets_workflow_commands_with_the_line(wrong: Path) -> None:
+    done = run(str(wrong), "--format", "github")
     first = done.stdout.splitlines()[0]
     assert first == (
-        f"::error file={hot},line=4,title=OAC-021::/temperature: temperature is 9, outside 0 to 2 (keep it in 0 to 2)"
+        f"::error file={wrong},line=4,title=OAC-021::/temperature: temperature is 9, outside 0 to 2 (keep it in 0 to 2)"
     )
 
 
@@ -83,10 +83,10 @@ def test_github_commands_are_escaped(tmp_path: Path) -> None:
     assert f"file={tmp_path}/a%2Cb%25.json,line=4" in run(str(file), "--format", "github").stdout
 
 
-def test_sarif_has_the_shape_of_2_1_0(hot: Path, tmp_path: Path) -> None:
+def test_sarif_has_the_shape_of_2_1_0(wrong: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken name.json"
     broken.write_bytes(b"{")
-    done = run(str(hot), str(broken), "--dialect", "openai-chat", "--format", "sarif")
+    done = run(str(wrong), str(broken), "--dialect", "openai-chat", "--format", "sarif")
     log = msgspec.json.decode(done.stdout)
     assert done.exit_code == 1
     assert (log["version"], log["$schema"].endswith("sarif-schema-2.1.0.json")) == ("2.1.0", True)
@@ -130,11 +130,11 @@ def test_a_file_without_a_dialect_gets_the_reason(tmp_path: Path, text: str, mes
     assert (done.exit_code, done.stderr) == (2, f"dragoman: {file}: {message}\n")
 
 
-def test_what_cannot_be_read_does_not_keep_the_rest_from_being_checked(tmp_path: Path, hot: Path) -> None:
+def test_an_unreadable_file_does_not_stop_the_check_of_the_others(tmp_path: Path, wrong: Path) -> None:
     broken, lines = tmp_path / "broken.json", tmp_path / "lines.jsonl"
     broken.write_text("{")
     lines.write_bytes(b"{}\n" + CLEAN.replace(b"\n", b"") + b"\n")
-    done = run(str(broken), str(tmp_path / "absent.json"), str(lines), str(hot))
+    done = run(str(broken), str(tmp_path / "absent.json"), str(lines), str(wrong))
     assert done.exit_code == 2
     assert done.stderr.splitlines() == [
         f"dragoman: {broken}: not valid JSON: it ends too early, at line 1, column 2",
@@ -144,7 +144,7 @@ def test_what_cannot_be_read_does_not_keep_the_rest_from_being_checked(tmp_path:
     assert done.stdout.splitlines()[-1] == "Found 2 errors and 0 warnings in 2 documents."
 
 
-def test_a_file_of_lines_holds_a_document_in_each(tmp_path: Path) -> None:
+def test_each_line_of_a_jsonl_file_is_a_document(tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     file.write_bytes(CLEAN + b"\n" + msgspec.json.encode(UNANSWERED) + b"\n")
     done = run(str(file))
@@ -153,7 +153,7 @@ def test_a_file_of_lines_holds_a_document_in_each(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "Found 1 error and 0 warnings in 2 documents."
 
 
-def test_streams_responses_tools_and_faults_are_told_by_their_looks() -> None:
+def test_streams_responses_tools_and_faults_are_detected() -> None:
     assert "OAC-S01" in run("-", stdin=STREAM).stdout
     answer = {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "tool_calls": [{}]}}]}
     assert "/choices/0/message/tool_calls/0: OAC-006" in run("-", stdin=msgspec.json.encode(answer)).stdout
@@ -161,13 +161,13 @@ def test_streams_responses_tools_and_faults_are_told_by_their_looks() -> None:
     assert "-:/0/function/name: OAC-002" in run("-", "--dialect", "openai-chat", stdin=tools).stdout
     fault = msgspec.json.encode({"error": {"message": "no"}})
     assert run("-", "--dialect", "openai-chat", stdin=fault).exit_code == 0
-    spoken = b'{"model":"m","message":{"role":"assistant","content":"Hi"},"done":false}\n{"model":"m"}\n'
-    assert "Nothing found" not in run("-", "--dialect", "ollama", stdin=spoken).stdout
+    stream = b'{"model":"m","message":{"role":"assistant","content":"Hi"},"done":false}\n{"model":"m"}\n'
+    assert "Nothing found" not in run("-", "--dialect", "ollama", stdin=stream).stdout
     named = run("-", "--dialect", "openai-chat", "--kind", "stream", stdin=b"data: {\n\n")
     assert "-:/0: ALL-S01 error" in named.stdout
 
 
-def test_a_model_can_be_named() -> None:
+def test_the_model_can_be_given() -> None:
     body = msgspec.json.encode({"messages": [{"role": "user", "content": "Hi"}], "temperature": 0.5})
     done = run("-", "--dialect", "openai-chat", "--model", "o3", stdin=body)
     assert "OAC-015 warning" in done.stdout
@@ -192,7 +192,7 @@ def test_misuse_is_exit_2(arguments: tuple[str, ...], stdin: bytes, message: str
     assert done.stderr.startswith(message)
 
 
-def test_fix_repairs_the_file_and_keeps_how_it_is_set(tmp_path: Path) -> None:
+def test_fix_repairs_the_file_and_keeps_its_layout(tmp_path: Path) -> None:
     spread, tight, clean = tmp_path / "spread.json", tmp_path / "tight.json", tmp_path / "clean.json"
     spread.write_bytes(msgspec.json.format(msgspec.json.encode(UNANSWERED), indent=2) + b"\n")
     tight.write_bytes(msgspec.json.encode(UNANSWERED))
@@ -215,13 +215,13 @@ def test_fix_of_standard_input_goes_to_standard_output() -> None:
     assert "Nothing found in 1 document." in done.stderr
 
 
-def test_fix_leaves_what_cannot_be_read() -> None:
+def test_fix_does_not_change_an_unreadable_file() -> None:
     done = run("--fix", "--dialect", "openai-chat", "-", stdin=b"{")
     assert (done.exit_code, done.stdout) == (1, "{")
     assert "ALL-000 error: not valid JSON: it ends too early, at line 1, column 2" in done.stderr
 
 
-def test_lines_of_values() -> None:
+def test_values_have_line_numbers() -> None:
     text = b'{\n "a": [\n  1,\n  {"b/c": "x:,[{\\"\\n"},\n  [2,\n   3]\n ],\n "d": null\n}'
     wanted = {"", "/a", "/a/0", "/a/1", "/a/1/b~1c", "/a/2/1", "/d", "/a/9", "/nowhere/at/all"}
     assert lines_of(text, wanted) == {
@@ -250,7 +250,7 @@ def test_lines_of_values() -> None:
         (b"{", "ALL-000"),
     ],
 )
-def test_mcp_documents_are_told_apart(body: bytes, rule: str) -> None:
+def test_mcp_documents_are_detected(body: bytes, rule: str) -> None:
     done = run("--dialect", "mcp", "--fix", "-", stdin=body)
     assert done.exit_code == 1
     assert rule in done.output
@@ -266,7 +266,7 @@ def test_odd_documents_give_no_traceback(body: bytes) -> None:
     assert done.exit_code in (1, 2) and isinstance(done.exception, SystemExit)
 
 
-def test_a_rule_set_is_asked_for_by_its_name() -> None:
+def test_a_rule_set_is_selected_by_its_name() -> None:
     schema = {"type": "object", "properties": {"file_path": {"type": "string"}}}
     body = msgspec.json.encode([{"name": "read_file", "input_schema": schema}])
     arguments = ("--dialect", "anthropic", "--kind", "tools")

@@ -1,4 +1,4 @@
-"""`dragoman login`: keys that are stored, used, forgotten, and never printed."""
+"""`dragoman login`: keys are stored, used and deleted, and never printed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _WITH_KEY = 'key_env = "FAKE_KEY"\n'
 
 
 class KeyringError(Exception):
-    """As the package keyring has it."""
+    """The error class of the package keyring."""
 
 
 @pytest.fixture
 def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A keyring of the system; gives its entries."""
+    """A keyring of the system. The value is the dictionary of its entries."""
     kept: dict[str, str] = {}
     module, errors = ModuleType("keyring"), ModuleType("keyring.errors")
     module.__dict__.update(
@@ -75,7 +75,7 @@ def test_a_key_is_stored_in_a_file_of_mode_600_and_used(runs: Runs, home: Path) 
         assert "FAKE_KEY is empty" in runs("ask", "Hello", "-m", "fake/one", "--config", config).stderr
 
 
-def test_a_key_goes_into_the_keyring_where_there_is_one(runs: Runs, home: Path, keyring: dict[str, str]) -> None:
+def test_a_key_is_stored_in_the_keyring_of_the_system(runs: Runs, home: Path, keyring: dict[str, str]) -> None:
     done = runs("login", "openai", input=f"{KEY}\n")
     assert done.exit_code == 0 and "keyring" in done.stderr
     assert keyring == {"dragoman OPENAI_API_KEY": KEY} and KEY not in _file(home).read_text()
@@ -86,7 +86,7 @@ def test_a_key_goes_into_the_keyring_where_there_is_one(runs: Runs, home: Path, 
     assert keyring == {} and UpstreamKeys(environment).completed([]) == environment
 
 
-def test_a_keyring_that_is_gone_or_fails_is_named(
+def test_a_missing_or_failing_keyring_is_an_error(
     runs: Runs, keyring: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs("login", "openai", input=f"{KEY}\n")
@@ -97,8 +97,8 @@ def test_a_keyring_that_is_gone_or_fails_is_named(
     monkeypatch.setattr(sys.modules["keyring"], "get_password", fails)
     failed = runs("ask", "Hello")
     monkeypatch.setitem(sys.modules, "keyring", None)
-    gone = runs("ask", "Hello")
-    for done in (failed, gone):
+    without_keyring = runs("ask", "Hello")
+    for done in (failed, without_keyring):
         assert done.exit_code == 2 and "OPENAI_API_KEY" in done.stderr and KEY not in done.output
 
 
@@ -111,7 +111,7 @@ def test_a_keyring_without_a_backend_is_not_used(
 
 
 @pytest.mark.usefixtures("no_keyring")
-def test_a_stored_key_is_not_used_beside_another_variable_with_the_same_key(home: Path) -> None:
+def test_a_stored_key_is_not_used_if_another_variable_has_the_same_role(home: Path) -> None:
     environment = {"HOME": str(home), "GOOGLE_API_KEY": "of-the-environment"}
     UpstreamKeys(environment).store("GEMINI_API_KEY", KEY)
     same = [("GEMINI_API_KEY", "GOOGLE_API_KEY")]
@@ -122,7 +122,9 @@ def test_a_stored_key_is_not_used_beside_another_variable_with_the_same_key(home
 
 @pytest.mark.usefixtures("no_keyring")
 @pytest.mark.parametrize("content", [None, "[]", f'{{"OPENAI_API_KEY": {{"key": ["{KEY}"]}}}}'])
-def test_a_file_that_others_can_read_or_that_is_wrong_is_refused(runs: Runs, home: Path, content: str | None) -> None:
+def test_a_key_file_that_others_can_read_or_that_is_broken_is_refused(
+    runs: Runs, home: Path, content: str | None
+) -> None:
     runs("login", "openai", input=f"{KEY}\n")
     if content is None:
         _file(home).chmod(0o644)
@@ -136,7 +138,7 @@ def test_a_file_that_others_can_read_or_that_is_wrong_is_refused(runs: Runs, hom
 
 @pytest.mark.usefixtures("no_keyring")
 @pytest.mark.parametrize("key", ["", "two words", "Schlüssel", "a\x07b"])
-def test_what_is_no_key_is_refused_and_not_repeated(runs: Runs, home: Path, key: str) -> None:
+def test_an_invalid_key_is_refused_and_not_printed(runs: Runs, home: Path, key: str) -> None:
     done = runs("login", "openai", input=f"{key}\n")
     assert done.exit_code == 2 and not _file(home).exists()
     assert not key or key not in done.output

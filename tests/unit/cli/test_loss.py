@@ -32,6 +32,6 @@ def test_losses_are_listed() -> None:
         ("XXXXXXXX", "dragoman: there is no loss code 'XXXXXXXX'; `dragoman loss` lists all\n"),
     ],
 )
-def test_an_unknown_loss_gets_the_nearest(code: str, message: str) -> None:
+def test_an_unknown_loss_is_an_error_with_the_nearest_code(code: str, message: str) -> None:
     done = CliRunner().invoke(main, ["loss", code])
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", message)

@@ -1,4 +1,4 @@
-"""The `dragoman` command: its verbs, its version, what it needs."""
+"""The `dragoman` command: its verbs, its version, the packages that it needs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_an_unknown_verb_is_misuse_and_the_nearest_is_named() -> None:
         (["alias", "x"], "there is no command 'x'. There are list, remove, set."),
     ],
 )
-def test_words_that_are_typed_wrongly_are_named_in_one_style(words: list[str], message: str) -> None:
+def test_wrong_arguments_have_messages_in_one_style(words: list[str], message: str) -> None:
     done = CliRunner().invoke(main, words, prog_name="dragoman")
     assert done.exit_code == 2
     assert done.stderr == f"dragoman: {message}\nHelp: dragoman {words[0]} --help\n"
@@ -107,7 +107,7 @@ def test_every_extra_of_the_message_exists_and_has_the_package() -> None:
         assert module in listed, (module, extra)
 
 
-def test_without_click_the_command_says_what_it_needs(
+def test_without_click_the_command_names_the_missing_package(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = importlib.util.find_spec("dragoman.cli.main")

@@ -22,28 +22,28 @@ FIELDS = (
 
 
 def ask(question: Question, *answers: str) -> tuple[Mapping[str, Any] | None, list[str], list[str]]:
-    """The values, the lines that were shown, and the words before each answer."""
+    """The values, the shown lines, and the prompt of each answer."""
     shown: list[str] = []
-    words: list[str] = []
-    left = [*answers]
+    prompts: list[str] = []
+    remaining = [*answers]
 
-    async def read(asked: str) -> str:
-        words.append(asked)
-        return left.pop(0)
+    async def read(prompt: str) -> str:
+        prompts.append(prompt)
+        return remaining.pop(0)
 
     found = asyncio.run(ServerQuestions(shown.append, read)(question))
-    assert left == [], "every answer is asked for"
-    return found, shown, words
+    assert remaining == [], "every answer is used"
+    return found, shown, prompts
 
 
-def test_every_kind_of_field_is_asked_for() -> None:
+def test_every_kind_of_field_has_a_prompt() -> None:
     answers = ("y", "", "Ada", "", "heavy", "61.5", "", "mon, sun", "mon, tue", "perhaps", "yes")
-    found, shown, words = ask(Question("library", "Who are you?", FIELDS), *answers)
+    found, shown, prompts = ask(Question("library", "Who are you?", FIELDS), *answers)
     assert found == {"name": "Ada", "weight": 61.5, "colour": "red", "days": ["mon", "tue"], "member": True}
     assert shown[0] == "The MCP server library asks: Who are you?"
     assert "Never type a password" in shown[1] and "As in your passport." in shown
-    assert words[1] == words[2] == "Your name: ", "a required field is asked for again"
-    assert words[3] == "age [nothing]: " and words[6] == "colour (one of red, green) [red]: "
+    assert prompts[1] == prompts[2] == "Your name: ", "the prompt of a required field is repeated"
+    assert prompts[3] == "age [nothing]: " and prompts[6] == "colour (one of red, green) [red]: "
     assert [line for line in shown if "does not fit" in line][1:] == [
         "that does not fit: choose from mon, tue",
         "that does not fit: answer yes or no",
@@ -56,6 +56,6 @@ def test_the_person_declines(word: str) -> None:
     assert ask(Question("library", "Pay.", url="https://pay.example"), "what?", word)[0] is None
 
 
-def test_a_page_is_shown_and_not_opened() -> None:
+def test_the_address_of_a_page_is_shown_and_not_opened() -> None:
     found, shown, _ = ask(Question("library", "Pay.", url="https://pay.example/\x1b[2K"), "y")
     assert found == {} and "https://pay.example/" in shown[1]

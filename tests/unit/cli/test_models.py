@@ -11,7 +11,7 @@ from tests.unit.cli.fake_upstream import fake_upstream
 _ROUTE = '[[routes]]\nmatch = "fast"\nto = ["fake/two"]\n'
 
 
-def test_an_upstream_that_answers_lists_its_models(runs: Runs, home: Path) -> None:
+def test_models_of_an_upstream_that_answers_are_listed(runs: Runs, home: Path) -> None:
     with fake_upstream() as upstream:
         done = runs("models", "--config", upstream.config(home, _ROUTE))
         as_json = runs("models", "fake", "--json", "--config", upstream.config(home, _ROUTE))
@@ -26,7 +26,7 @@ def test_an_upstream_that_answers_lists_its_models(runs: Runs, home: Path) -> No
     assert "rehearsal/rules" not in as_json.stdout
 
 
-def test_for_a_provider_that_does_not_answer_the_known_models_are_listed(runs: Runs, home: Path) -> None:
+def test_known_models_are_listed_for_a_provider_that_does_not_answer(runs: Runs, home: Path) -> None:
     file = home / "f.toml"
     file.write_text(
         'environment = false\n[upstreams.anthropic]\ndialect = "anthropic"\nkey_env = "NO_SUCH_KEY"\n'
@@ -39,7 +39,7 @@ def test_for_a_provider_that_does_not_answer_the_known_models_are_listed(runs: R
     assert "other gives no list of models" in done.stderr
 
 
-def test_without_any_upstream_there_is_the_rehearsal(runs: Runs) -> None:
+def test_without_any_upstream_the_rehearsal_is_listed(runs: Runs) -> None:
     done = runs("models")
     assert (done.exit_code, done.stdout.split()[0]) == (0, "rehearsal/rules")
 

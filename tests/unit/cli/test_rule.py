@@ -37,6 +37,6 @@ def test_rules_are_listed() -> None:
         ("?", "dragoman: there is no rule '?'; `dragoman rule` lists all\n"),
     ],
 )
-def test_an_unknown_rule_gets_the_nearest(id: str, message: str) -> None:
+def test_an_unknown_rule_is_an_error_with_the_nearest_id(id: str, message: str) -> None:
     done = CliRunner().invoke(main, ["rule", id])
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", message)

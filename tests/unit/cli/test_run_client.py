@@ -1,4 +1,4 @@
-"""`dragoman run`: the client gets its gateway, keeps its exit code, signals and terminal, and leaves nothing behind."""
+"""`dragoman run`: the client gets a gateway, keeps its exit code, signals and terminal, and no files are left over."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def upstream() -> Iterator[FakeUpstream]:
 
 
 def program(place: Path, name: str, text: str) -> None:
-    """A client of this name."""
+    """Write a client program with this name."""
     file = place / "bin" / name
     file.write_text(text)
     file.chmod(0o755)
@@ -67,12 +67,15 @@ def run(place: Path, *words: str | Path, **more: str) -> subprocess.CompletedPro
     return done
 
 
-def test_a_client_talks_to_the_chosen_model_and_the_account_follows(place: Path, upstream: FakeUpstream) -> None:
+def test_a_client_uses_the_chosen_model_and_the_costs_are_printed_at_the_end(
+    place: Path, upstream: FakeUpstream
+) -> None:
     program(place, "claude", f"#!{sys.executable}\n{ASK}")
     config = upstream.config(place)
     done = run(place, "claude", "--model", "fake/one", "--config", config, "--", "claude-haiku-4-5")
     assert (done.returncode, done.stdout) == (0, "Hello from afar.\n")
-    assert [one["model"] for one in upstream.requests] == ["one"]  # listed, so the check asks for no answer
+    # The model is listed, so the check sends no request for an answer.
+    assert [one["model"] for one in upstream.requests] == ["one"]
     first, account, losses = done.stderr.splitlines()
     assert first == "dragoman: Claude Code on fake/one"
     assert account == (
@@ -84,7 +87,7 @@ def test_a_client_talks_to_the_chosen_model_and_the_account_follows(place: Path,
     assert "1 request to fake/one: 1,234 tokens in, 5 out. Cost: $0.0025" in done.stderr
 
 
-def test_without_keys_the_rehearsal_answers_any_command(place: Path) -> None:
+def test_without_keys_the_rehearsal_answers_every_client(place: Path) -> None:
     done = run(place, "--", sys.executable, "-c", ASK, "m")
     assert done.returncode == 0
     assert "Rehearsal (no model)" in done.stdout
@@ -101,7 +104,7 @@ def test_the_gateway_of_a_session_refuses_other_users(place: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143), ("kill -9 $$", 137)]
 )
-def test_the_exit_code_is_the_clients(place: Path, script: str, code: int) -> None:
+def test_the_exit_code_is_that_of_the_client(place: Path, script: str, code: int) -> None:
     assert run(place, "--", "sh", "-c", script).returncode == code
 
 
@@ -156,7 +159,7 @@ def test_ctrl_c_ends_the_client_and_leaves_no_process_and_no_file(place: Path) -
     assert list((place / "temporary").iterdir()) == []
 
 
-def test_a_client_that_handles_ctrl_c_goes_on_and_keeps_its_gateway(place: Path) -> None:
+def test_a_client_that_handles_ctrl_c_continues_and_keeps_its_gateway(place: Path) -> None:
     script = f"""import signal
 import time
 noted = []
@@ -198,13 +201,13 @@ def test_a_key_that_is_missing_is_named_before_the_client_starts(place: Path) ->
     assert done.stderr.endswith("Set GEMINI_API_KEY, or run: dragoman login gemini\n")
 
 
-def test_a_gateway_that_does_not_run_is_named_with_the_next_step(place: Path) -> None:
+def test_a_gateway_that_does_not_run_is_an_error_with_the_next_step(place: Path) -> None:
     done = run(place, "--gateway", "http://127.0.0.1:1", "--", "true")
     assert done.returncode == 1
     assert "no answer ([Errno 111] Connection refused). Start it with dragoman serve" in done.stderr
 
 
-def test_a_model_that_the_upstream_refuses_is_named_and_no_check_starts_anyway(
+def test_a_refused_model_is_named_and_no_check_starts_the_client(
     place: Path, upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(place, "claude", "#!/bin/sh\necho started\n")
@@ -222,7 +225,7 @@ def test_a_model_that_the_upstream_refuses_is_named_and_no_check_starts_anyway(
     assert [one["messages"][0]["content"] for one in upstream.requests] == ["Reply with the word ok."]
 
 
-def test_a_client_that_is_unknown_or_not_installed_gets_advice(place: Path) -> None:
+def test_an_unknown_or_missing_client_is_an_error_with_advice(place: Path) -> None:
     done = run(place, "claud")
     assert done.returncode == 2 and "Did you mean claude?" in done.stderr
     done = run(place, "claude", PATH=str(place / "bin"))
@@ -231,7 +234,7 @@ def test_a_client_that_is_unknown_or_not_installed_gets_advice(place: Path) -> N
     assert run(place).returncode == 2
 
 
-def test_a_settings_file_lives_as_long_as_the_session(place: Path, upstream: FakeUpstream) -> None:
+def test_a_settings_file_is_deleted_at_the_end_of_the_session(place: Path, upstream: FakeUpstream) -> None:
     program(place, "opencode", '#!/bin/sh\nstat -c %a "$OPENCODE_CONFIG"; cat "$OPENCODE_CONFIG"\n')
     done = run(place, "opencode", "--model", "fake/one", "--config", upstream.config(place))
     mode, _, text = done.stdout.partition("\n")
@@ -239,10 +242,10 @@ def test_a_settings_file_lives_as_long_as_the_session(place: Path, upstream: Fak
     assert mode == "600"
     assert settings["model"] == "dragoman/fake/one"
     assert settings["provider"]["dragoman"]["options"]["baseURL"].startswith("http://127.0.0.1:")
-    assert "limit" not in settings["provider"]["dragoman"]["models"]["fake/one"]  # no window is known
+    assert "limit" not in settings["provider"]["dragoman"]["models"]["fake/one"]  # the window is unknown
 
 
-def test_a_gateway_that_runs_is_used(place: Path, upstream: FakeUpstream) -> None:
+def test_a_running_gateway_is_used(place: Path, upstream: FakeUpstream) -> None:
     program(place, "claude", f"#!{sys.executable}\n{ASK}")
     config = upstream.config(place, '[models."fake/*"]\ninput_price = 2.0\noutput_price = 10.0\n')
     command = [*DRAGOMAN, "serve", "--port", "0", "--config", str(config), "--log", "off"]
@@ -260,7 +263,7 @@ def test_a_gateway_that_runs_is_used(place: Path, upstream: FakeUpstream) -> Non
     assert done.returncode == 1 and "dragoman serve" in done.stderr
 
 
-def test_every_row_fills_and_leaves_out_what_is_not_known() -> None:
+def test_settings_of_every_client_row_omit_unknown_values() -> None:
     whole = Facts("http://h", "k", "KEY", "up/m", 1000, 100, "/settings")
     for name, row in client_rows.rows().items():
         text = repr(
@@ -282,7 +285,7 @@ def test_every_row_names_known_dialects_and_a_version_has_its_test() -> None:
         assert not row.tried or row.tested, name
 
 
-def test_an_account_never_guesses_a_price() -> None:
+def test_the_printed_costs_never_contain_a_guessed_price() -> None:
     account = Account()
     good = {"input": 1000, "output": 10}
     account.add(

@@ -1,4 +1,4 @@
-"""`--sandbox` of `dragoman ask` and `dragoman chat`: where commands run, and what the user reads about it."""
+"""`--sandbox` of `dragoman ask` and `dragoman chat`: the sandbox of commands, and the lines about it for the user."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def model() -> str:
 
 
 @pytest.fixture
-def none_works(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandboxes, "_probed", lambda name: "the kernel refuses it")
 
 
@@ -47,17 +47,17 @@ def test_a_command_cannot_leave_the_folder_unless_the_sandbox_is_off(runs: Runs,
     assert outside.exists() and "without a sandbox" not in done.output
 
 
-@pytest.mark.usefixtures("none_works")
+@pytest.mark.usefixtures("no_sandbox")
 @pytest.mark.parametrize("command", ["ask", "chat"])
 def test_one_line_states_that_there_is_no_sandbox(runs: Runs, command: str) -> None:
     done = runs(command, "Hello")
     assert done.output.count("commands run without a sandbox, because none works here (") == 1
     assert "the kernel refuses it" in done.output
     assert "sandbox" not in runs(command, "--sandbox", "off", "Hello").output
-    assert "sandbox" not in runs(command, "--no-tools", "Hello").output, "nothing runs commands"
+    assert "sandbox" not in runs(command, "--no-tools", "Hello").output, "without tools no command runs"
 
 
-@pytest.mark.usefixtures("none_works")
+@pytest.mark.usefixtures("no_sandbox")
 def test_a_named_sandbox_that_does_not_work_ends_the_command(runs: Runs) -> None:
     done = runs("ask", "--sandbox", "landlock", "Hello")
     assert done.exit_code == 2
@@ -74,23 +74,23 @@ def test_a_named_sandbox_that_does_not_work_ends_the_command(runs: Runs) -> None
 )
 def test_the_approval_shows_the_sandbox(sandbox: str, network: bool, line: str) -> None:
     out = StringIO()
-    asked = Confirmation("Fetch", "run", command="git fetch", sandbox=sandbox, network=network)
-    Approver(TextOutput(Console(file=out, width=200))).show(asked)
+    confirmation = Confirmation("Fetch", "run", command="git fetch", sandbox=sandbox, network=network)
+    Approver(TextOutput(Console(file=out, width=200))).show(confirmation)
     assert "$ git fetch\n" in out.getvalue() and line in out.getvalue()
 
 
 def test_an_agent_gives_its_sandbox_to_a_tool_that_has_none(tmp_path: Path) -> None:
-    class Walls(Landlock):
+    class FakeSandbox(Landlock):
         name = "walls"
 
-    own = RunShellCommand(sandbox=Landlock())
+    tool_with_sandbox = RunShellCommand(sandbox=Landlock())
 
     async def opened(*tools: RunShellCommand) -> list[str]:
-        async with Agent(folder=tmp_path, tools=tools, sandbox=Walls(), environment={}) as agent:
+        async with Agent(folder=tmp_path, tools=tools, sandbox=FakeSandbox(), environment={}) as agent:
             found = [tool for tool in agent.toolbox if isinstance(tool, RunShellCommand)]
             return [tool.sandbox.name for tool in found if tool.sandbox is not None]
 
     (plain,) = builtin("run_shell_command")
     assert isinstance(plain, RunShellCommand)
     assert asyncio.run(opened(plain)) == ["walls"]
-    assert asyncio.run(opened(own)) == ["landlock"]
+    assert asyncio.run(opened(tool_with_sandbox)) == ["landlock"]

@@ -16,7 +16,7 @@ from tests.unit.cli.fake_upstream import FakeUpstream, fake_upstream
 FOLDER = Path(".config") / "dragoman"
 
 
-def _kept(home: Path, name: str, text: str) -> Path:
+def _save_template(home: Path, name: str, text: str) -> Path:
     file = home / FOLDER / "templates" / f"{name}.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
@@ -31,7 +31,7 @@ def _texts(upstream: FakeUpstream, number: int = -1) -> tuple[str, str]:
     return str(messages[0]["content"]), text
 
 
-def test_a_template_is_saved_shown_and_asked(runs: Runs, home: Path) -> None:
+def test_a_template_is_saved_shown_and_used(runs: Runs, home: Path) -> None:
     with fake_upstream() as upstream:
         config = upstream.config(home)
         words = ["--system", "Speak $language.", "-m", "fake/two", "-o", "temperature=0.2", "--tool", "glob"]
@@ -57,8 +57,8 @@ def test_a_template_is_saved_shown_and_asked(runs: Runs, home: Path) -> None:
     assert runs("template", "list").stdout == ""
 
 
-def test_a_template_without_a_gap(runs: Runs, home: Path) -> None:
-    _kept(home, "day", 'prompt = "Good day, for 5$$."\ntools = []\nmodel = "fake/one"\nschema = "word"')
+def test_a_template_without_variables_needs_no_prompt(runs: Runs, home: Path) -> None:
+    _save_template(home, "day", 'prompt = "Good day, for 5$$."\ntools = []\nmodel = "fake/one"\nschema = "word"')
     with fake_upstream('{"word": "x"}') as upstream:
         done = runs("ask", "-t", "day", "--config", upstream.config(home))
         assert (done.exit_code, done.stdout) == (0, '{"word": "x"}\n'), done.stderr
@@ -81,8 +81,8 @@ def test_a_template_without_a_gap(runs: Runs, home: Path) -> None:
         (("x", "-p", "b=1"), "--template"),
     ],
 )
-def test_wrong_use_is_named(runs: Runs, home: Path, words: tuple[str, ...], problem: str) -> None:
-    _kept(home, "two", 'prompt = "$input $b"')
+def test_wrong_use_of_a_template_is_an_error(runs: Runs, home: Path, words: tuple[str, ...], problem: str) -> None:
+    _save_template(home, "two", 'prompt = "$input $b"')
     done = runs("ask", *words)
     assert done.exit_code == 2 and problem in done.stderr and done.stdout == ""
 
@@ -119,7 +119,7 @@ def test_templates_of_the_working_folder_are_not_searched(runs: Runs) -> None:
 
 @pytest.mark.parametrize("name", ["t", "aliases"])
 def test_a_file_that_others_can_write_is_refused(runs: Runs, home: Path, name: str) -> None:
-    file = _kept(home, "t", 'prompt = "x"') if name == "t" else home / FOLDER / "aliases.toml"
+    file = _save_template(home, "t", 'prompt = "x"') if name == "t" else home / FOLDER / "aliases.toml"
     if name == "aliases":
         file.parent.mkdir(parents=True)
         file.write_text('fast = "rehearsal/rules"')
@@ -148,7 +148,7 @@ def test_a_template_is_edited(runs: Runs, home: Path) -> None:
     assert mode & 0o777 == 0o600
 
 
-def test_aliases(runs: Runs, home: Path) -> None:
+def test_aliases_of_models_are_listed_used_and_removed(runs: Runs, home: Path) -> None:
     with fake_upstream() as upstream:
         config = upstream.config(home)
         assert runs("alias", "set", "fast", "fake/two").exit_code == 0

@@ -1,4 +1,4 @@
-"""`dragoman translate`: in on standard input, out on standard output, losses on standard error, exit 0, 1 or 2."""
+"""`dragoman translate`: from standard input to standard output, losses on standard error, exit 0, 1 or 2."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_request_is_translated() -> None:
     ]
 
 
-def test_losses_can_be_json_or_silent() -> None:
+def test_losses_can_be_printed_as_json_or_omitted() -> None:
     done = run("--from", "openai-chat", "--to", "anthropic", "--losses", "json", body=CHAT)
     assert [loss["code"] for loss in json.loads(done.stderr)] == ["limit.invented", "field.dropped"]
     assert json.loads(done.stderr)[1] == {
@@ -63,14 +63,14 @@ def test_losses_can_be_json_or_silent() -> None:
     assert run("--from", "openai-chat", "--to", "anthropic", "--losses", "none", body=CHAT).stderr == ""
 
 
-def test_the_source_is_found_by_looking() -> None:
+def test_the_source_dialect_is_detected() -> None:
     done = run("--to", "gemini", "--losses", "none", body={**CHAT, "seed": 1})
     assert done.exit_code == 0
     reasons = "messages[], the first message is a system message, a model of the family gpt, logit_bias, seed"
     assert done.stderr == f"reading as openai-chat: {reasons}\n"
 
 
-def test_a_file_of_many_documents_is_one_for_convert(tmp_path: Path) -> None:
+def test_a_file_of_many_documents_is_refused_with_a_hint_to_convert(tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     file.write_text('{"model": "m", "messages": [{"role": "user", "content": "a"}]}\n' * 2)
     done = CliRunner().invoke(main, ["translate", "--from", "openai-chat", "--to", "gemini", str(file)])
@@ -87,34 +87,34 @@ def test_strict_writes_nothing_when_too_much_is_lost() -> None:
     ]
 
 
-def test_strict_lets_pass_what_loses_nothing_that_matters() -> None:
+def test_strict_allows_minor_losses() -> None:
     body = {name: value for name, value in CHAT.items() if name != "logit_bias"}
     assert run("--from", "openai-chat", "--to", "anthropic", "--strict", body=body).exit_code == 0
 
 
 @pytest.mark.parametrize("arguments", [(), ("--kind", "response")])
-def test_an_answer_is_known_as_one(arguments: tuple[str, ...]) -> None:
+def test_an_answer_is_detected(arguments: tuple[str, ...]) -> None:
     done = run("--from", "openai-chat", "--to", "anthropic", "--losses", "none", *arguments, body=ANSWER)
     assert done.exit_code == 0
     assert json.loads(done.stdout)["content"] == [{"type": "text", "text": "ok", "citations": None}]
 
 
 @pytest.mark.parametrize("arguments", [(), ("--kind", "tools")])
-def test_declarations_are_known_as_such(arguments: tuple[str, ...]) -> None:
+def test_declarations_of_tools_are_detected(arguments: tuple[str, ...]) -> None:
     tools = [{"type": "function", "function": {"name": "f"}}]
     done = run("--from", "openai-chat", "--to", "anthropic", *arguments, body=tools)
     assert [tool["name"] for tool in json.loads(done.stdout)] == ["f"]
 
 
 @pytest.mark.parametrize("arguments", [(), ("--kind", "fault")])
-def test_a_fault_is_known_as_one(arguments: tuple[str, ...]) -> None:
+def test_a_fault_is_detected(arguments: tuple[str, ...]) -> None:
     fault = {"error": {"message": "no", "type": "invalid_request_error"}}
     done = run("--from", "openai-chat", "--to", "anthropic", "--status", "400", *arguments, body=fault)
     assert json.loads(done.stdout)["error"] == {"type": "invalid_request_error", "message": "no"}
     assert (done.exit_code, done.stderr) == (0, "")
 
 
-def test_a_failed_response_is_a_fault_for_all_its_good_status() -> None:
+def test_a_failed_response_with_a_good_status_is_a_fault() -> None:
     body = {
         "id": "resp_1",
         "object": "response",
@@ -202,13 +202,15 @@ def test_strict_holds_a_stream_back_until_nothing_was_lost(body: bytes, code: in
         (("--to", "anthropic", "--losses", "xml"), b"{}", 2, "dragoman: "),
     ],
 )
-def test_failures_and_misuse(arguments: tuple[str, ...], body: bytes, code: int, message: str) -> None:
+def test_failures_and_wrong_arguments_are_errors(
+    arguments: tuple[str, ...], body: bytes, code: int, message: str
+) -> None:
     done = run(*arguments, body=body)
     assert (done.exit_code, done.stdout) == (code, "")
     assert done.stderr.startswith(message)
 
 
-def test_as_a_process() -> None:
+def test_the_command_runs_as_a_process() -> None:
     script = [sys.executable, "-c", "from dragoman.cli.main import main; main()", "translate"]
     done = subprocess.run(
         [*script, "--from", "openai-chat", "--to", "anthropic", "--stream"],
@@ -235,7 +237,7 @@ BROKEN = {
 }
 
 
-def test_a_broken_history_is_mended_and_said_so() -> None:
+def test_a_broken_history_is_repaired_and_the_repairs_are_listed() -> None:
     done = run("--from", "openai-chat", "--to", "openai-responses", "--repair", "report", body=BROKEN)
     assert done.exit_code == 0
     kinds = [item.get("type", "message") for item in json.loads(done.stdout)["input"]]
@@ -260,22 +262,22 @@ def test_a_broken_history_can_be_refused() -> None:
     assert sound.exit_code == 0
 
 
-def test_a_function_stands_for_a_search_only_if_asked() -> None:
-    asked = {
+def test_a_function_replaces_a_search_only_with_the_option() -> None:
+    body = {
         "model": "m",
         "max_tokens": 9,
         "messages": [{"role": "user", "content": "hi"}],
         "tools": [{"type": "web_search_20250305", "name": "web_search"}],
     }
     arguments = ("--from", "anthropic", "--to", "openai-chat")
-    assert "tools" not in json.loads(run(*arguments, body=asked).stdout)
-    (tool,) = json.loads(run(*arguments, "--stand-ins", body=asked).stdout)["tools"]
+    assert "tools" not in json.loads(run(*arguments, body=body).stdout)
+    (tool,) = json.loads(run(*arguments, "--stand-ins", body=body).stdout)["tools"]
     assert tool["function"]["name"] == "google_web_search"
-    alone = run(*arguments, "--kind", "tools", "--stand-ins", body=asked["tools"])
+    alone = run(*arguments, "--kind", "tools", "--stand-ins", body=body["tools"])
     assert [one["function"]["name"] for one in json.loads(alone.stdout)] == ["google_web_search"]
 
 
-def test_a_request_is_made_to_suit_its_host() -> None:
+def test_a_request_is_changed_for_its_host() -> None:
     body = {**CHAT, "max_completion_tokens": 9, "store": False}
     done = run("--from", "openai-chat", "--to", "openai-chat", "--host", "api.mistral.ai", body=body)
     sent = json.loads(done.stdout)
@@ -289,8 +291,8 @@ def test_an_ambiguous_dialect_is_read_with_a_warning() -> None:
     done = run("--to", "anthropic", "--losses", "none", "--model", "m", body=body)
     assert done.exit_code == 0
     assert json.loads(done.stdout)["messages"] == [{"role": "user", "content": "hi"}]
-    said, warning = done.stderr.splitlines()
-    assert said == "reading as openai-chat: messages[], ambiguous: anthropic and ollama would fit as well"
+    detection, warning = done.stderr.splitlines()
+    assert detection == "reading as openai-chat: messages[], ambiguous: anthropic and ollama would fit as well"
     assert warning == "warning: the dialect is ambiguous. Use --from openai-chat, or --from with another dialect."
 
 

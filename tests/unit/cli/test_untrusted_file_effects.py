@@ -1,4 +1,4 @@
-"""What a file would have dragoman do, in words: the words are about what is used, and about all of it."""
+"""The effects of an untrusted file, as lines of text: the lines name every setting that dragoman would use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dragoman.errors import ConfigError
 from dragoman.runtime.mcp.config import read as read_servers
 
 
-def test_what_a_file_would_do_is_said_in_words() -> None:
+def test_the_effects_of_a_configuration_are_listed() -> None:
     text = """
 environment = false
 [listen]
@@ -53,7 +53,7 @@ client_key = true
     ]
 
 
-def test_what_servers_would_do_is_said_in_words() -> None:
+def test_the_effects_of_mcp_servers_are_listed() -> None:
     servers = {
         "one": {
             "command": "npx",
@@ -96,7 +96,7 @@ def one_server(value: object) -> bytes:
         {"url": "//good.example/"},
     ],
 )
-def test_a_server_that_can_be_read_in_two_ways_is_refused(value: dict[str, object]) -> None:
+def test_an_ambiguous_server_is_refused(value: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         effects(".mcp.json", one_server(value))
 
@@ -137,14 +137,14 @@ def test_the_words_are_about_the_server_that_is_used(value: dict[str, object]) -
         assert ("without asking" in line) == used.trust
 
 
-def test_an_address_made_of_variables_is_shown_as_it_stands() -> None:
+def test_an_address_with_variables_is_shown_without_expansion() -> None:
     (line,) = effects(".mcp.json", one_server({"url": "https://good.example${X:-@evil.example}/"}))
     assert line == (
         "the MCP server docs connects to https://good.example${X:-@evil.example}/, with the values of the variables X"
     )
 
 
-def test_a_name_cannot_pass_for_words_of_ours() -> None:
+def test_a_name_in_the_file_is_quoted_in_the_lines() -> None:
     name = "a connects to good.example, and"
     data = json.dumps({"mcpServers": {name: {"command": "touch"}}}).encode()
     assert effects(".mcp.json", data) == [f"the MCP server '{name}' runs the command touch"]
@@ -154,8 +154,8 @@ def test_a_name_cannot_pass_for_words_of_ours() -> None:
     assert line.endswith(", with the headers 'x, y': z, api-key: ...")
 
 
-def test_every_setting_of_a_configuration_is_in_the_words() -> None:
-    """However it is spelled in the file: dotted, in a table, in line."""
+def test_every_setting_of_a_configuration_is_in_the_lines() -> None:
+    """Every spelling in the file is covered: dotted keys, tables, inline tables."""
     spelled = [
         '[upstreams.a]\ndialect = "gemini"\nbase_url = "https://h.example"\nkey_env = "K"\nmodels = ["*"]\n'
         'host = "groq"\nlocation = "l"\nstream = "never"\nlist_models = false\ntrip = 1\nrest = 2.0\n'
@@ -185,7 +185,7 @@ def test_every_setting_of_a_configuration_is_in_the_words() -> None:
         '[upstreams.a]\ndialect = "ollama"\nBASE_URL = "http://b.example"\n',
     ],
 )
-def test_a_setting_has_one_spelling_and_one_value(text: str) -> None:
+def test_a_setting_that_occurs_twice_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
         effects("dragoman.toml", text.encode())
 
@@ -200,16 +200,16 @@ def test_a_setting_has_one_spelling_and_one_value(text: str) -> None:
         (".mcp.json", b'{"mcpServers": {"a": {"command": "x", "args": 5}}}'),
     ],
 )
-def test_a_file_that_does_not_hold_cannot_be_trusted(name: str, data: bytes) -> None:
+def test_a_broken_file_cannot_be_trusted(name: str, data: bytes) -> None:
     with pytest.raises(ConfigError):
         effects(name, data)
 
 
-def test_one_line_shows_what_a_terminal_would_obey() -> None:
+def test_control_characters_are_shown_as_escapes() -> None:
     assert one_line("a\nb\x1b[2K\u202e\x9b ä日") == "a\\x0ab\\x1b[2K\\x202e\\x9b ä日"
 
 
-def test_a_search_service_and_own_prices_are_said_too() -> None:
+def test_a_search_service_and_prices_are_listed_too() -> None:
     text = """
 [search]
 kind = "searxng"

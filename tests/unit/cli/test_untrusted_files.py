@@ -1,5 +1,5 @@
-"""Files that come with a folder: used only after a yes to their content. A cloned folder is tried with real processes,
-with a host that counts who connects, and at a terminal."""
+"""Files inside a working folder are used only after the user trusts their content. The tests run real processes in a
+cloned folder, with a host that counts connections, and at a terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOT_USED = "is not used, because you have not trusted it"
 
 
 class Host:
-    """A host on loopback that refuses every request, and remembers who came."""
+    """A host on loopback that refuses every request, and keeps the requests and the number of connections."""
 
     def __init__(self) -> None:
         self.requests: list[str] = []
@@ -97,7 +97,7 @@ class Folder:
         return file
 
     def servers(self) -> Path:
-        """A file whose server leaves a mark when it is started."""
+        """Write a file with a server that creates a file when it is started."""
         file = self.place / ".mcp.json"
         mark = {"command": "sh", "args": ["-c", f"touch {self.mark}"]}
         file.write_text(json.dumps({"mcpServers": {"office": mark}}))
@@ -120,7 +120,7 @@ class Folder:
         )
 
     def at_a_terminal(self, answer: str, *arguments: str) -> str:
-        """What a person sees who gives this answer to the first question."""
+        """The output of a command at a terminal, with this answer to the first question."""
         master, slave = pty.openpty()
         process = subprocess.Popen(
             [*DRAGOMAN, *arguments], cwd=self.place, env=self.environment, stdin=slave, stdout=slave, stderr=slave
@@ -151,21 +151,21 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path)
 
 
-def test_a_cloned_folder_gets_neither_key_nor_listing(folder: Folder, host: Host) -> None:
+def test_a_host_of_a_cloned_folder_gets_neither_key_nor_listing(folder: Folder, host: Host) -> None:
     own = Host()
     folder.environment |= {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": own.address}
     folder.config(host)
     done = folder.run("ask", "hello", "--model", "openai/gpt-5.1")
     own.close()
     assert host.connections == 0
-    assert KEY in own.requests[0] and "private-plans.txt" in own.requests[0], "the user's own upstream is asked"
+    assert KEY in own.requests[0] and "private-plans.txt" in own.requests[0], "the user's own upstream gets the request"
     lines = [line for line in done.stderr.splitlines() if "dragoman.toml" in line]
     assert len(lines) == 1, done.stderr
     assert NOT_USED in lines[0]
     assert "`--config dragoman.toml`" in lines[0] and "`dragoman config trust dragoman.toml`" in lines[0]
 
 
-def test_without_any_key_the_command_works_as_if_there_were_no_file(folder: Folder, host: Host) -> None:
+def test_without_any_key_the_command_ignores_an_untrusted_file(folder: Folder, host: Host) -> None:
     folder.environment["MY_KEY"] = KEY
     folder.config(host, "MY_KEY")
     done = folder.run("ask", "hello")
@@ -174,7 +174,7 @@ def test_without_any_key_the_command_works_as_if_there_were_no_file(folder: Fold
 
 
 @pytest.mark.parametrize("how", ["option", "variable", "trust"])
-def test_a_file_that_the_person_names_is_used(folder: Folder, host: Host, how: str) -> None:
+def test_a_file_that_the_user_names_is_used(folder: Folder, host: Host, how: str) -> None:
     folder.environment["MY_KEY"] = KEY
     file = folder.config(host, "MY_KEY")
     if how == "trust":
@@ -190,7 +190,7 @@ def test_a_file_that_the_person_names_is_used(folder: Folder, host: Host, how: s
     assert KEY in host.requests[0]
 
 
-def test_a_yes_at_the_terminal_is_remembered_for_this_content_in_this_place(folder: Folder, host: Host) -> None:
+def test_a_yes_at_the_terminal_is_stored_for_this_content_at_this_path(folder: Folder, host: Host) -> None:
     folder.environment["MY_KEY"] = KEY
     file = folder.config(host, "MY_KEY")
     ask = ("ask", "hello", "--model", "openai/gpt-5.1")
@@ -215,7 +215,7 @@ def test_a_yes_at_the_terminal_is_remembered_for_this_content_in_this_place(fold
 
 
 @pytest.mark.parametrize("answer", ["n", "", "perhaps\nn"])
-def test_anything_but_a_yes_at_the_terminal_is_a_no(folder: Folder, host: Host, answer: str) -> None:
+def test_any_other_answer_than_yes_is_a_no(folder: Folder, host: Host, answer: str) -> None:
     folder.environment["MY_KEY"] = KEY
     folder.config(host, "MY_KEY")
     seen = folder.at_a_terminal(answer, "ask", "hello")
@@ -236,7 +236,7 @@ def test_servers_of_a_cloned_folder_are_not_started(folder: Folder) -> None:
     own.parent.mkdir(parents=True)
     own.write_text('{"mcpServers": {"own": {"command": "x", "disabled": true}}}')
     own.chmod(0o600)
-    assert folder.run("mcp", "list").stdout == "own: disabled\n", "the user's own file still counts"
+    assert folder.run("mcp", "list").stdout == "own: disabled\n", "the user's own file is still used"
     own.chmod(0o666)
     refused = folder.run("mcp", "list")
     assert refused.returncode == 1 and "other users can write it" in refused.stderr
@@ -254,14 +254,14 @@ def test_servers_are_started_after_a_yes(folder: Folder) -> None:
     assert folder.mark.exists()
 
 
-def test_what_dragoman_wrote_itself_is_trusted_until_it_changes(folder: Folder) -> None:
+def test_a_file_written_by_dragoman_is_trusted_until_it_changes(folder: Folder) -> None:
     folder.run("config", "init")
     folder.environment["GEMINI_API_KEY"] = "x"
     assert NOT_USED not in folder.run("ask", "hello", "--model", "rehearsal").stderr
     with (folder.place / "dragoman.toml").open("a") as file:
         file.write("# edited\n")
     assert NOT_USED in folder.run("ask", "hello", "--model", "rehearsal").stderr
-    assert folder.run("config", "check").returncode == 0, "a file can be looked at before it is trusted"
+    assert folder.run("config", "check").returncode == 0, "a file can be read before it is trusted"
 
 
 def test_init_writes_no_other_file(folder: Folder) -> None:
@@ -272,7 +272,7 @@ def test_init_writes_no_other_file(folder: Folder) -> None:
     assert not victim.exists() and (folder.place / "dragoman.toml").read_text() == EXAMPLE
 
 
-def test_trust_is_listed_and_taken_back(folder: Folder, host: Host) -> None:
+def test_trust_is_listed_and_withdrawn(folder: Folder, host: Host) -> None:
     file = folder.config(host)
     assert folder.run("config", "trust", "--remove").returncode == 1
     folder.run("config", "trust")
@@ -288,8 +288,8 @@ def test_trust_is_listed_and_taken_back(folder: Folder, host: Host) -> None:
     assert folder.run("config", "trust", "--list").stdout == ""
 
 
-def test_a_file_that_does_too_much_to_be_shown_is_not_asked_about(folder: Folder, host: Host) -> None:
-    """The worst of it could have scrolled away."""
+def test_a_file_with_too_many_effects_is_refused_without_a_question(folder: Folder, host: Host) -> None:
+    """A dangerous line could have scrolled out of view."""
     folder.environment["MY_KEY"] = KEY
     file = folder.config(host, "MY_KEY")
     for i in range(80):
@@ -300,7 +300,7 @@ def test_a_file_that_does_too_much_to_be_shown_is_not_asked_about(folder: Folder
     assert folder.run("config", "trust").stderr.count("requests for the model m") == 80
 
 
-def test_serve_follows_the_same_rule(folder: Folder, host: Host) -> None:
+def test_serve_uses_no_untrusted_file(folder: Folder, host: Host) -> None:
     folder.environment["MY_KEY"] = KEY
     folder.config(host, "MY_KEY")
 
@@ -317,28 +317,28 @@ def test_serve_follows_the_same_rule(folder: Folder, host: Host) -> None:
         assert process.stdout is not None
         first = process.stdout.readline()
         assert "listens on" in first
-        asked = urllib.request.Request(
+        request = urllib.request.Request(
             f"{first.rpartition(' ')[2].strip()}/v1/chat/completions",
             b'{"model": "gpt-5.1", "messages": [{"role": "user", "content": "hello"}]}',
             {"content-type": "application/json"},
         )
         with contextlib.suppress(urllib.error.HTTPError):
-            urllib.request.urlopen(asked, timeout=30).close()
+            urllib.request.urlopen(request, timeout=30).close()
         process.terminate()
         return process.communicate(timeout=30)
 
-    _, said = served()
-    assert said.count(NOT_USED) == 1 and host.requests == []
+    _, errors = served()
+    assert errors.count(NOT_USED) == 1 and host.requests == []
     folder.run("config", "trust")
-    _, said = served()
-    assert NOT_USED not in said and KEY in host.requests[0]
+    _, errors = served()
+    assert NOT_USED not in errors and KEY in host.requests[0]
 
 
 def read(path: Path, home: Path) -> FolderFile:
     return FolderFile(path, {"HOME": str(home)})
 
 
-def test_a_gateway_that_reads_again_takes_no_file_that_changed(folder: Folder, host: Host) -> None:
+def test_a_reload_refuses_a_file_that_changed(folder: Folder, host: Host) -> None:
     file = folder.config(host)
     folder.run("config", "trust")
     found = read(file, folder.home)
@@ -360,12 +360,12 @@ def test_a_file_that_was_not_used_may_be_trusted_later(
     file = folder.config(host)
     found = read(file, folder.home)
     assert found.read() is None and found.read() is None
-    assert capsys.readouterr().err.count(NOT_USED) == 1, "said once"
+    assert capsys.readouterr().err.count(NOT_USED) == 1, "the message is printed once"
     folder.run("config", "trust")
     assert found.read() == file.read_bytes()
 
 
-def test_a_link_is_judged_by_where_it_leads(folder: Folder, host: Host) -> None:
+def test_trust_of_a_link_is_the_trust_of_its_target(folder: Folder, host: Host) -> None:
     file = folder.config(host)
     folder.run("config", "trust")
     other = folder.place / "other"
@@ -376,7 +376,7 @@ def test_a_link_is_judged_by_where_it_leads(folder: Folder, host: Host) -> None:
     assert read(other / "copy.toml", folder.home).read() is None
 
 
-def test_what_is_no_file_is_neither_waited_for_nor_used(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_or_a_large_file_is_not_used(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(folder.place / "dragoman.toml")
     assert read(folder.place / "dragoman.toml", folder.home).read() is None
     assert "no regular file" in capsys.readouterr().err
@@ -384,7 +384,7 @@ def test_what_is_no_file_is_neither_waited_for_nor_used(folder: Folder, capsys: 
     assert read(folder.place / "large.toml", folder.home).read() is None
 
 
-def test_in_the_users_own_configuration_folder_nobody_is_asked(folder: Folder) -> None:
+def test_files_in_the_user_s_configuration_folder_need_no_question(folder: Folder) -> None:
     own = folder.home / ".config/dragoman/dragoman.toml"
     own.parent.mkdir(parents=True)
     own.write_text("")
@@ -397,7 +397,7 @@ def test_in_the_users_own_configuration_folder_nobody_is_asked(folder: Folder) -
 
 @pytest.mark.parametrize("command", [("config", "check"), ("config", "show"), ("config", "trust"), ("models",)])
 @pytest.mark.parametrize("kind", ["pipe", "endless", "folder", "large"])
-def test_no_command_waits_for_what_is_no_file_of_a_folder(folder: Folder, command: tuple[str, ...], kind: str) -> None:
+def test_no_command_waits_for_a_file_that_cannot_be_read(folder: Folder, command: tuple[str, ...], kind: str) -> None:
     file = folder.place / "dragoman.toml"
     if kind == "pipe":
         os.mkfifo(file)
@@ -412,7 +412,7 @@ def test_no_command_waits_for_what_is_no_file_of_a_folder(folder: Folder, comman
     assert done.returncode == (0 if command[0] == "models" else 1)
 
 
-def test_a_file_that_is_named_may_be_a_pipe_and_has_an_end(folder: Folder, host: Host) -> None:
+def test_a_named_file_may_be_a_pipe_with_a_size_limit(folder: Folder, host: Host) -> None:
     read_end, write_end = os.pipe()
     os.write(write_end, folder.config(host).read_bytes())
     os.close(write_end)
@@ -433,6 +433,6 @@ def test_a_file_that_is_named_may_be_a_pipe_and_has_an_end(folder: Folder, host:
         assert endless.returncode == 1 and "larger than" in endless.stderr, endless.stderr
 
 
-def test_a_route_may_lead_to_an_upstream_of_the_environment() -> None:
+def test_a_route_may_use_an_upstream_of_the_environment() -> None:
     data = b'[[routes]]\nmatch = "claude-*"\nto = ["openai/gpt-5"]\n'
     assert effects("dragoman.toml", data) == ["requests for the model claude-* go to openai/gpt-5"]

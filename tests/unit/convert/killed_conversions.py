@@ -73,7 +73,7 @@ def kill_and_continue(folder: Path, suffix: str, kills: int, seed: int) -> int:
     while kills > 0:
         kills -= 1
         hits += _killed(command(source, broken, folder / "broken.json"), Path(f"{broken}.partial"), size, moments)
-        if broken.exists():  # the run was over before the kill
+        if broken.exists():  # the run ended before the kill
             break
     if not broken.exists():
         assert subprocess.run(command(source, broken, folder / "broken.json")).returncode == 1
@@ -117,7 +117,7 @@ def _lives(group: int) -> bool:
 
 
 def _state(group: int) -> list[str]:
-    """The processes of a group that are not zombies: nobody may wait for orphans here."""
+    """The processes of a group without zombies. An orphan may stay a zombie, because no parent waits for it."""
     listed = subprocess.run(["ps", "-o", "stat=", "-g", str(group)], capture_output=True, text=True).stdout
     return [line for line in listed.splitlines() if not line.strip().startswith("Z")]
 

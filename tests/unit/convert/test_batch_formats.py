@@ -30,7 +30,7 @@ def convert(source: str, target: str, line: Any, **more: Any) -> tuple[Any, list
     return json.loads(done.line), [f"{loss.severity} {loss.code} {loss.path}" for loss in done.losses]
 
 
-def test_requests_cross_to_openai() -> None:
+def test_requests_are_translated_for_openai() -> None:
     line, losses = convert("anthropic-batch", "openai-batch", {"custom_id": "a", "params": REQUEST})
     assert line == {
         "custom_id": "a",
@@ -45,7 +45,7 @@ def test_requests_cross_to_openai() -> None:
     assert losses == []
 
 
-def test_requests_cross_to_gemini_and_the_loss_of_the_model_is_reported() -> None:
+def test_requests_are_translated_for_gemini_and_the_lost_model_is_reported() -> None:
     line, losses = convert("anthropic-batch", "gemini-batch", {"custom_id": "a", "params": REQUEST})
     assert line == {
         "key": "a",
@@ -81,7 +81,7 @@ def test_an_answer_comes_back_from_every_other_batch(other: str) -> None:
 
 @pytest.mark.parametrize("other", BATCHES)
 @pytest.mark.parametrize("result", ["canceled", "expired"])
-def test_a_request_that_never_ran_stays_one(other: str, result: str) -> None:
+def test_a_request_that_never_ran_keeps_its_result_type(other: str, result: str) -> None:
     line = {"custom_id": "a", "result": {"type": result}}
     there, _ = convert("anthropic-batch", other, line)
     assert convert(other, "anthropic-batch", there)[0] == line
@@ -136,10 +136,10 @@ def test_an_id_that_anthropic_refuses_is_rewritten_and_reported() -> None:
         "body": {"messages": []},
     }
     first, losses = convert("openai-batch", "anthropic-batch", line, model="m")
-    again, _ = convert("openai-batch", "anthropic-batch", line, model="m")
+    restored, _ = convert("openai-batch", "anthropic-batch", line, model="m")
     other, _ = convert("openai-batch", "anthropic-batch", line | {"custom_id": "user@example.org-1"}, model="m")
     assert "warning record.id.rewritten /custom_id" in losses
-    assert first["custom_id"] == again["custom_id"]
+    assert first["custom_id"] == restored["custom_id"]
     assert first["custom_id"] != other["custom_id"]
     assert first["custom_id"].startswith("user-example-org-1-")
 
@@ -153,14 +153,14 @@ def test_the_address_decides_the_dialect() -> None:
 
 
 @pytest.mark.parametrize("name", BATCHES)
-def test_lines_that_fit_no_envelope_are_errors(name: str) -> None:
+def test_a_line_without_the_form_of_a_batch_is_an_error(name: str) -> None:
     for line in (b"[]", b"{}", b'{"custom_id": 3}', b"nonsense", b'{"custom_id": "a", "result": {"type": "x"}}'):
         with pytest.raises(WireError):
             LineConverter(source=name, target="ollama")(line)
 
 
 @pytest.mark.parametrize("name", BATCHES)
-def test_what_is_written_is_detected(name: str) -> None:
+def test_written_files_are_detected(name: str) -> None:
     request, _ = convert("anthropic-batch", name, {"custom_id": "a", "params": REQUEST})
     assert detect_format([request])[0] == name
     answer, _ = convert(

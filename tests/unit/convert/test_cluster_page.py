@@ -1,4 +1,4 @@
-"""The examples of the page about clusters run as they are printed (`make ray`; each is skipped without its package)."""
+"""The printed examples of the page about clusters run (`make ray`; each is skipped without its package)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "convert-on-a-cluster.md"
-TALK = {"conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]}
+CONVERSATION = {"conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]}
 REQUEST = {"model": "claude-opus-5", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
 
 
@@ -47,9 +47,9 @@ def _indented(code: str) -> str:
     return "\n".join([f"    {line}" for line in code.splitlines()])
 
 
-def test_hugging_face_datasets(tmp_path: Path) -> None:
+def test_the_example_for_hugging_face_datasets_runs(tmp_path: Path) -> None:
     pytest.importorskip("datasets", reason="datasets is not installed: make ray")
-    lines = [json.dumps(TALK)] * 40 + ["broken"]
+    lines = [json.dumps(CONVERSATION)] * 40 + ["broken"]
     (tmp_path / "talks.jsonl").write_text("\n".join(lines) + "\n")
     out = run(tmp_path, example("Hugging Face datasets"), "print(len(done), len(good), good[0]['line'])")
     expected = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}
@@ -57,7 +57,7 @@ def test_hugging_face_datasets(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
-def test_spark(tmp_path: Path) -> None:
+def test_the_example_for_spark_runs(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="Spark is not installed: make ray")
     (tmp_path / "batch").mkdir()
     for part in range(2):

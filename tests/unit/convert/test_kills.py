@@ -23,7 +23,7 @@ def test_killed_conversions_continue_to_the_same_bytes(tmp_path: Path, suffix: s
     kill_and_continue(tmp_path, suffix, kills, seed)
 
 
-def test_ctrl_c_says_how_to_continue_and_the_next_run_does(tmp_path: Path) -> None:
+def test_after_ctrl_c_a_hint_is_printed_and_the_next_run_continues(tmp_path: Path) -> None:
     source, out, report = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "report.json"
     write_input(source)
     words = [word for word in command(source, out, report) if word != "--quiet"]
@@ -31,7 +31,7 @@ def test_ctrl_c_says_how_to_continue_and_the_next_run_does(tmp_path: Path) -> No
     partial = Path(f"{out}.partial")
     while process.poll() is None and not (partial.exists() and partial.stat().st_size > 100_000):
         time.sleep(0.002)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
+    os.killpg(process.pid, signal.SIGINT)  # as from a terminal: the workers get the signal too
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Run the same command again to continue" in errors

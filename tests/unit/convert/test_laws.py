@@ -1,4 +1,4 @@
-"""Laws of all file formats: any line gives a line or one of our errors, and no text vanishes without a report."""
+"""Laws of all file formats: every line gives a line or an error of dragoman, and no text is lost without a report."""
 
 from __future__ import annotations
 

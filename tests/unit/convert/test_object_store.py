@@ -22,7 +22,7 @@ TARGET = "openai-chat"
 
 
 class Bucket:
-    """A folder that behaves as a store: a file needs no folder before it."""
+    """A folder that behaves as a store: a file can be written before its folder exists."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -38,7 +38,7 @@ class Bucket:
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A bucket called `data`, as a folder."""
+    """A bucket with the name `data`, as a folder."""
     folder = tmp_path / "store"
     (folder / "data").mkdir(parents=True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -122,7 +122,7 @@ def test_a_stopped_conversion_into_a_store_continues(store: Path, tmp_path: Path
     assert tree(tmp_path / "cache") == []
 
 
-def test_an_upload_that_fails_is_done_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_upload_is_repeated(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     upload = object_store.upload
 
     def fail(local: str, address: str) -> None:

@@ -14,7 +14,7 @@ from dragoman.convert.formats import get, names
 from dragoman.convert.parquet_columns import RowReader, row_of, schema_of
 from dragoman.convert.run import Conversion, Job
 from dragoman.convert.summary import Summary
-from tests.unit.convert.test_training_formats import PLAIN, SETS, TALK
+from tests.unit.convert.test_training_formats import CONVERSATION, PLAIN, SETS
 
 TYPED = [name for name in names() if get(name).columns]
 
@@ -43,17 +43,17 @@ def test_every_fine_tuning_set_has_typed_columns() -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_a_set_is_written_with_typed_columns_and_read_again(tmp_path: Path, name: str) -> None:
-    source, lines, again = tmp_path / "in.jsonl", tmp_path / "lines.jsonl", tmp_path / "again.jsonl"
-    source.write_text(f"{json.dumps(PLAIN)}\n{json.dumps(TALK)}\n")
+def test_a_set_with_typed_columns_can_be_read_back(tmp_path: Path, name: str) -> None:
+    source, lines, read_back = tmp_path / "in.jsonl", tmp_path / "lines.jsonl", tmp_path / "again.jsonl"
+    source.write_text(f"{json.dumps(PLAIN)}\n{json.dumps(CONVERSATION)}\n")
     convert(source, lines, name, source="huggingface")
     convert(source, tmp_path / "typed.parquet", name, source="huggingface")
     table = pq.read_table(tmp_path / "typed.parquet")
     assert table.column_names == [*(get(name).columns or {}), "json"]
     assert table.column("json").null_count == 2
     assert any(pa.types.is_list(field.type) for field in table.schema)
-    convert(tmp_path / "typed.parquet", again, name, source=name)
-    assert records(again) == [without_nulls(record) for record in records(lines)]
+    convert(tmp_path / "typed.parquet", read_back, name, source=name)
+    assert records(read_back) == [without_nulls(record) for record in records(lines)]
 
 
 def without_nulls(value: Any) -> Any:
@@ -93,7 +93,7 @@ def test_empty_lists_and_objects_are_no_nulls() -> None:
 
 def test_members_that_are_lists_may_be_json_texts(tmp_path: Path) -> None:
     source = tmp_path / "in.parquet"
-    rows = [{"id": number, "messages": json.dumps(TALK["messages"])} for number in range(3)]
+    rows = [{"id": number, "messages": json.dumps(CONVERSATION["messages"])} for number in range(3)]
     pq.write_table(pa.Table.from_pylist(rows), source)
     convert(source, tmp_path / "out.jsonl", "openai-finetune", source="huggingface")
     assert [len(one["messages"]) for one in records(tmp_path / "out.jsonl")] == [5, 5, 5]

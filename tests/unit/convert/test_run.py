@@ -68,7 +68,7 @@ def test_the_order_is_kept_with_any_number_of_processes(source: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("suffix", [".jsonl.gz", ".jsonl.zst"])
-def test_compressed_files_have_a_member_for_each_chunk_and_can_be_read_again(
+def test_compressed_files_have_a_member_for_each_chunk_and_can_be_read_back(
     source: Path, tmp_path: Path, suffix: str
 ) -> None:
     convert(source, out=tmp_path / f"out{suffix}")
@@ -106,7 +106,7 @@ def test_bad_lines_go_to_the_side_file_with_reasons(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("at_end", [False, True])
-def test_a_line_that_is_too_long_is_never_held_whole(tmp_path: Path, at_end: bool) -> None:
+def test_a_line_that_is_too_long_is_never_in_memory_as_a_whole(tmp_path: Path, at_end: bool) -> None:
     source = tmp_path / "in.jsonl"
     long = json.dumps(request(9, system="x" * 3_000_000)).encode()
     rest = b"" if at_end else b"\n" + lines(request(2), request(3))
@@ -206,7 +206,7 @@ def test_the_input_folder_as_the_output_is_refused(source: Path) -> None:
     assert source.exists()
 
 
-def test_a_pattern_of_folders_stands_for_their_files(tmp_path: Path) -> None:
+def test_a_pattern_of_folders_selects_their_files(tmp_path: Path) -> None:
     for day in (1, 2):
         (tmp_path / f"day{day}").mkdir()
         (tmp_path / f"day{day}" / "a.jsonl").write_bytes(lines(request(day)))
@@ -340,7 +340,7 @@ def test_two_conversions_do_not_write_one_output(source: Path, tmp_path: Path, n
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", name]
 
 
-def test_a_mark_before_the_first_line_is_no_part_of_it(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     for name, data in (("a.jsonl", lines(request(1))), ("b.json", json.dumps([request(2)]).encode())):
         (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + data)
     assert convert(tmp_path, out=tmp_path / "out.jsonl").bad == 0
@@ -377,7 +377,7 @@ def test_a_file_is_converted_once(source: Path, tmp_path: Path) -> None:
     ],
     ids=["gzip", "zstd", "parquet", "utf-16", "array", "pretty"],
 )
-def test_a_wrong_name_or_encoding_is_explained(tmp_path: Path, data: bytes, message: str) -> None:
+def test_a_wrong_name_or_encoding_is_an_error_with_a_hint(tmp_path: Path, data: bytes, message: str) -> None:
     (tmp_path / "in.jsonl").write_bytes(data)
     with pytest.raises(ConfigError, match=message):
         convert(tmp_path / "in.jsonl", out=tmp_path / "out.jsonl")
@@ -390,7 +390,7 @@ def test_all_files_of_unknown_format_are_named_at_once(tmp_path: Path) -> None:
         convert(tmp_path, out=tmp_path / "out.jsonl")
 
 
-def test_a_file_of_unknown_format_asks_for_its_name(tmp_path: Path) -> None:
+def test_a_file_of_unknown_format_is_an_error_with_a_hint(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"a": 1}\n')
     with pytest.raises(ConfigError, match="--from"):
@@ -405,7 +405,7 @@ def test_a_broken_compressed_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.json", "a.parquet"])
-def test_a_file_that_breaks_off_loses_its_rest_only(tmp_path: Path, name: str) -> None:
+def test_a_damaged_file_loses_only_its_damaged_part(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     values = [request(number, stop_sequences=[os.urandom(400).hex()]) for number in range(50)]
@@ -499,11 +499,11 @@ def test_a_line_converter_can_be_pickled() -> None:
     convert_line = LineConverter(
         source="anthropic", target="openai-chat", model="other", tolerance="info", models={"claude-opus-5": "m"}
     )
-    again = pickle.loads(pickle.dumps(convert_line))
+    read_back = pickle.loads(pickle.dumps(convert_line))
     line = json.dumps(request(1))
-    assert again.row(line) == convert_line.row(line)
-    assert json.loads(again.row(line)["line"])["model"] == "m"
-    assert "/wish" in again.row(json.dumps(request(1, wish=3)))["error"]
+    assert read_back.row(line) == convert_line.row(line)
+    assert json.loads(read_back.row(line)["line"])["model"] == "m"
+    assert "/wish" in read_back.row(json.dumps(request(1, wish=3)))["error"]
 
 
 def test_the_same_dialect_passes_its_lines_and_refuses_others(tmp_path: Path) -> None:

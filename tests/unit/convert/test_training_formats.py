@@ -13,7 +13,7 @@ from dragoman.errors import ConfigError, WireError
 
 SETS = ("anthropic-finetune", "gemini-finetune", "huggingface", "openai-finetune", "sharegpt")
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-TALK: dict[str, Any] = {
+CONVERSATION: dict[str, Any] = {
     "messages": [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Is it raining in Paris?"},
@@ -26,7 +26,7 @@ TALK: dict[str, Any] = {
     ],
     "tools": [{"type": "function", "function": {"name": "weather", "description": "w", "parameters": SCHEMA}}],
 }
-PLAIN = {"messages": [TALK["messages"][0], TALK["messages"][1], TALK["messages"][4]]}
+PLAIN = {"messages": [CONVERSATION["messages"][0], CONVERSATION["messages"][1], CONVERSATION["messages"][4]]}
 
 
 def convert(source: str, target: str, line: Any, **more: Any) -> tuple[Any, list[str]]:
@@ -50,13 +50,13 @@ def test_a_plain_conversation_comes_back_from_every_set(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_what_is_written_is_detected(name: str) -> None:
-    there, _ = convert("huggingface", name, TALK)
+def test_written_sets_are_detected(name: str) -> None:
+    there, _ = convert("huggingface", name, CONVERSATION)
     assert detect_format([there])[0] == name
 
 
-def test_a_tool_cycle_in_sharegpt() -> None:
-    line, losses = convert("huggingface", "sharegpt", TALK)
+def test_a_tool_cycle_is_written_in_sharegpt() -> None:
+    line, losses = convert("huggingface", "sharegpt", CONVERSATION)
     assert json.loads(line.pop("tools")) == [{"name": "weather", "description": "w", "parameters": SCHEMA}]
     assert json.loads(line["conversations"][1].pop("value")) == {"name": "weather", "arguments": {"city": "Paris"}}
     assert line == {
@@ -73,13 +73,13 @@ def test_a_tool_cycle_in_sharegpt() -> None:
 
 @pytest.mark.parametrize("name", ["gemini-finetune", "openai-finetune", "sharegpt", "huggingface"])
 def test_a_tool_cycle_comes_back(name: str) -> None:
-    there, _ = convert("huggingface", name, TALK)
+    there, _ = convert("huggingface", name, CONVERSATION)
     back, _ = convert(name, "huggingface", there)
     call = back["messages"][2]["tool_calls"][0]
     result = back["messages"][3]
     assert call["function"] == {"name": "weather", "arguments": {"city": "Paris"}}
     assert call.pop("id", None) == result.pop("tool_call_id", None)
-    assert back == TALK
+    assert back == CONVERSATION
 
 
 def test_paths_of_losses_lie_in_the_sharegpt_line() -> None:
@@ -97,16 +97,16 @@ def test_paths_of_losses_lie_in_the_sharegpt_line() -> None:
 
 
 def test_sharegpt_holds_one_observation_for_several_results() -> None:
-    talk = json.loads(json.dumps(TALK))
-    talk["messages"][2]["tool_calls"] *= 2
-    talk["messages"].insert(3, talk["messages"][3])
-    line, losses = convert("huggingface", "sharegpt", talk)
+    conversation = json.loads(json.dumps(CONVERSATION))
+    conversation["messages"][2]["tool_calls"] *= 2
+    conversation["messages"].insert(3, conversation["messages"][3])
+    line, losses = convert("huggingface", "sharegpt", conversation)
     assert [entry["from"] for entry in line["conversations"]] == ["human", "function_call", "observation", "gpt"]
     assert "warning result.texts.joined /messages/3" in losses
 
 
-def test_calls_in_a_set_without_tools_are_grave_losses() -> None:
-    line, losses = convert("huggingface", "anthropic-finetune", TALK)
+def test_calls_in_a_set_without_tools_are_losses_of_severity_error() -> None:
+    line, losses = convert("huggingface", "anthropic-finetune", CONVERSATION)
     assert line == {
         "system": "Be brief.",
         "messages": [{"role": "user", "content": "Is it raining in Paris?"}, {"role": "assistant", "content": "Yes."}],
@@ -129,10 +129,10 @@ def test_settings_have_no_place_in_a_set_and_are_reported() -> None:
 
 
 def test_weights_of_openai_stay_within_openai() -> None:
-    talk = json.loads(json.dumps(PLAIN))
-    talk["messages"][2]["weight"] = 0
-    assert convert("openai-finetune", "openai-finetune", talk) == (talk, [])
-    _, losses = convert("openai-finetune", "sharegpt", talk)
+    conversation = json.loads(json.dumps(PLAIN))
+    conversation["messages"][2]["weight"] = 0
+    assert convert("openai-finetune", "openai-finetune", conversation) == (conversation, [])
+    _, losses = convert("openai-finetune", "sharegpt", conversation)
     assert losses == ["warning field.dropped /messages/2/weight"]
 
 
@@ -147,10 +147,10 @@ def test_a_set_becomes_requests_with_a_model_and_a_limit() -> None:
 
 
 def test_tools_may_be_json_text_in_hugging_face_sets() -> None:
-    there, _ = convert("huggingface", "openai-finetune", {**TALK, "tools": json.dumps(TALK["tools"])})
-    assert there["tools"] == TALK["tools"]
+    there, _ = convert("huggingface", "openai-finetune", {**CONVERSATION, "tools": json.dumps(CONVERSATION["tools"])})
+    assert there["tools"] == CONVERSATION["tools"]
     with pytest.raises(WireError, match="/tools"):
-        convert("huggingface", "openai-finetune", {**TALK, "tools": "none"})
+        convert("huggingface", "openai-finetune", {**CONVERSATION, "tools": "none"})
 
 
 @pytest.mark.parametrize(
@@ -214,6 +214,6 @@ def test_the_answer_of_a_log_decides_the_dialect() -> None:
         convert("exchange", "sharegpt", {"request": {"messages": []}, "response": {"error": {"message": "no"}}})
 
 
-def test_an_answer_is_no_conversation() -> None:
+def test_an_answer_cannot_become_a_conversation() -> None:
     with pytest.raises(ConfigError, match="the line holds an answer"):
         convert("openai-chat", "sharegpt", EXCHANGE["response"], kind="response")

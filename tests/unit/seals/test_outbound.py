@@ -22,7 +22,7 @@ from dragoman.seals.outbound import Plan, place_seals
 from dragoman.seals.outbound_stream import SealStream
 from dragoman.seals.vault import MemoryVault
 
-ASKED = (Turn("user", (Text("q"),)),)
+USER_TURNS = (Turn("user", (Text("q"),)),)
 WAYS = ("thoughts", "parts", "id", "vault", "list")
 ORIGIN = Origin("up", "m-1")
 MINE = Seal("up", "c2VhbA==")
@@ -34,7 +34,9 @@ def s(name: str) -> Seal:
 
 def _plan(way: Any, **more: Any) -> Plan:
     vault = MemoryVault() if way == "vault" else None
-    return Plan(way, ORIGIN, "up", vault=vault, counts=way != "thoughts", history=ConversationDigest(ASKED), **more)
+    return Plan(
+        way, ORIGIN, "up", vault=vault, counts=way != "thoughts", history=ConversationDigest(USER_TURNS), **more
+    )
 
 
 def _carried(parts: tuple[Part, ...], plan: Plan, context: Context | None = None) -> tuple[Part, ...]:
@@ -46,7 +48,7 @@ def _back(
     parts: tuple[Part, ...], plan: Plan, origin: Origin = ORIGIN, *, skip: bool = False
 ) -> tuple[tuple[Part, ...], list[str]]:
     context = Context("client", "up")
-    request = Request((*ASKED, Turn("assistant", parts)))
+    request = Request((*USER_TURNS, Turn("assistant", parts)))
     out = restore_seals(request, SealTarget(origin, "up", plan.vault, skip), context)
     return out.turns[1].parts, [loss.code for loss in context.losses.all()]
 
