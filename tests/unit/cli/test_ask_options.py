@@ -111,7 +111,7 @@ def test_the_cost_of_a_run_is_shown_by_the_prices_of_the_user(runs: Runs, home: 
 
 
 @pytest.mark.parametrize("option", ["--tokens", "--budget-tokens"])
-def test_the_limit_of_tokens_and_its_former_name(runs: Runs, option: str) -> None:
+def test_the_limit_of_tokens_has_a_new_and_a_former_option(runs: Runs, option: str) -> None:
     Path("notes.txt").write_text("A dragoman was an interpreter.")
     done = runs("ask", f"Read the file {Path.cwd()}/notes.txt", option, "1")
     assert ("--budget-tokens" in done.stderr) is (option == "--tokens")
@@ -196,7 +196,7 @@ def test_the_instructions_of_the_project_are_sent_and_named(runs: Runs, home: Pa
     assert "Use tabs." not in second and "instructions of the project" not in without.stderr
 
 
-def test_remembered_facts_come_from_the_file_of_the_users_choice(runs: Runs, home: Path) -> None:
+def test_remembered_facts_come_from_the_file_that_the_user_names(runs: Runs, home: Path) -> None:
     file = home / "GEMINI.md"
     file.write_text("## Gemini Added Memories\n- I like tea.\n")
     file.chmod(0o600)

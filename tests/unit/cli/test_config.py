@@ -107,7 +107,7 @@ headers = { x-team-key = "very-secret", x-team = "blue" }
     }
 
 
-def test_serve_names_the_mistake_too() -> None:
+def test_serve_names_a_mistake_in_the_configuration_too() -> None:
     Path("own.toml").write_text("[listen]\nprt = 1\n")
     done = CliRunner().invoke(main, ["serve", "--config", "own.toml"])
     assert done.exit_code == 1

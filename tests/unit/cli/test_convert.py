@@ -94,7 +94,7 @@ def test_a_dry_run_writes_nothing(source: Path) -> None:
         (("in.jsonl", "--to", "gemni", "-o", "out"), "Did you mean gemini?"),
     ],
 )
-def test_wrong_usage_gives_exit_2_and_says_what_to_do(source: Path, words: tuple[str, ...], message: str) -> None:
+def test_wrong_usage_gives_exit_2_and_advice(source: Path, words: tuple[str, ...], message: str) -> None:
     done = run(*words)
     assert done.exit_code == 2
     assert message in done.stderr

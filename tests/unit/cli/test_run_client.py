@@ -183,7 +183,7 @@ print("noted", flush=True)
     assert child.exitstatus == 0
 
 
-def test_the_terminal_is_as_before_after_a_client_that_left_it_raw(place: Path) -> None:
+def test_the_terminal_is_restored_after_a_client_that_left_raw_mode_on(place: Path) -> None:
     command = f"{DRAGOMAN[0]} -m dragoman run -- sh -c 'stty raw -echo; exit 3'; echo code $?; stty -a"
     child = pexpect.spawn("sh", ["-c", command], env=environment(place), cwd=place / "work", timeout=30)
     child.expect(rb"code 3\r\n")

@@ -245,7 +245,7 @@ def test_a_broken_history_is_repaired_and_the_repairs_are_listed() -> None:
     assert done.stderr.splitlines()[0].split()[:3] == ["added", "orphan-call", "/messages/1/tool_calls/0"]
 
 
-def test_repairs_stand_before_the_losses_in_json_too() -> None:
+def test_repairs_come_before_the_losses_in_json_too() -> None:
     arguments = ("--from", "openai-chat", "--to", "openai-responses", "--repair", "report", "--losses", "json")
     repairs, losses = map(json.loads, run(*arguments, body=BROKEN).stderr.splitlines())
     assert [one["name"] for one in repairs] == ["orphan-call"]

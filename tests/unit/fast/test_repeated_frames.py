@@ -104,7 +104,7 @@ def test_a_held_frame_is_not_mistaken_for_the_next_one() -> None:
     assert reader.feed(frame("c", 3)) == []  # the end of the comment line
 
 
-def test_a_text_that_stands_twice_in_a_frame_has_no_lane() -> None:
+def test_a_text_that_occurs_twice_in_a_frame_has_no_lane() -> None:
     reader = made()
     reader.feed(frame("delta", 1))
     assert reader.lane(Template(b"<", b">"), []) is None

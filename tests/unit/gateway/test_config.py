@@ -247,7 +247,7 @@ def test_without_any_configuration_the_rehearsal_takes_every_model() -> None:
     assert places(load(None, {}), "gpt-5") == [("rehearsal", "gpt-5")]
 
 
-def test_one_upstream_takes_every_model_and_the_client_s_key() -> None:
+def test_a_single_upstream_serves_every_model_with_the_client_s_key() -> None:
     config = checked(one_upstream("http://127.0.0.1:9/v1", "openai-chat"), "x")
     assert places(config, "any/thing") == [("upstream", "any/thing")]
     upstream = config.upstreams["upstream"]

@@ -142,7 +142,7 @@ def test_thoughts_that_were_shown_are_not_restored_twice(way: str) -> None:
     assert _back((Reasoning("one\n\ntwo"), call), plan) == (parts, [])
 
 
-def test_a_free_thought_before_the_call_carries_its_seal() -> None:
+def test_an_unsealed_thought_before_a_call_carries_the_seal_of_the_call() -> None:
     parts = (Reasoning("hm"), ToolCall("c1", "f", seal=s("c1")))
     plan = _plan("thoughts")
     thought, call = _carried(parts, plan)

@@ -226,7 +226,7 @@ def test_a_slow_reader_slows_the_upstream() -> None:
     assert size / 4 > HIGH_WATER
 
 
-def test_an_answer_that_is_closed_closes_its_connection_and_frees_its_place() -> None:
+def test_a_closed_answer_closes_its_connection() -> None:
     gone = asyncio.Event()
 
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -272,7 +272,7 @@ def test_more_requests_than_connections_wait_their_turn() -> None:
     assert most <= 3
 
 
-def test_a_cancelled_request_frees_its_place() -> None:
+def test_a_cancelled_request_frees_its_connection() -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head, _ = await read_request(reader)
         if "GET" in head:

@@ -127,7 +127,7 @@ def test_without_a_target_a_document_is_translated_into_all_dialects() -> None:
     assert last_loss["meaning"]
 
 
-def test_findings_stand_beside_the_translations() -> None:
+def test_the_result_has_findings_and_translations() -> None:
     broken = {"model": "m", "messages": [{"role": "tool", "tool_call_id": "a", "content": "x"}]}
     got = translated(body=json.dumps(broken), target="").json()
     assert [finding["path"] for finding in got["findings"]] == ["/messages/0/tool_call_id"]

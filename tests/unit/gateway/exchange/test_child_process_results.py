@@ -115,7 +115,7 @@ async def _in_child(work: Any, memory: int = MEMORY) -> Any:
     return await ChildProcesses(memory).run(work)
 
 
-def test_large_bodies_come_back_beside_the_pickle() -> None:
+def test_large_bodies_are_returned_outside_of_the_pickle() -> None:
     body, other = os.urandom(3_000_000), b"x" * 5_000_000
 
     async def all_of_it() -> Any:
@@ -134,7 +134,7 @@ def test_an_incomplete_result_is_an_error(cut_bytes: int, monkeypatch: pytest.Mo
         asyncio.run(ChildProcesses(MEMORY).run(lambda: None))
 
 
-def test_errors_come_back_as_they_are() -> None:
+def test_errors_come_back_unchanged() -> None:
     def wire() -> None:
         raise WireError("anthropic", "/messages/0", "an object", "a number")
 

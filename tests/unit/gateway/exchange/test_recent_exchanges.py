@@ -161,7 +161,7 @@ def test_the_oldest_exchanges_are_dropped_by_count_and_by_bytes() -> None:
     assert none.all() == []
 
 
-def test_one_large_exchange_keeps_its_beginning_and_leaves_room_for_others() -> None:
+def test_a_large_exchange_is_shortened_and_the_others_stay() -> None:
     kept = Exchanges(100, 640_000)
     kept.add(exchange_of("small", body=b"x"))
     tape = Recording()

@@ -19,7 +19,7 @@ OPENAI = {"mine": Upstream("openai-responses", key_env="OPENAI_API_KEY")}
     ],
     ids=["known variable", "unknown model", "variable in use"],
 )
-def test_a_model_that_nobody_serves_comes_with_the_next_steps(
+def test_the_fault_of_an_unknown_model_names_the_next_steps(
     upstreams: dict[str, Upstream], model: str, step: str
 ) -> None:
     fault = no_model(model, checked(Config(upstreams=upstreams), "test"))

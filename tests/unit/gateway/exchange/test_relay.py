@@ -95,7 +95,7 @@ def test_an_error_inside_the_gateway_is_a_fault_and_ends_the_exchange(
     assert "KeyError: 'ours'" in capsys.readouterr().err
 
 
-def test_an_upstream_that_takes_no_connection_is_a_502() -> None:
+def test_an_upstream_that_accepts_no_connection_is_a_502() -> None:
     async def scenario() -> Received:
         with socket.socket() as deaf:
             deaf.bind(("127.0.0.1", 0))
@@ -235,14 +235,14 @@ def test_the_total_time_holds_for_all_attempts_together() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_an_answer_that_is_too_long(dialect: str) -> None:
+def test_an_answer_that_is_too_long_is_a_fault(dialect: str) -> None:
     received = received_by(ScriptedUpstream(GOOD), dialect=dialect, bounds=Bounds(answer=100))
     assert received.status in (500, 502, 503)
     assert "longer than 100 bytes" in message_of(dialect, received.body)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_request_that_is_too_long(dialect: str) -> None:
+def test_a_request_that_is_too_long_is_a_fault(dialect: str) -> None:
     scripted = ScriptedUpstream(GOOD)
     received = received_by(scripted, dialect=dialect, bounds=Bounds(body=10))
     assert received.status == 413
@@ -251,7 +251,7 @@ def test_a_request_that_is_too_long(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_head_that_is_too_long(dialect: str) -> None:
+def test_a_head_that_is_too_long_is_a_fault(dialect: str) -> None:
     async def scenario() -> Received:
         async with gateway_to(ScriptedUpstream(GOOD), bounds=Bounds(head=500)) as front:
             return await front.ask(path_of(dialect), request_body(dialect), {"x-long": "y" * 600})
@@ -262,7 +262,7 @@ def test_a_head_that_is_too_long(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_too_many_at_once(dialect: str) -> None:
+def test_too_many_requests_at_the_same_time_are_refused(dialect: str) -> None:
     async def scenario() -> Received:
         async with gateway_to(ScriptedUpstream(silent), bounds=Bounds(concurrent=1)) as front:
             _, writer = await front.open(path_of(dialect), request_body(dialect))
@@ -277,7 +277,7 @@ def test_too_many_at_once(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_model_that_nobody_serves(dialect: str) -> None:
+def test_a_model_without_upstream_is_a_fault(dialect: str) -> None:
     async def scenario() -> Received:
         async with gateway_to(ScriptedUpstream(GOOD), route={}) as front:
             config = front.gateway.config
@@ -292,7 +292,7 @@ def test_a_model_that_nobody_serves(dialect: str) -> None:
 # Losses, repairs, shapes.
 
 
-def test_losses_stand_in_a_header_and_beyond_tolerance_nothing_is_sent() -> None:
+def test_losses_are_in_a_header_and_beyond_the_tolerance_nothing_is_sent() -> None:
     body = json.dumps(
         {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "container": "c"}
     ).encode()
@@ -368,7 +368,7 @@ BROKEN = json.dumps(
 ).encode()
 
 
-def test_repairs_stand_in_a_header_or_are_refused() -> None:
+def test_repairs_are_in_a_header_or_the_request_is_refused() -> None:
     async def scenario(policy: str) -> Received:
         async with gateway_to(
             ScriptedUpstream(whole("anthropic"), dialect="anthropic"), route={"repair": policy}

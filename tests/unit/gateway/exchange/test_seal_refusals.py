@@ -120,7 +120,7 @@ def exchange_with(scripted: ScriptedUpstream, client: str, body: bytes, **route:
 
 
 @pytest.mark.parametrize("dialect", MODELS)
-def test_within_one_dialect_seals_are_taken_out_of_the_bytes(dialect: str) -> None:
+def test_within_one_dialect_seals_are_removed_from_the_bytes(dialect: str) -> None:
     scripted = ScriptedUpstream(refusing(dialect), whole(dialect), dialect=dialect)
     body = json.dumps(HISTORIES[dialect], indent=1).encode()
     received, exchange = exchange_with(scripted, dialect, body)

@@ -161,7 +161,7 @@ def test_the_machines_own_names_are_served() -> None:
     assert received.status == 200
 
 
-def test_every_route_refuses_a_name_that_is_not_the_gateways() -> None:
+def test_every_route_refuses_a_foreign_host_name() -> None:
     def use(base: str) -> None:
         for method, path in ROUTES:
             for more in ({}, {"origin": "http://rebound.example"}, {"sec-fetch-site": "same-origin"}):

@@ -305,7 +305,7 @@ def test_a_connection_whose_heads_all_differ_fills_no_memory() -> None:
     assert run_with_harness(scenario) == (serving._STRANGE - 1, 50)
 
 
-def test_bounds_that_become_narrower_hold_for_heads_that_are_known() -> None:
+def test_narrower_bounds_also_apply_to_known_heads() -> None:
     async def scenario(harness: ServerHarness) -> list[int]:
         sent = post(b"x" * 50, "x: " + "y" * 100)
         answered = []
