@@ -201,7 +201,7 @@ def test_a_cached_request_has_the_facts_of_a_full_read() -> None:
         lambda body: body[:-2] + b" , \n" + b'{"role":"user","content":"hm"} ] }',
     ],
 )
-def test_an_odd_request_is_read_in_full(spoil: Any) -> None:
+def test_an_odd_request_has_the_same_translation_as_without_the_cache(spoil: Any) -> None:
     plain = {
         name: value for name, value in json.loads(request("anthropic", messages_of(3))).items() if name != "messages"
     }

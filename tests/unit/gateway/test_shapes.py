@@ -31,7 +31,9 @@ def received_by(
 
 
 def content_of(dialect: str, received: Received) -> tuple[Any, ...]:
-    """The content of an answer. It has one call: the streams of the benchmark have only the first of its two calls."""
+    """The beginning of the text, the first call and other facts of an answer.
+
+    Streams of the benchmark have only the first of the two calls, and some streams repeat their content."""
     response = get(dialect).read_response(received.body, Context(dialect, dialect))
     text = "".join([part.text for part in response.parts if isinstance(part, Text)])
     calls = [(part.name, json.loads(part.arguments)) for part in response.parts if isinstance(part, ToolCall)]

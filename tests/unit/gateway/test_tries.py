@@ -58,7 +58,7 @@ def test_a_repaired_request_is_retried_like_any_other() -> None:
     assert scripted.seen[2].body != body and scripted.seen[3].body == scripted.seen[2].body
 
 
-def test_headers_of_a_failed_attempt_are_not_in_the_answer() -> None:
+def test_a_failed_attempt_leaves_no_header_and_no_text_in_the_final_result() -> None:
     scripted = ScriptedUpstream(failing(503, ("x-request-id", "first")), GOOD)
 
     async def scenario() -> tuple[Received, Any]:

@@ -132,7 +132,7 @@ def test_secrets_of_an_upstream_come_from_its_key_address_and_headers() -> None:
 
 
 def test_a_plain_secret_is_found_in_every_escape() -> None:
-    """A frame is unescaped only if it has other escapes than the two of a letter."""
+    """A frame without escaped letters is not unescaped: a letter has only two escapes."""
     secret = "sk-plain.0123~4567"
     encoded = base64.b64encode(secret.encode()).decode()
     redactor = Redactor([secret])

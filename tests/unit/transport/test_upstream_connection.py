@@ -1,4 +1,4 @@
-"""One connection to an upstream: heads are read without a parser, time-outs are lazy, answers stay apart."""
+"""One connection to an upstream: headers are those of a parser, time-outs are lazy, answers stay apart."""
 
 from __future__ import annotations
 

@@ -385,7 +385,7 @@ def test_repairs_are_in_a_header_or_the_request_is_refused() -> None:
 
 @pytest.mark.parametrize(("strategy", "back"), [("auto", True), ("vault", True), ("id", True), ("skip", False)])
 def test_the_route_decides_whether_seals_come_back(strategy: str, back: bool) -> None:
-    """A Chat client sends the seals of Gemini back inside ids or texts that it keeps."""
+    """The seals of Gemini come back through a Chat client that has no field for seals."""
     seal = json.loads(payloads.response("gemini"))["candidates"][0]["content"]["parts"]
     signature = next(part["thoughtSignature"] for part in seal if "thoughtSignature" in part)
     scripted = ScriptedUpstream(whole("gemini"), dialect="gemini")
