@@ -61,7 +61,7 @@ def severity_of(code: str, path: Path, detail: str) -> Severity:
     return CODES[code].severity
 
 
-# fields that only the source dialect knows
+# fields that only the source dialect has
 
 _PADDING = frozenset({"obfuscation", "padding", "p"})
 """Random text that hides the length of an answer from someone who watches the network."""
@@ -69,7 +69,7 @@ _TIMES = re.compile(r"(?:^|_)(?:time|duration|latency|timings?|ms|sec|per_second
 """Durations and speeds."""
 _FIGURES = frozenset({"usage", "usageMetadata"})
 _NEWS = frozenset({"context_management", "background", "input", "phase", "conversation", "container"})
-"""Fields about the request or the next request. A client of another dialect never asked for them."""
+"""Fields about the request or the next request. A client of another dialect did not request them."""
 _SIDE_NOTES: tuple[Path, ...] = (("url_citation",), ("stop_details",))
 """Objects of an answer whose main content crosses: the address of a citation, the words of a refusal."""
 _EMPTY = frozenset({b"null", b"[]", b"{}", b'""'})

@@ -19,7 +19,7 @@ Path = tuple[str | int, ...]
 """Steps from the root of the source document to a value."""
 
 Extra = dict[str, dict[str, Raw]]
-"""Fields that one dialect alone knows: dialect name -> field -> exact JSON text."""
+"""Fields that only one dialect has: dialect name -> field -> exact JSON text."""
 
 MediaKind = Literal["image", "audio", "video", "document"]
 

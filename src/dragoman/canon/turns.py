@@ -9,8 +9,8 @@ from msgspec import Struct
 from .parts import Extra, Part, Path
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
-"""`developer` is a system turn in dialects that distinguish the two roles; other dialects write it as `system`. `tool`
-turns hold ToolResults only. All results of one step stand in one turn, in the order of the source.
+"""`developer` is a system turn in dialects that distinguish the two roles; other dialects write this role as `system`.
+`tool` turns hold ToolResults only. All results of one step stand in one turn, in the order of the source.
 """
 
 SYSTEM_ROLES: frozenset[str] = frozenset({"system", "developer"})

@@ -41,8 +41,8 @@ def wrap_input(text: str) -> str:
 
 
 def unwrap_input(arguments: str) -> str:
-    """The text in wrapped arguments. Models that know the tool from training give the string another name, so any
-    single string is taken. Arguments of another shape are returned unchanged.
+    """The text in wrapped arguments. Models that were trained on the tool give the string another name, so any single
+    string is taken. Arguments of another shape are returned unchanged.
     """
     try:
         return _wrapped(arguments).input

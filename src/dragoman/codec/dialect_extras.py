@@ -1,4 +1,4 @@
-"""Owns extras: fields that only one dialect knows. Its reader collects them, its writer restores them.
+"""Owns extras: fields that only one dialect has. Its reader collects them, its writer restores them.
 
 The name of an extra is the field's name, or a path below the object that holds it ("function/foo", with steps escaped
 as in a JSON pointer). So a field inside an object that the canon does not have can be restored.
@@ -65,7 +65,7 @@ def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
 def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | None = None) -> Extra | None:
     """The fields at and below `at` that the canon cannot hold, kept under the source dialect. None: there are none.
 
-    `more`: fields that the wire Struct knows and the canon does not. The fields are removed from `unknown`: readers
+    `more`: fields that the wire Struct has and the canon does not. The fields are removed from `unknown`: readers
     gather for inner objects first, and for the whole document last.
     """
     # A name with a slash is a path. It is reported at the path of the field, not of the object that carries it.
@@ -160,8 +160,7 @@ def _restore_below(out: Any, steps: list[str], value: Raw) -> None:
     if isinstance(out, dict):
         out.setdefault(last, value)
     elif isinstance(out, list) and last.isdigit():
-        # `insert`, because unknown members of a list were taken out
-        # of it: their numbers are those of the original list.
+        # `insert`: unknown members were removed from the list, and their numbers count in the original list.
         out.insert(int(last), value)
 
 

@@ -89,7 +89,7 @@ def lose_stop(stop: Stop, word: str, context: Context, number: int = 0, *, exact
     """
     if not exact:
         original = stop.word or (stop.detail if not stop.detail_at else "") or stop.sequence or stop.reason
-        # An answer that failed and looks complete is the worst case: an agent goes on with it.
+        # An answer that failed and looks complete is the worst case: an agent continues with it.
         grave = stop.reason in FAILED and word not in _FAILURES
         severity: Severity | None = "warning" if grave or (stop.word and stop.reason == "unknown") else None
         context.lose("stop.approximated", context.stopped(stop, number), f"{original} is sent as {word}", severity)

@@ -335,7 +335,7 @@ class ErrorObjects:
     ) -> Fault:
         """The fault in an `error` object. `status` 0: unknown, as in a stream."""
         code, type_ = error.get("code"), error.get("type")
-        # Some hosts send the HTTP status as the code in a stream, where no status is left to send.
+        # Some hosts send the HTTP status as the code in a stream, because the status was already sent.
         if not status and isinstance(code, int) and 400 <= code < 600:
             status = code
         code = str(code) if isinstance(code, str | int) else ""

@@ -117,6 +117,6 @@ def _report(name: str, settings: Settings, host: Host, context: Context, noise: 
     place: Path = tuple(name.split("."))
     if not own:
         place = settings.at.get(_CANON.get(name, name), place)
-    # Hosts without stream_options send the usage without being asked.
+    # Hosts without stream_options always send the usage.
     severity: Severity | None = "info" if name in noise or name == "stream_options" else None
     context.lose(_CODES.get(name, "field.dropped"), place, f"{host.name} does not take it", severity)

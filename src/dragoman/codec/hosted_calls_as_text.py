@@ -2,7 +2,7 @@
 
 Program runs, MCP calls, searches, fetched pages and uses of tools that only one dialect has become text for every
 upstream but their own; only Responses gets searches in its own form. The READMEs of the dialects state which foreign
-uses an upstream accepts. The text holds the call and the result, so that the model still knows both.
+uses an upstream accepts. The text holds the call and the result, so that the model gets both.
 """
 
 from __future__ import annotations

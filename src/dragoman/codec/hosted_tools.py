@@ -146,7 +146,7 @@ class _Wish(Struct):
     family: str
     options: dict[str, tuple[Path, Any]]
     rest: list[Path]
-    """Paths of members that only its own dialect knows."""
+    """Paths of members that only its own dialect has."""
 
 
 def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], context: Context) -> Tools:
@@ -255,12 +255,12 @@ def _crossed(
     context: Context,
 ) -> list[Tool | HostedTool]:
     row = _row_of(tool.kind, own)
-    # A tool that no table knows may be new. To guess a counterpart would be worse than to report it.
+    # A tool that is in no table may be new. To guess a counterpart would be worse than to report the tool.
     if row is None:
         _drop(tool, offered, context)
         return []
     run_there = row.function(json_text.plain(tool.value)) if row.function is not None else None
-    # A client that runs the tool itself must be asked through a function, under the tool's own name.
+    # If the client runs the tool itself, the model must call a function with the tool's own name.
     if run_there is not None and run_there.name not in names:
         names.add(run_there.name)
         context.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is run by the client", "info")

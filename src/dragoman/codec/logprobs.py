@@ -100,7 +100,7 @@ def _with(extra: Extra | None, dialect: str, name: str, value: Raw) -> Extra:
 
 
 def unkeep(context: Context, places: list[Path]) -> None:
-    """Remove fields that were translated from the fields that only the source knows."""
+    """Remove translated fields from the fields that only the source has."""
     for i, (at, fields) in enumerate(context.kept):
         left = {name: value for name, value in fields.items() if (*at, name) not in places}
         if len(left) < len(fields):

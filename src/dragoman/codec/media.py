@@ -101,7 +101,7 @@ _TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml",
 
 
 def words_of(media: Media) -> str | None:
-    """The words of a text document that is at hand; None for any other media."""
+    """The words of a text document whose data is given; None for any other media."""
     # The types are few on purpose: bytes of another type must never be shown as text.
     if not media.data or not (media.mime.startswith("text/") or media.mime in _TEXTUAL):
         return None

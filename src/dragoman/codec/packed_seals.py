@@ -102,7 +102,7 @@ def digest(text: str) -> str:
 def pack(seal: Seal) -> str:
     """A seal as text for a slot of another dialect."""
     if seal.dialect == BUNDLE and seal.data.startswith(MARK):
-        # A later version may read it. To drop it would destroy what the client still holds.
+        # A later version may read it. To drop the value would destroy a seal that the client still holds.
         return seal.data  # an unreadable slot is returned unchanged
     if seal.dialect == BUNDLE:
         return pack_written(seal.data)

@@ -23,7 +23,7 @@ _UNDECODED = (msgspec.DecodeError, RecursionError, UnicodeError)
 def events_in(frames: bytes) -> list[Frame]:
     """The name and the data of each whole server-sent event in some bytes. Comments are left out.
 
-    Lines end with LF, CRLF or a lone CR: `bytes.splitlines` knows exactly these three.
+    Lines end with LF, CRLF or a lone CR: `bytes.splitlines` splits at exactly these three.
     """
     found: list[Frame] = []
     name: bytes = b""

@@ -97,7 +97,7 @@ def wanted(settings: Settings, context: Context) -> str | None:
     effort = requested.effort or _opened(settings, requested, context)
     if effort is None:
         return None
-    # Such a word passes within one dialect, whose host may know it.
+    # Such a word passes within one dialect, because the host may accept it.
     if effort not in ORDER and effort not in profile.efforts and context.source != context.target:
         context.lose("effort.dropped", requested.at, f"{effort} is a word of {context.source} hosts alone")
         return None

@@ -2,7 +2,7 @@
 other fields.
 
 A reader takes the messages of a request one by one, and a writer the turns. So a history with a known beginning can be
-read and written from there on: `restore` puts both behind the known beginning.
+read and written from there on: `restore` places the reader or the writer after the known beginning.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class AbsentRemover:
         out: list[str] = []
         at = 0
         while at < len(text):
-            # After the value nothing is removed: what follows is no JSON, and passes.
+            # After the value nothing is removed: later text is no JSON, and passes unchanged.
             if self._due == _OVER:
                 out.append(text[at:])
                 break

@@ -1,8 +1,8 @@
 """Caches tool declarations: an agent sends the same ones with every turn of a conversation.
 
-Declarations are most of a request's bytes. Those that crossed without losses, renamed names and extras are cached: by
-their bytes for reading, by identity for writing. Measured on a 6 KB agent request: a fifth of the whole translation.
-The cache counts to the budget of `dragoman.codec.cache_memory_budget`.
+Declarations are most of a request's bytes. Declarations are cached if they crossed without losses, renamed names and
+extras. The key is their bytes for reading, and their identity for writing. Measured on a 6 KB agent request: a fifth of
+the whole translation. The cache counts to the budget of `dragoman.codec.cache_memory_budget`.
 """
 
 from __future__ import annotations

@@ -145,9 +145,7 @@ def _reserve(tools: list[Tool], context: Context) -> None:
 
 
 def declared_once(tools: tuple[Tool | HostedTool, ...], context: Context) -> tuple[Tool | HostedTool, ...]:
-    """The tools without those whose name an earlier tool has: upstreams refuse duplicates, and a call could mean
-    either.
-    """
+    """The tools, only the first of each name: upstreams refuse duplicates, and a call could mean either tool."""
     names = [(tool.namespace, tool.name) for tool in tools if type(tool) is Tool]
     if len(set(names)) == len(names):
         return tools
@@ -168,7 +166,8 @@ def declared_once(tools: tuple[Tool | HostedTool, ...], context: Context) -> tup
 
 
 def by_name(tools: Iterable[Tool | HostedTool]) -> dict[str, Tool]:
-    """The tools that a choice can name: those with this name, else the first tool of a namespace with this name."""
+    """The tools that a choice can name, by name: the tool without a namespace, else the first tool of a namespace with
+    this name."""
     found: dict[str, Tool] = {}
     for tool in tools:
         # A plain tool wins over one of a namespace, because a choice in Chat or Messages can only mean the plain one.

@@ -35,7 +35,7 @@ V = TypeVar("V")
 Unknown = dict[Path, dict[str, Raw]]
 """Path of an object -> its unknown fields."""
 Spelled = dict[Path, str | int]
-"""Path of a field -> its key, where that is spelled differently."""
+"""Path of a field -> its key in the document, if that is spelled differently."""
 
 
 class Indexed(dict[Path, V]):
@@ -292,7 +292,7 @@ def _strip_struct(
 def _divided(
     members: dict[str, Raw], known: frozenset[str], alias: Mapping[str, str], path: Path, spelled: Spelled
 ) -> tuple[dict[str, Raw], dict[str, Raw]]:
-    """The members that a Struct knows, under its own names, and the others."""
+    """The members that a Struct has, under its own names, and the other members."""
     if not alias:
         return members, {key: members.pop(key) for key in [key for key in members if key not in known]}
     left: dict[str, Raw] = {}

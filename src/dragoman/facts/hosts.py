@@ -74,7 +74,7 @@ def _declared(host: str) -> str:
     found = ""
     for row in rows():
         listens = [pattern for pattern in row.match if _listens(pattern, name) or _listens(pattern, without_port)]
-        # A later row wins, so the search goes on.
+        # A later row wins, so the search continues.
         if row.names and (name in row.names or listens):
             found = row.names[0]
     return found

@@ -162,7 +162,7 @@ _changes = lookup_cache(1024)(_differ)
 
 
 def names(dialect: str) -> tuple[str, ...]:
-    """The model names that are known for `dialect`, those of later rows first, each once."""
+    """The model names that are known for `dialect`, each once. Names of later rows come first."""
     return tuple(dict.fromkeys([name for row in reversed(rows()) if dialect in row.dialects for name in row.names]))
 
 

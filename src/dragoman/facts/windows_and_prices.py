@@ -39,8 +39,8 @@ class WindowAndPrices(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     cache_write_price: Dollars | None = None
     """For the shortest time to live."""
     long_prompt: Tokens | None = None
-    """A request with more tokens than this has the two prices below, for all of its tokens. Its price for cached tokens
-    is unknown."""
+    """A request with more tokens than this has the two prices below for all its tokens. Its price for cached tokens is
+    unknown."""
     long_input_price: Dollars | None = None
     long_output_price: Dollars | None = None
 

@@ -101,7 +101,7 @@ class Plain(Struct, gc=False):
     `plain_calls` checks.
     """
     kept: Callable[[], Named] = tuple
-    """Finds the fields with a meaning that only the source's dialect knows. Called when a caller reads the losses."""
+    """Finds the fields with a meaning that only the source's dialect has. Called when a caller reads the losses."""
     invented: tuple[Path, ...] = ()
     """Where the calls stand that came without an id, in the order of the calls."""
     thinking: Raw = Raw()

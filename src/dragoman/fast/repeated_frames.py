@@ -33,7 +33,7 @@ Longer padding is not cached beyond the stream.
 
 class Shape(Struct, frozen=True, gc=False):
     """A frame without its text. `head` and `second`: the bytes before and after a number that may differ. `after`: the
-    bytes after the text. `rest`: the remaining bytes, without the ones that may differ: bytes of `noise` at the
+    bytes after the text. `rest`: the remaining bytes, without the bytes that may differ: bytes of `noise` at the
     beginning, or of `figures` anywhere. `quote`: the closing quote of the text, if `after` needs it to be found.
     `tail`: the bytes after a number that may differ, if the number ends the rest.
     """
@@ -167,8 +167,8 @@ def _full_lane(
 class RepeatedFrame:
     """Where the text stands in the frames of a dialect, and which other bytes of them may differ.
 
-    `keys`: the text stands after one of these keys. `counter`: a number after these bytes may differ.
-    `marks`: after one of these, behind the text, any number of bytes of `noise` may differ, or `figures` anywhere.
+    `keys`: the text stands after one of these keys. `counter`: a number after these bytes may differ. `marks`: after
+    one of these, which follow the text, any number of bytes of `noise` may differ, or `figures` anywhere.
     """
 
     __slots__ = ("_counter", "_figures", "_keys", "_marks", "_noise")

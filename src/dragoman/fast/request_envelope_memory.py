@@ -139,7 +139,7 @@ def is_settled(request: Request) -> bool:
 
 
 def is_untouched(request: Request, read: Request) -> bool:
-    """Whether the request, apart from its turns, is still the one that was read."""
+    """Whether the request, apart from its turns, is unchanged since it was read."""
     return (
         request.tools is read.tools
         and request.settings is read.settings

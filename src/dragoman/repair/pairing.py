@@ -159,7 +159,7 @@ class Pairing:
             self._log.note("orphan-result", result.at, f"call {result.call_id or '(unnamed)'} is not in the history")
 
     def _asked_otherwise(self) -> set[str]:
-        """The ids of opaque calls, such as tool searches that the client runs. Only their dialect knows such calls."""
+        """The ids of opaque calls, such as tool searches that the client runs. Only their dialect has such calls."""
         if self._others is None:
             parts = [part for turn in self._turns for part in turn.parts if isinstance(part, Opaque)]
             self._others = {_own_call_id(part) for part in parts if b'"call_id"' in bytes(part.value)} - {""}

@@ -91,8 +91,8 @@ class HalfCharacters:
 
 
 def spelled_whole(text: str) -> list[str]:
-    """The text of deltas with half characters, as it is in the whole text: with halves joined; and for arguments, with
-    U+FFFD for an escape without its other half.
+    """The other forms that a text of deltas may have in the whole text: first with halves of characters joined, then
+    (in arguments) with U+FFFD for an escape without its other half.
     """
     out: list[str] = []
     if _PAIR.search(text):

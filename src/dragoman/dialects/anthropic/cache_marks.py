@@ -13,7 +13,8 @@ from ...context import Context
 MOST = 4
 """The largest number of marks in a request, including the automatic one (docs "Prompt caching", 2026-10)."""
 
-# Messages knows 5m and 1h (anthropic 2.8.0). OpenAI's 30m and 12h (openai 3.49.0) go to the nearest of the two.
+# Messages has the lifetimes 5m and 1h (anthropic 2.8.0). OpenAI's 30m and 12h (openai 3.49.0) become the nearest of
+# these.
 _TTLS = {"": "", "5m": "5m", "1h": "1h", "30m": "5m", "12h": "1h", "24h": "1h"}
 
 

@@ -1,7 +1,7 @@
 """Owns the tools that Anthropic defines and the client runs (bash, text editor, memory, computer). They become
 functions for other dialects.
 
-Claude knows their arguments from training, so a client declares only their type. Their calls and results are ordinary
+Claude was trained on their arguments, so a client declares only their type. Their calls and results are ordinary
 blocks. With the arguments written out, another model can call them. Source: Anthropic's documentation of these tools
 (2026-11).
 """

@@ -76,7 +76,7 @@ class BlockWriter:
         return None
 
     def own_opaque(self, part: Opaque) -> Any:
-        """A block of this dialect, unchanged. A block that stands for another upstream's use is left out."""
+        """A block of this dialect, unchanged. A block that was made from another upstream's use is left out."""
         if made_elsewhere(part):
             self.context.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
             return None

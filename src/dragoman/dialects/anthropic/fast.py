@@ -126,7 +126,7 @@ class _Answer(Exact, kw_only=True):
     context_management: Raw = NULL
 
     def kept(self) -> Named:
-        """The fields with a meaning that only this dialect knows."""
+        """The fields with a meaning that only this dialect has."""
         usage = self.usage
         cached = usage.cache_creation
         names: tuple[str, ...] = ()

@@ -140,7 +140,7 @@ def _for_others(
             tools = joined
             del extras[SERVERS]
     settings = read_edits(extras, settings, context)
-    # The beta types know a third display, `updates`, besides summarized and omitted (anthropic 2.8.0).
+    # The beta types have a third display, `updates`, besides summarized and omitted (anthropic 2.8.0).
     if settings.thoughts and _DISPLAY in extras:
         del extras[_DISPLAY]
         context.lose("thoughts.approximated", ("thinking", "display"), "updates")

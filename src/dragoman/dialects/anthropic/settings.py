@@ -120,7 +120,7 @@ def _thinking_extras(thinking: wire.Thinking, budget: int | None, thoughts: bool
 
 
 def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Raw]]:
-    """The settings, and the fields of them that only this dialect knows."""
+    """The settings, and the fields of settings that only this dialect has."""
     at = _AT
     extras: dict[str, Raw] = {}
     config = request.output_config
@@ -260,8 +260,8 @@ def _write_sampling(
         mass = mass and settings.top_p >= _LEAST_THINKING_TOP_P
     both = heat and settings.temperature is not None and settings.top_p is not None
     if both and context.profile.sampling_alone and gates:
-        # Only one of the two is accepted: the one without effect goes, else top_p (400, reported by users for Claude
-        # 4.1 to 4.6).
+        # Only temperature or top_p is accepted. The setting without effect is removed, else top_p (400, reported by
+        # users for Claude 4.1 to 4.6).
         heat = settings.temperature != 1
         mass = not heat
     for name, value in sampling:

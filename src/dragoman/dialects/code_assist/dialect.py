@@ -101,7 +101,7 @@ DIALECT = Dialect(
     endpoint=Endpoint("/v1internal:generateContent", "/v1internal:streamGenerateContent?alt=sse"),
     endpoints=endpoints,
     requirements=GEMINI.requirements,
-    # Fields that both know pass without a loss, because Gemini's code reads and writes them for both.
+    # Fields that both dialects have pass without a loss, because Gemini's code reads and writes them for both.
     kin=(GEMINI.name,),
     noise=GEMINI.noise,
 )

@@ -79,8 +79,9 @@ def _client() -> Client:
 def with_project(body: bytes, project: str | None) -> bytes:
     """A written request with the user's Google Cloud project, or without a project.
 
-    Onboarding to the free tier fails with "Precondition Failed" if a project is set (gemini-cli 0.56, 2026-08).
-    Translation knows no accounts: it leaves the project out, or unchanged if the client sent one. The caller sets it.
+    Onboarding to the free tier fails with "Precondition Failed" if a project is set (gemini-cli 0.56, 2026-08). A
+    translation has no access to accounts. It keeps a project that the client sent, and else leaves the project out. The
+    caller sets it.
     """
     fields = json_text.fields(body)
     fields.pop("project", None)

@@ -24,8 +24,8 @@ _REASONS: dict[str, FaultKind] = {
     "VALIDATION_REQUIRED": "permission",
     "SECURITY_POLICY_VIOLATED": "permission",
 }
-"""The kinds of fault by `ErrorInfo.reason`. The status word alone is ambiguous: RESOURCE_EXHAUSTED stands for a
-temporary rate limit and for a used-up quota (gemini-cli 0.56, 2026-08).
+"""The kinds of fault by `ErrorInfo.reason`. The status word alone is ambiguous: RESOURCE_EXHAUSTED means a temporary
+rate limit or a used-up quota (gemini-cli 0.56, 2026-08).
 """
 
 _COMMAS = re.compile(rb",(?:\s*,)+")

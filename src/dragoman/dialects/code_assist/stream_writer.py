@@ -27,8 +27,7 @@ class StreamWriter(gemini.StreamWriter):
         if wire.mine(context):
             context.source = wire.GEMINI
         super().__init__(context)
-        # The trace stands behind the inner answer in each chunk, so the bytes of the end change once the trace is
-        # known.
+        # The trace follows the inner answer in each chunk, so the last bytes of a chunk change once the trace is known.
         self._close = b"}" + _END
         self._trace: dict[str, Raw] = {}
 

@@ -125,7 +125,7 @@ def outside(error: WireError, key: str) -> WireError:
 
 
 def parted(unknown: Unknown, key: str) -> tuple[dict[str, Raw], Unknown]:
-    """The unknown fields: those of the envelope, and by path those of the document under `key`."""
+    """The unknown fields of the envelope, and by path the unknown fields of the document under `key`."""
     if not unknown:
         return {}, {}
     inner: Indexed[dict[str, Raw]] = Indexed()

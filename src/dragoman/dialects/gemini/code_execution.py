@@ -56,7 +56,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
         mapped(call, result, context, f"{CALL} and {RESPONSE}", left, request=False)
         return write_use(call, result)
     code, language = program(call)
-    # The API knows one language (google-genai 3.1.0, 2026-11).
+    # The API has a word for one language only (google-genai 3.1.0, 2026-11).
     written_language = "PYTHON" if language == "python" else "LANGUAGE_UNSPECIFIED"
     call_id = foreign_id("", use_id(call))
     ran: dict[str, Any] = {CODE: {"id": call_id, "language": written_language, "code": code}}

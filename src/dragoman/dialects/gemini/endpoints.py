@@ -37,7 +37,7 @@ VERBS: dict[str, tuple[str, bool | None]] = {
     "streamGenerateContent": ("generate", True),
     "countTokens": ("count", None),
 }
-"""The verb for each method name behind the model, and whether its answer is a stream."""
+"""The verb for each method name after the model, and whether its answer is a stream."""
 _PLACE = (
     r"(?:/(?:v1|v1alpha|v1beta|v1beta1))?/(?:projects/[^/]+/locations/[^/]+/)?(?:publishers/(?P<publisher>[^/]+)/)?"
 )
@@ -213,7 +213,7 @@ ENDPOINTS = Endpoints(
         located=_located,
     ),
     rehearsal=RehearsalForm(least_tokens=1, quiet=True),
-    # -1: Gemini 2.5 itself decides how much it thinks, which is what gemini-cli asks for (2026-08).
+    # -1: Gemini 2.5 itself decides how much it thinks. gemini-cli sends this value (2026-08).
     agent=AgentForm(parts_beside_results=True, budget_settings=Settings(budget=-1)),
     setup=(
         SetupLine("Gemini CLI", _setup, 30, "gemini-3-pro-preview", "-m"),

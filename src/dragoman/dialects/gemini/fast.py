@@ -117,7 +117,7 @@ class _Answer(Exact):
     createTime: str | None = None
 
     def kept(self) -> Named:
-        """The fields with a meaning that only this dialect knows."""
+        """The fields with a meaning that only this dialect has."""
         return (
             *kept_in(_IN_CANDIDATE, self.candidates[0], _CANDIDATE_EXTRAS),
             *kept_in(_IN_USAGE, self.usageMetadata, wire.USAGE_EXTRAS),

@@ -34,8 +34,8 @@ _BY_STATUS: dict[str, FaultKind] = {
     "UNAVAILABLE": "overloaded",
     "DEADLINE_EXCEEDED": "timeout",
 }
-# No word of google.rpc.Code stands for an unpaid bill, a body that is too large or a
-# prompt that is too long. Each gets the word that clients already handle for its status.
+# No word of google.rpc.Code means an unpaid bill, a body that is too large or a prompt that is too long. Each gets the
+# word that clients already handle for its status.
 _STATUSES: dict[FaultKind, str] = {
     "invalid_request": "INVALID_ARGUMENT",
     "context_too_long": "INVALID_ARGUMENT",
@@ -54,7 +54,7 @@ _STATUSES: dict[FaultKind, str] = {
     "timeout": "DEADLINE_EXCEEDED",
 }
 _OWN_STATUS: dict[FaultKind, int] = {"billing": 429}
-"""Kinds whose usual HTTP status differs from the one of their status word."""
+"""Kinds whose usual HTTP status differs from the status of their status word."""
 
 # A 429 names the time to wait as retryDelay "12s" in a RetryInfo detail (Google RPC error model).
 _RETRY = "type.googleapis.com/google.rpc.RetryInfo"

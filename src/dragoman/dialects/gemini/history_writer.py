@@ -201,7 +201,7 @@ class History(Struct, eq=False):
         self._place("user", found + siblings, turn)
 
     def _sorted(self, turn: Turn, siblings: list[Any]) -> list[Any]:
-        """One result for each call, whatever their order and number."""
+        """One result for each call. The source may have them in any order and number."""
         context = self._context
         order = {} if self.mine else {call_id: place for place, (call_id, _, _) in enumerate(self._waiting)}
         found: list[tuple[int, Any]] = []

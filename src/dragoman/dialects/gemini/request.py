@@ -278,8 +278,8 @@ class RequestWriter(PlainDocument):
     def turn(self, index: int) -> None:
         """Write one turn."""
         own = self._own
-        # A history of another dialect gets dummies in all turns, so that its bytes stay the same, and cached, after the
-        # turn.
+        # A history of another dialect gets dummies in all turns. So its bytes do not change when the open turn ends,
+        # and stay cached.
         sealed = self.context.profile.seals if own is None else own.sealed(index - self.lead)
         self._history.turn(self.turns[index], sealed=sealed)
 

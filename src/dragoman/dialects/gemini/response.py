@@ -65,7 +65,7 @@ _WORDS: dict[StopReason, str] = {
     "tool_calls": "STOP",
     "content_filter": "SAFETY",
     "refusal": "SAFETY",
-    # CONTINUATION: a long answer of Gemini 4 goes on with a continuationToken (docs, 2026-10).
+    # CONTINUATION: a long answer of Gemini 4 continues with a continuationToken (docs, 2026-10).
     "pause": "CONTINUATION",
     "bad_tool_call": "MALFORMED_FUNCTION_CALL",
     "error": "OTHER",
@@ -421,7 +421,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     if usage.cache_write:
         # There is no count of tokens written to a cache (google-genai 3.1.0, 2026-11).
         context.lose("usage.dropped", context.ends.usage, "tokens written to a cache")
-    # A given total may hold counts that the canon does not know, so it is not computed again.
+    # A given total may include counts that the canon does not have, so it is not computed again.
     if usage.total is not None:
         out["totalTokenCount"] = usage.total
     elif usage.input is not None or usage.output is not None:

@@ -100,7 +100,7 @@ def _spread_config(fields: dict[str, Raw], moved: Moved) -> None:
         elif field in _SETTINGS and field not in set_already:
             settings[field] = value
             moved["generationConfig", field] = ("config", name)
-        # A field that the SDK itself does not know may be a new field of the API.
+        # A field that the SDK itself does not have may be a new field of the API.
         elif name not in fields:
             fields[name] = value  # an unknown field, reported as such
             moved[name,] = ("config", name)

@@ -199,7 +199,8 @@ def _read_text_format(config: wire.GenerationConfig, context: Context) -> tuple[
 
 
 def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
-    """The fields of the settings that the canon cannot hold: those to report, and those without meaning."""
+    """The fields of the settings that the canon cannot hold: first the fields to report, then the fields without
+    meaning."""
     reported: dict[Path, Raw] = {}
     silent: dict[Path, Raw] = {}
     if request.serviceTier == "unspecified":

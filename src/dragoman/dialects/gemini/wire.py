@@ -1,7 +1,7 @@
 """The wire shapes of Gemini generateContent: requests, answers, chunks. No meaning.
 
-Fields of type `Raw` are carried unchanged. The API reads camelCase and snake_case alike. Every Struct knows the
-snake_case spelling of its fields by `__alias__`, which costs a tolerant decode. The snake_case spellings that
+Fields of type `Raw` are carried unchanged. The API reads camelCase and snake_case alike. Every Struct lists the
+snake_case spelling of its fields in `__alias__`, which costs a tolerant decode. The snake_case spellings that
 google-genai 3.1 and the recorded clients really send are fields of their own beside their camelCase twin, so that such
 a body decodes strictly. Readers use the twin only if the camelCase field is absent.
 

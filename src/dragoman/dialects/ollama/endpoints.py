@@ -68,8 +68,8 @@ def _details(model: Model) -> dict[str, Any]:
         "template": "",
         "details": _family(model),
         "model_info": info,
-        # The gateway does not know what the upstream's model can do. A client that reads no capability sends nothing
-        # that needs it, so all are listed, and the translation reports what the model refuses.
+        # The abilities of the upstream's model are unknown here. A client sends nothing that needs an absent
+        # capability, so all capabilities are listed, and the translation reports everything that the model refuses.
         "capabilities": ["completion", "tools", "thinking", "vision"],
         "modified_at": CREATED_DAY,
     }

@@ -63,7 +63,7 @@ class RequestReader:
         at: Path = ("messages", i)
         role = _ROLES.get(message.role) or _ROLES.get(message.role.lower())
         if role == "tool":
-            # A step may go on after the point where the memory ends, and one step is one turn.
+            # A step may continue after the last remembered message, and one step is one turn.
             if not self._results and turns and turns[-1].role == "tool":
                 self._results = [*turns.pop().parts]  # earlier messages come from the memory
             self._results.append(read_result(message, i, ids, unknown))
@@ -186,7 +186,7 @@ class RequestWriter(PlainDocument):
             return
         _write_turn(turn, messages, context)
         self._calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
-        # The history ends, or goes on, without any result of this step.
+        # The history ends, or continues, without any result of this step.
         if self._calls and not mine and (index + 1 == len(turns) or turns[index + 1].role != "tool"):
             write_results_messages(Turn("tool", ()), self._calls, messages, context)
 

@@ -112,11 +112,11 @@ def _write_result(result: ToolResult, call: ToolCall | None, moved: list[Part], 
     name, namespace = (call.name, call.namespace) if call is not None else (result.name, "")
     if mine:
         name, namespace = result.name, ""
-    # `tool_name` is what the template shows to the model, so it is never empty (server sources, 2026-08).
+    # The template shows `tool_name` to the model, so it is never empty (server sources, 2026-08).
     elif not name and call is None:
         context.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
         name = _UNNAMED
-    # Current servers also take `tool_call_id`; older servers and SDK 0.6.3 know only `tool_name`, so both are written
+    # Current servers also take `tool_call_id`; older servers and SDK 0.6.3 have only `tool_name`, so both are written
     # (2026-08).
     if name or not mine:
         message["tool_name"] = (ANY_NAMES if mine else NAMES).send(name, namespace, context, result.at)

@@ -1,7 +1,7 @@
 """Reads the sound of an answer (`message.audio`). For every other dialect the transcript is the text of the answer.
 
 An audio answer has no `content`: its words are in `audio.transcript`, its sound in `audio.data` (openai 3.49.0).
-Streams bring both in pieces. Answers of Gemini may hold sound; those of Messages, Responses and Ollama cannot, so the
+Streams bring both in pieces. Answers of Gemini may hold sound. Answers of Messages, Responses and Ollama cannot, so the
 loss of the sound is reported. `answer_audio_writer.py` writes the field.
 """
 
@@ -47,7 +47,8 @@ def with_transcript(audio: Raw, parts: list[Part], at: Path, context: Context, *
     if isinstance(words, str) and words:
         found.append(Text(words, at=(*at, "transcript")))
     if isinstance(data, str) and data:
-        # Without a transcript the sound is all that the answer holds: the target's writer reports what it cannot write.
+        # Without a transcript the answer holds only the sound. The target's writer reports a sound that it cannot
+        # write.
         if not found or (context.target in _HOLDS_SOUND and not request):
             found.append(Media("audio", mime_of(data), data, at=(*at, "data")))
         else:
@@ -95,8 +96,8 @@ def _members(audio: Raw) -> dict[str, Any]:
 def _report_rest(fields: dict[str, Any], at: Path, context: Context) -> None:
     """Report the other fields of the sound, such as the id under which the upstream stores it."""
     for name, value in fields.items():
-        # The id of a sound is valid at OpenAI only, until `expires_at` (openai 3.49.0, 2026-11): nobody else can use
-        # it.
+        # The id of a sound is valid at OpenAI only, until `expires_at` (openai 3.49.0, 2026-11): no other upstream can
+        # use it.
         if value not in (None, "", 0):
             known = name in ("id", "expires_at")
             context.lose("field.dropped", (*at, name), severity="info" if known else None)

@@ -81,11 +81,12 @@ def _marked(part: Part, marks: Mapping[Path, Raw], at: Path, context: Context) -
 
 
 _BREAKPOINT = "prompt_cache_breakpoint"
-# OpenAI knows 30m and 12h (openai 3.49.0, 2026-11); Anthropic knows 5m and 1h. Each goes to the nearest of the other.
+# OpenAI has the lifetimes 30m and 12h (openai 3.49.0, 2026-11), Anthropic has 5m and 1h. Each becomes the nearest
+# lifetime of the other provider.
 _LIFETIMES = {"5m": "30m", "1h": "12h"}
 _ANTHROPICS_LIFETIMES = {"30m": "5m", "12h": "1h", "24h": "1h"}
 _MOST = 4
-"""Marks of Anthropic's form in one request: the limit of Claude behind any host."""
+"""Marks of Anthropic's form in one request: the limit of Claude on any host."""
 
 
 def takes_marks(context: Context) -> bool:

@@ -129,7 +129,7 @@ class _Answer(Exact, kw_only=True):
     timings: Raw = wire.NONE
 
     def kept(self) -> Named:
-        """The fields with a meaning that only this dialect knows."""
+        """The fields with a meaning that only this dialect has."""
         usage = self.usage
         prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
         return (
@@ -286,7 +286,7 @@ _READ_ELSEWHERE = frozenset({"error", IMAGES, RESULTS, ADDRESSES, *wire.Message.
 
 
 def _read_loose(body: bytes) -> tuple[_Answer, _Unknown] | None:
-    """An answer, and the fields that only its host knows, in the order of the full reader. None if the full reader
+    """An answer, and the fields that only its host has, in the order of the full reader. None if the full reader
     understands one of these fields.
     """
     try:
@@ -332,7 +332,7 @@ def _take_known(unknown: _Unknown, plain: Plain) -> bool:
 
 
 def _with_unknown(answer: _Answer, unknown: _Unknown) -> Named:
-    """The names of the kept fields of an answer, with those of the unknown ones."""
+    """The names of the kept fields of an answer, including its unknown fields."""
     found = [*answer.kept()]
     above = found.pop() if found and found[-1][0] == () else None
     for at, fields in unknown:

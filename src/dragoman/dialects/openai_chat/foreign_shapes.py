@@ -57,7 +57,7 @@ def sorted_out(request: Request, context: Context) -> Request:
         parts = [_read(part, context) for part in turn.parts]
         results = tuple([part for part in parts if type(part) is ToolResult])
         rest = tuple([part for part in parts if type(part) is not ToolResult])
-        # A tool turn stands for itself in the canon, and results come before other content of their turn.
+        # In the canon a tool turn is separate, and results come before other content of their turn.
         if results:
             turns.append(Turn("tool", results, at=turn.at))
         if rest or not results:

@@ -1,7 +1,7 @@
 """Adapts requests to a host that differs from OpenAI, by the facts of its rows (`hosts.json`), never by its name.
 
 There are two passes. `suited` changes the canon before writing (ids, thoughts, tools, names, marks), while every part
-still knows its place in the source. `trimmed` changes the written request (fields, roles). `Context.suited` records
+still holds its place in the source. `trimmed` changes the written request (fields, roles). `Context.suited` records
 whether they changed anything: a document of this dialect that already fits the host passes byte for byte.
 """
 

@@ -256,8 +256,8 @@ def write_request(request: Request, context: Context) -> bytes:
 
 
 class RequestWriter(PlainDocument):
-    """Writes one request. The results of a step stand directly after its calls, one for each call, whatever the history
-    looks like.
+    """Writes one request. The results of a step stand directly after its calls, one for each call, even if the history
+    has another order or number.
     """
 
     __slots__ = ("_calls", "_request", "_strict", "context", "lead", "messages", "own", "resumable", "source", "turns")
@@ -384,8 +384,8 @@ class RequestWriter(PlainDocument):
             out["stream"] = request.stream
         write_settings(request.settings, out, context)
         if out.get("stream") and request.settings.stream_usage is None and not self.own:
-            # Every other dialect sends usage at the end of a stream without being asked; Chat needs this option (openai
-            # 3.49.0, 2026-11).
+            # Every other dialect always sends usage at the end of a stream; Chat needs this option (openai 3.49.0,
+            # 2026-11).
             out["stream_options"] = {"include_usage": True}
         extra = request.extra
         if extra is not None and wire.NAME in extra:

@@ -374,7 +374,7 @@ class StreamReader(FrameReader):
             self._whole_piece(answer, piece, events)
 
     def _whole_piece(self, answer: Answer, piece: Media | Opaque, events: list[Event]) -> None:
-        """Media that come whole, behind what has begun."""
+        """Write media that come whole, after the parts that have begun."""
         if answer.waiting or (answer.call is not None and not answer.call.whole()):
             answer.waiting.append(piece)
             self._release(answer, events)
@@ -469,7 +469,7 @@ class StreamReader(FrameReader):
             if text:
                 call.unsent.append(text)
             self._release(answer, events)
-        elif text.strip():  # the call has ended: text after a whole JSON object is not part of it
+        elif text.strip():  # the call has ended: text after a whole JSON object is no part of the call
             self._context.lose("event.dropped", at, "arguments behind a whole JSON object")
 
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:

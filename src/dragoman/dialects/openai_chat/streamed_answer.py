@@ -1,4 +1,5 @@
-"""Owns the state of one answer whose chunks are still arriving: its open part, and what waits behind the part."""
+"""Owns the state of one answer whose chunks are still arriving: its open part, and the content that waits until the
+part ends."""
 
 from __future__ import annotations
 

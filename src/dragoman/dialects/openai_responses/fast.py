@@ -261,7 +261,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
 
 
 def _read_loose(body: bytes) -> tuple[Any, _Unknown] | None:
-    """An answer, and the fields that only its host knows."""
+    """An answer, and the fields that only its host has."""
     try:
         answer = _decode_loose(body)
         around = members(body)

@@ -1,5 +1,5 @@
-"""Writes turns as items of a request: one output for each call, of its kind and with its id, whatever the history looks
-like.
+"""Writes turns as items of a request: one output for each call, of its kind and with its id, even if the history lacks
+one.
 """
 
 from __future__ import annotations

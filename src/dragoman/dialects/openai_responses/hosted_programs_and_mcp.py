@@ -182,7 +182,7 @@ def read_mcp(value: Raw, at: Path) -> tuple[Opaque, ...]:
     call_id = own_id(prefix, found_id)
     error, words = item.get("error"), word(item, "output")
     parts: tuple[Part, ...] = (Text(words, at=(*at, "output")),) if words else ()
-    # A failed tool may have both: what it returned, and the error.
+    # A failed tool may have both a result and an error.
     if error is not None:
         parts = (*parts, Text(_error_text(error), at=(*at, "error")))
     call_arguments, name = word(item, "arguments"), word(item, "name")
@@ -220,7 +220,7 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
         "type": RUN,
         "status": "failed" if result is not None and result.is_error else "completed",
         "code": code,
-        # An empty id cannot name a container of anybody's account.
+        # An empty id cannot name a container of any account.
         "container_id": "",
         "outputs": [*logs, *images] if result is not None else None,
     }

@@ -323,7 +323,7 @@ def _skip(text: Text, context: Context) -> None:
 
 
 def _is_content(part: Part) -> bool:
-    """Whether a part is a piece of a message of a kind that only this dialect knows."""
+    """Whether a part is a piece of a message, of a kind that only this dialect has."""
     if type(part) is not Opaque or part.dialect != wire.NAME or part.at[2:3] != _CONTENT:
         return False
     return part.at[0] in ("input", "output")  # else it is an item that was made from another dialect

@@ -30,9 +30,9 @@ _INSTRUCTIONS: Path = ("instructions",)
 def put_earlier(
     request: wire.ResponsesRequest, turns: list[Turn], added: Added, context: Context, read: ReadTurns
 ) -> None:
-    """Add the turns that a field names, if the resolver knows them. The field is then removed.
+    """Add the turns that a field names, if the resolver has them. The field is then removed.
 
-    This also happens within the dialect: a caller whose resolver knows the name uses an upstream that does not.
+    This also happens within the dialect, because a caller needs a resolver only for an upstream without these turns.
     """
     own = context.target == wire.NAME
     # The server refuses both fields together (openai 3.49.0, 2026-11), so at most one of them finds turns in practice.

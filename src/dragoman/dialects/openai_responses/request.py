@@ -247,7 +247,7 @@ def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
 
 
 def _read_other(item: wire.Item, at: Path, out: list[Part], added: list[Tool | HostedTool], context: Context) -> None:
-    """Read items that only this dialect knows. They keep their place among the assistant's; other targets get the parts
+    """Read items that only this dialect has. They keep their place among the assistant's; other targets get the parts
     that they can use.
     """
     parts = read_other(item, at, context)
@@ -278,7 +278,8 @@ def _read_other(item: wire.Item, at: Path, out: list[Part], added: list[Tool | H
 def _merged(
     tools: tuple[Tool | HostedTool, ...], added: list[Tool | HostedTool], context: Context
 ) -> tuple[Tool | HostedTool, ...]:
-    """The tools, with those that items added in mid-conversation, for targets that declare all tools at the start."""
+    """The tools, including tools that items added in mid-conversation, for targets that declare all tools at the
+    start."""
     known = {_identity(tool) for tool in tools}
     out = list(tools)
     for tool in added:
@@ -371,7 +372,8 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
                 (silent if name == "context" and value in _ALL_THOUGHTS else more)[f"reasoning/{name}"] = value
         if request.reasoning.summary is not None:
             silent["reasoning/summary"] = json_text.raw(request.reasoning.summary)
-            # A summary may be auto, concise or detailed (openai 3.49.0, 2026-11); other dialects know shown or not.
+            # A summary may be auto, concise or detailed (openai 3.49.0, 2026-11); other dialects have only shown or
+            # hidden.
             if request.reasoning.summary != "auto" and not own:
                 context.lose("thoughts.approximated", ("reasoning", "summary"), request.reasoning.summary)
     shape = request.text.format if request.text is not None else None

@@ -105,7 +105,7 @@ def read_stop(answer: wire.Answer, parts: list[Part], context: Context) -> Stop:
     """The stop of an answer. Responses has no word for a tool turn: the calls decide (openai 3.49.0, 2026-11)."""
     status = answer.status or "completed"
     if status == "completed":
-        # No status says that tools are called: call items in `output` do (openai 3.49.0, 2026-11).
+        # No status means that tools are called. Only call items in `output` show this (openai 3.49.0, 2026-11).
         if any(type(part) is ToolCall for part in parts):
             return Stop("tool_calls")
         if any(type(part) is Text and part.refusal for part in parts):
@@ -185,7 +185,7 @@ def answer_extra(answer: wire.Answer, context: Context, unknown: Unknown) -> Ext
 
 
 def around(answer: wire.Answer, *, own: bool) -> tuple[dict[str, Raw], dict[str, Raw]]:
-    """The fields around the output: those with a meaning, and for this dialect (`own`) the others."""
+    """The fields around the output that have a meaning, and for this dialect (`own`) also the other fields."""
     more = carried(answer, wire.ANSWER_EXTRAS) or {}
     if answer.error and answer.error != NULL:
         more["error"] = answer.error

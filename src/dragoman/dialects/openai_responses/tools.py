@@ -199,7 +199,7 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, context: Context, unknown
         if namespace.description is not None:
             more["description"] = json_text.raw(namespace.description)
     elif namespace.description:
-        # No other dialect has a field for it: the description of the first tool gets it.
+        # No other dialect has a field for the text, so it is added to the description of the first tool.
         words = f"(About all tools of {namespace.name}: {namespace.description})"
         before = out[0].description
         out[0] = msgspec.structs.replace(out[0], description=f"{before}\n\n{words}" if before else words)
@@ -377,8 +377,8 @@ def _read_subset(
 
 
 def _keep_unread_fields(choice: Any, inner: Any, entries: list[Any], context: Context) -> None:
-    """Keep the fields of a subset that no other dialect has: those of its entries, and those of the object around the
-    entries in Chat's form.
+    """Keep the fields of a subset that no other dialect has: fields of its entries and, in Chat's form, fields of the
+    object around the entries.
     """
     at: Path = ("tool_choice",)
     if inner is not choice:

@@ -11,10 +11,10 @@ _LOWERED = {name.lower(): name for name in PASSED}
 
 
 def attribution(client: Mapping[str, str] | None = None, *, referer: str = "", title: str = "") -> dict[str, str]:
-    """The attribution headers of a request: the client's own ones, else those of the route's owner.
+    """The attribution headers of a request: the client's own headers, else the headers of the route's owner.
 
-    `X-Title` is the older name of `X-OpenRouter-Title` (OpenRouter's docs, 2026-11). Both are written, because a proxy
-    may know only one.
+    `X-Title` is the older name of `X-OpenRouter-Title` (OpenRouter's docs, 2026-11). Both headers are written, because
+    a proxy may read only one.
     """
     found = {_LOWERED[name.lower()]: value for name, value in (client or {}).items() if name.lower() in _LOWERED}
     if referer:

@@ -82,8 +82,8 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
-    # X-Generation-Id is the id of OpenRouter's own answers (openrouter 1.3.84, 2026-11); a proxy in front of it has the
-    # other.
+    # X-Generation-Id is the id of OpenRouter's own answers (openrouter 1.3.84, 2026-11). A proxy in front of OpenRouter
+    # sends the other header.
     request_id = headers.get("x-generation-id", "") or headers.get("x-request-id", "")
     # A provider that fails late leaves its error in the choice, with status 200 (OpenRouter's docs, 2026-11).
     error = value.get("error") or _error_of_choice(value) or value if isinstance(value, dict) else value
@@ -111,7 +111,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
         kind = kind_of_status(status if status >= 400 else 500)
         # A context that is too long was recorded without an error_type: only the message shows it (recorded 2026).
         kind = sharpened(kind, message) if isinstance(message, str) else kind
-    # `provider_code` is the word of the model's own provider, which clients of that provider know (openrouter 1.3.84,
+    # `provider_code` is the word of the model's own provider, which clients of that provider read (openrouter 1.3.84,
     # 2026-11).
     named = details.get("provider_code")
     word = named if isinstance(named, str) else code if isinstance(code, str) else type_

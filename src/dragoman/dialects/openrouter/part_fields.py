@@ -25,7 +25,7 @@ MOST_MARKS = 4
 
 
 def mark_taken(extra: Extra | None) -> Extra | None:
-    """`extra` with the cache mark under this dialect's name, because Chat's upstreams do not know the mark."""
+    """`extra` with the cache mark under this dialect's name, because Chat's upstreams do not have the mark."""
     if extra is None or MARK not in extra.get(wire.CHAT, {}):
         return extra
     rest = dict(extra[wire.CHAT])

@@ -104,7 +104,7 @@ class RequestReader(chat.RequestReader):
         """Read the rest with Chat's reader, then add the fields of this dialect."""
         context, taken = self._context, self._taken or {}
         shape = head.response_format
-        # Chat's reader keeps a format that it does not know, and Chat has no such format.
+        # Chat's reader keeps a format that is unknown to it, and Chat has no such format.
         if shape is not None and shape.type in _OWN_FORMATS and context.target == wire.CHAT:
             context.lose("field.dropped", ("response_format",), shape.type)
             head.response_format = None
@@ -218,7 +218,7 @@ def own_parts(parts: tuple[Part, ...], taken: Taken | None) -> tuple[Part, ...]:
         return parts
     first = next((i for i, part in enumerate(parts) if not isinstance(part, Reasoning)), len(parts))
     # Anthropic's models demand thoughts before text and calls (docs "Extended thinking", 2026-10). The message does not
-    # tell where images stand among its other parts.
+    # show the place of images among its other parts.
     whole = (*parts[:first], *taken.thoughts, *parts[first:], *taken.images)
     return sealed_calls(whole, taken.for_calls)
 
@@ -264,7 +264,7 @@ class RequestWriter(chat.RequestWriter):
             settings, extra = fitted_settings(request, context)
             request, search = take_search(request, context)
             tools, choice = fitted_tools(request, context)
-            # Chat's writer knows no field for the search, but writes all extras of its own name.
+            # Chat's writer has no field for the search, but writes all extras of its own name.
             if search is not None:
                 extra = wire.with_chat(extra, {DEFERRED_TOOLS: search})
         turns = request.turns

@@ -110,7 +110,7 @@ class StreamReader(DetailStreamReader):
         found = look(whole)
         slot = None if found is None else found.data if found.type == ENCRYPTED else found.signature
         packed = packed_seals.foreign(slot) if slot else None
-        # A seal of another upstream, on its way back from the client, must return to that upstream as it was.
+        # The client returns a seal of another upstream. It must reach that upstream unchanged.
         if packed is not None and packed.dialect != wire.NAME:
             return packed
         if found is not None and unproved(found):

@@ -58,8 +58,8 @@ class StreamWriter(chat.StreamWriter):
 
     def template(self, index: int) -> Template | None:
         """The template for more text of an open part."""
-        # A thought is written twice in each chunk, and a wrapped call as text in text: a template holds one value, as
-        # it is.
+        # A thought is written twice in each chunk, and the arguments of a wrapped call are text inside of text. A
+        # template holds one value, unchanged.
         return None if index in self._thoughts or index in self._wrapped else super().template(index)
 
     def _chunk(self, answer: int, delta: bytes, finish: bytes = b"null") -> bytes:

@@ -1,4 +1,4 @@
-"""Removes the fields of a Chat request that OpenRouter does not know, and reports them.
+"""Removes the fields of a Chat request that OpenRouter does not have, and reports them.
 
 The names come from OpenRouter's published schema of 2026-08-22, and from its documentation for fields that the schema
 lacks. Chat hosts have many fields of their own, such as `thinking` and `grammar`. OpenRouter forwards unknown fields to
@@ -44,12 +44,12 @@ call also has.
 
 
 def of_request(extra: Extra | None, context: Context) -> Extra | None:
-    """The extra of a Chat request without the fields that OpenRouter does not know."""
+    """The extra of a Chat request without the fields that OpenRouter does not have."""
     return _known(extra, _REQUEST, (), context, _INNER)
 
 
 def of_turn(turn: Turn, context: Context) -> Turn:
-    """A turn of a Chat request without the fields and the kinds of parts that OpenRouter does not know."""
+    """A turn of a Chat request without the fields and the kinds of parts that OpenRouter does not have."""
     extra = _known(turn.extra, _MESSAGE, turn.at, context)
     parts = [known for part in turn.parts if (known := _of_part(part, context)) is not None]
     if extra is turn.extra and len(parts) == len(turn.parts):
@@ -59,7 +59,7 @@ def of_turn(turn: Turn, context: Context) -> Turn:
 
 
 def of_tools(tools: Tools, context: Context) -> Tools:
-    """Declarations of a Chat request without the fields that OpenRouter does not know."""
+    """Declarations of a Chat request without the fields that OpenRouter does not have."""
     if all(tool.extra is None for tool in tools if type(tool) is Tool):
         return tools
     return tuple([_of_tool(tool, context) if type(tool) is Tool else tool for tool in tools])
