@@ -1,1 +1,1 @@
-"""Coding agents through the gateway: whole sessions on upstreams of every dialect. Needs the agents (`make agents`)."""
+"""Tests of coding agents through the gateway: whole sessions on upstreams of every dialect. Needs `make agents`."""

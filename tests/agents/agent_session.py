@@ -1,4 +1,4 @@
-"""One session: an agent, a gateway process, a scripted upstream; and what can be seen of it afterwards."""
+"""Owns one session of an agent with a gateway process and a scripted upstream, and the results of the session."""
 
 from __future__ import annotations
 
@@ -31,34 +31,36 @@ MODELS = {
     "openai-responses": "gpt-5.5",
     "openrouter": "anthropic/claude-sonnet-4.5",
 }
-"""What every model becomes behind an upstream of the dialect."""
+"""The model that the gateway uses on an upstream of each dialect."""
 _STORIES = Path(__file__).with_name("stories.toml")
 _SECONDS = 300
 
 
 class Session(NamedTuple):
-    """What came of it."""
+    """The results of a session."""
 
     status: int
-    said: str
-    """What the agent printed."""
+    output: str
+    """The output of the agent."""
     notes: str
-    counted: str
+    line_count: str
     upstream: Upstream
     exchanges: list[dict[str, Any]]
 
 
 def story(name: str, work: Path) -> Story:
-    told = tomllib.loads(_STORIES.read_text())[name]
-    return msgspec.convert(json.loads(json.dumps(told).replace("{work}", str(work))), Story)
+    text = tomllib.loads(_STORIES.read_text())[name]
+    return msgspec.convert(json.loads(json.dumps(text).replace("{work}", str(work))), Story)
 
 
 @contextmanager
 def gateway(folder: Path, *options: str, **variables: str) -> Iterator[str]:
-    """A `dragoman serve` of its own, which knows no upstream but by its options and variables; gives its address."""
+    """The address of a `dragoman serve` process. Its only upstreams are those in its options and variables."""
     command = [str(Path(sys.executable).with_name("dragoman")), "serve", "--port", "0", *options]
-    known = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH")} | variables
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=known)
+    variables_of_process = {
+        name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH")
+    } | variables
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=variables_of_process)
     assert process.stdout is not None
     try:
         yield process.stdout.readline().split()[-1]
@@ -67,8 +69,8 @@ def gateway(folder: Path, *options: str, **variables: str) -> Iterator[str]:
         process.communicate(timeout=60)
 
 
-def play(name: str, dialect: str, folder: Path, *, again: bool = False) -> Session:
-    """Let the agent work in `folder`, with a model behind an upstream of `dialect`; `again`: in two sittings."""
+def play(name: str, dialect: str, folder: Path, *, continued: bool = False) -> Session:
+    """Run the agent in `folder` on an upstream of `dialect`. `continued`: run it twice, and continue its session."""
     agent = AGENTS[name]
     work = _workplace(folder)
     (work / "picture.png").write_bytes(PICTURE)
@@ -79,41 +81,41 @@ def play(name: str, dialect: str, folder: Path, *, again: bool = False) -> Sessi
             f'[[routes]]\nmatch = "*"\nto = "there/{MODELS[dialect]}"\n'
         )
         with gateway(folder, "--config", str(config)) as base:
-            status, said = _run(name, PROMPT, base, folder)
-            if again and not status:
-                status, said = _run(name, f"Once more: {PROMPT}", base, folder, again=True)
+            status, output = _run(name, PROMPT, base, folder)
+            if continued and not status:
+                status, output = _run(name, f"Once more: {PROMPT}", base, folder, continued=True)
             listed = _get(f"{base}/dragoman/exchanges")["exchanges"]
             exchanges = [_get(f"{base}/dragoman/exchanges/{one['id']}") for one in reversed(listed)]
     notes, count = work / "notes.txt", work / "count.txt"
-    counted = count.read_text().strip() if count.exists() else ""
-    return Session(status, said, notes.read_text(), counted, upstream, exchanges)
+    line_count = count.read_text().strip() if count.exists() else ""
+    return Session(status, output, notes.read_text(), line_count, upstream, exchanges)
 
 
 def rehearse(name: str, prompt: str, folder: Path) -> tuple[int, str]:
-    """Let the agent work in `folder` on a gateway without upstreams: how it ended, and what it printed."""
+    """Run the agent in `folder` on a gateway without upstreams. Returns its exit status and its output."""
     _workplace(folder)
     with gateway(folder) as base:
         return _run(name, prompt, base, folder)
 
 
 def refused_key(name: str, folder: Path) -> tuple[str, list[str]]:
-    """Let the agent ask a gateway whose upstream refuses its key: what it printed, and the requests that it sent."""
+    """Run the agent on a gateway with a wrong key for its upstream. Returns the agent's output and requests."""
     _workplace(folder)
     config = folder / "dragoman.toml"
-    with refusing() as upstream:
+    with upstream_that_refuses() as upstream:
         config.write_text(
             f'upstreams.there = {{ dialect = "openai-chat", base_url = "{upstream}", key_env = "THERE_KEY" }}\n'
             '[[routes]]\nmatch = "*"\nto = "there/gpt-4.1"\n'
         )
         with gateway(folder, "--config", str(config), THERE_KEY="wrong-key") as base:
-            _, said = _run(name, PROMPT, base, folder)
+            _, output = _run(name, PROMPT, base, folder)
             listed = _get(f"{base}/dragoman/exchanges")["exchanges"]
-            return said, [_get(f"{base}/dragoman/exchanges/{one['id']}")["request"] for one in listed]
+            return output, [_get(f"{base}/dragoman/exchanges/{one['id']}")["request"] for one in listed]
 
 
 @contextmanager
-def refusing() -> Iterator[str]:
-    """An upstream that takes no key; gives its address."""
+def upstream_that_refuses() -> Iterator[str]:
+    """The address of an upstream that refuses every key."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -146,10 +148,10 @@ def _workplace(folder: Path) -> Path:
     return work
 
 
-def _run(name: str, prompt: str, base: str, folder: Path, *, again: bool = False) -> tuple[int, str]:
+def _run(name: str, prompt: str, base: str, folder: Path, *, continued: bool = False) -> tuple[int, str]:
     """Start the agent and wait for its end."""
     work, home = folder / "work", folder / "home"
-    arguments, environment = AGENTS[name].start(Place(base, work, home, again), prompt)
+    arguments, environment = AGENTS[name].start(Place(base, work, home, continued), prompt)
     done = subprocess.run(
         [str(program(arguments[0])), *arguments[1:]],
         env={"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(folder), **environment},

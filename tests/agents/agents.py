@@ -1,4 +1,4 @@
-"""The agents: how each is started to work in one folder, on one gateway, with nobody to ask and nothing to report."""
+"""Owns the commands that start each agent in one folder and on one gateway, without questions and telemetry."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(os.environ["DRAGOMAN_AGENTS"]) if "DRAGOMAN_AGENTS" in os.environ else None
-"""Where npm and pip put them; None: they are not to be tried."""
+"""The folder in which npm and pip installed the agents. None: the agents are not tested."""
 
 
 class Command(NamedTuple):
-    """How an agent is started."""
+    """The command and the environment that start an agent."""
 
     arguments: list[str]
     environment: dict[str, str]
 
 
 class Place(NamedTuple):
-    """Where an agent works."""
+    """The folders and the gateway of an agent."""
 
     base: str
     """The gateway's address."""
     work: Path
     home: Path
-    again: bool = False
-    """The last session goes on."""
+    continued: bool = False
+    """True: the agent continues its last session."""
 
-    def given(self, *options: str) -> list[str]:
-        """Options for a session that goes on."""
-        return list(options) if self.again else []
+    def if_continued(self, *options: str) -> list[str]:
+        """These options, if the session is continued."""
+        return list(options) if self.continued else []
 
     def write(self, path: str, text: str) -> None:
-        """A file in the agent's home."""
+        """Write a file in the agent's home."""
         file = self.home / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
@@ -45,23 +45,23 @@ class Agent(NamedTuple):
 
     program: str
     dialect: str
-    """What it speaks to the gateway."""
+    """The dialect of its requests to the gateway."""
     story: str
     start: Callable[[Place, str], Command]
     """The command for a prompt."""
 
 
 def program(name: str) -> Path:
-    """Where an agent's program is, if it is installed."""
+    """The path of an agent's program. The file exists only if the agent is installed."""
     folder = (FOLDER or Path()).resolve()
-    own = folder / name / "bin" / name  # an environment of its own for each Python program
-    return own if own.exists() else folder / "node_modules" / ".bin" / name
+    in_environment = folder / name / "bin" / name  # Each Python program has its own environment.
+    return in_environment if in_environment.exists() else folder / "node_modules" / ".bin" / name
 
 
 def _claude(place: Place, prompt: str) -> Command:
     return Command(
         [
-            *("claude", "-p", prompt, *place.given("--continue"), "--dangerously-skip-permissions"),
+            *("claude", "-p", prompt, *place.if_continued("--continue"), "--dangerously-skip-permissions"),
             *("--verbose", "--output-format", "stream-json"),
         ],
         {
@@ -76,10 +76,12 @@ def _claude(place: Place, prompt: str) -> Command:
 
 def _codex(model: str) -> Callable[[Place, str], Command]:
     def start(place: Place, prompt: str) -> Command:
-        given = f'{{name="dragoman",base_url="{place.base}/v1",wire_api="responses"}}'
-        place.write(".codex/config.toml", f'model_provider = "dragoman"\nmodel_providers.dragoman = {given}\n')
+        provider = f'{{name="dragoman",base_url="{place.base}/v1",wire_api="responses"}}'
+        place.write(".codex/config.toml", f'model_provider = "dragoman"\nmodel_providers.dragoman = {provider}\n')
         free = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
-        return Command(["codex", "exec", *free, "--json", "-m", model, *place.given("resume", "--last"), prompt], {})
+        return Command(
+            ["codex", "exec", *free, "--json", "-m", model, *place.if_continued("resume", "--last"), prompt], {}
+        )
 
     return start
 
@@ -104,7 +106,7 @@ def _gemini(way: str) -> Callable[[Place, str], Command]:
             },
         }
         arguments = ["gemini", "--skip-trust", "--yolo", "-m", "gemini-2.5-pro", "-o", "json"]
-        return Command([*arguments, *place.given("--resume", "latest"), "-p", prompt], ways[way])
+        return Command([*arguments, *place.if_continued("--resume", "latest"), "-p", prompt], ways[way])
 
     return start
 
@@ -123,7 +125,7 @@ def _opencode(package: str, path: str) -> Callable[[Place, str], Command]:
         }
         place.write(".config/opencode/opencode.json", json.dumps(settings))
         quiet = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
-        run = ["opencode", "run", *place.given("--continue"), "--auto", "--format", "json"]
+        run = ["opencode", "run", *place.if_continued("--continue"), "--auto", "--format", "json"]
         return Command([*run, "-m", "dragoman/some-model", prompt], quiet)
 
     return start
@@ -141,9 +143,9 @@ def _qwen(place: Place, prompt: str) -> Command:
 def _pi(api: str, path: str) -> Callable[[Place, str], Command]:
     def start(place: Place, prompt: str) -> Command:
         model = {"id": "some-model", "reasoning": True, "input": ["text", "image"]}
-        given = {"baseUrl": f"{place.base}{path}", "api": api, "apiKey": "any", "models": [model]}
-        place.write(".pi/agent/models.json", json.dumps({"providers": {"dragoman": given}}))
-        run = ["pi", "-p", *place.given("--continue"), "--provider", "dragoman", "--model", "some-model", prompt]
+        provider = {"baseUrl": f"{place.base}{path}", "api": api, "apiKey": "any", "models": [model]}
+        place.write(".pi/agent/models.json", json.dumps({"providers": {"dragoman": provider}}))
+        run = ["pi", "-p", *place.if_continued("--continue"), "--provider", "dragoman", "--model", "some-model", prompt]
         return Command(run, {"PI_OFFLINE": "1"})
 
     return start

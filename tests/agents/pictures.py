@@ -1,4 +1,4 @@
-"""A picture of eight by four points, red, made here so that nothing binary lies in the tree."""
+"""Owns a red picture of eight by four pixels. The picture is computed, so the repository has no binary file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents on a gateway whose upstream refuses its key: no request is repeated, and the person sees which key to set."""
+"""Agents on a gateway with a wrong key for its upstream: no request is repeated, and the person sees the key's name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .agents import AGENTS, FOLDER, program
 def test_an_agent_shows_a_refused_key_at_once(name: str, tmp_path: Path) -> None:
     if not program(AGENTS[name].program).exists():
         pytest.skip(f"{AGENTS[name].program} is not installed")
-    said, requests = refused_key(name, tmp_path)
-    assert "refused the key in THERE_KEY" in said
-    asked = [one for one in requests if '"tools"' in one]  # opencode asks for a title beside, and may do so twice
-    assert asked and len(asked) == len(set(asked)), "a request was repeated"
+    output, requests = refused_key(name, tmp_path)
+    assert "refused the key in THERE_KEY" in output
+    with_tools = [one for one in requests if '"tools"' in one]  # Requests of opencode for a title may repeat.
+    assert with_tools and len(with_tools) == len(set(with_tools)), "a request was repeated"

@@ -1,6 +1,6 @@
 """`dragoman run CLIENT`: each client starts, calls one of its tools for a scripted model, and ends with the cost line.
 
-`make agents` installs the clients and runs this; else it is skipped.
+`make agents` installs the clients and runs these tests. Without the clients they are skipped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .upstream import Upstream
 
 PROMPT = "Count the lines of notes.txt here, into count.txt."
 COUNTING = "def count_lines() -> str:\n    open('count.txt', 'w').write('2')\n    return '2'\n"
-"""A tool for llm, which has none of its own that touches files."""
+"""A tool for llm, which has no tool that changes files."""
 ARGUMENTS: dict[str, list[str]] = {
     "claude": ["-p", PROMPT, "--dangerously-skip-permissions"],
     "codex": ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", PROMPT],
@@ -44,7 +44,7 @@ QUIET = {
 _SECONDS = 300
 
 
-def test_every_client_of_the_table_is_tried() -> None:
+def test_every_client_of_the_table_is_tested() -> None:
     assert set(ARGUMENTS) == set(client_rows.names())
 
 
@@ -58,9 +58,9 @@ def test_a_client_runs_on_another_model(name: str, dialect: str, model: str, tmp
     for folder in (work, home, temporary):
         folder.mkdir()
     (work / "notes.txt").write_text("alpha\nbeta\n")
-    told = story(name, work)
+    whole_story = story(name, work)
     config = tmp_path / "own.toml"
-    with Upstream(dialect, msgspec.structs.replace(told, steps=told.steps[-1:]), PROMPT) as upstream:
+    with Upstream(dialect, msgspec.structs.replace(whole_story, steps=whole_story.steps[-1:]), PROMPT) as upstream:
         config.write_text(
             f'upstreams.there = {{ dialect = "{dialect}", base_url = "{upstream.base}", key_env = "THERE_KEY" }}\n'
         )

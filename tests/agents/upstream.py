@@ -1,7 +1,7 @@
-"""An upstream that plays a model: it calls an agent's own tools, one step after the other, in any dialect.
+"""Owns an upstream that acts as a model: it calls the tools of an agent, step by step, in any dialect.
 
-What it does is data (stories.toml). It is strict where real upstreams are: a request that breaks a rule of the dialect
-is written down, a history without the calls, results or seals that it should hold is refused.
+The steps are data (stories.toml). The upstream is strict where real upstreams are strict. It records a request that
+breaks a rule of the dialect. It refuses a history with missing calls, results or seals.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dragoman.rehearsal.thinking import thinks
 
 CREATED = 1_760_000_000
 _FORMATS = {"anthropic": "anthropic-claude-v1", "openai": "openai-responses-v1", "google": "google-gemini-v1"}
-"""What OpenRouter calls the seals of a model's maker."""
+"""OpenRouter's names for the seal formats of the providers."""
 
 
 class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,34 +50,34 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the model does in one session."""
+    """The steps of the model in one session."""
 
     steps: tuple[Step, ...]
     ending: str
 
 
-class Asked(NamedTuple):
-    """One request that came."""
+class ArrivedRequest(NamedTuple):
+    """One request that arrived."""
 
     path: str
     headers: dict[str, str]
     body: bytes
     request: Request
     side: bool
-    """The agent asked for something beside its session: a title, a summary, a guess."""
+    """True: a request outside of the session, for a title, a summary or a guess."""
     broken: tuple[str, ...]
-    """Rules of the dialect that it breaks."""
+    """The rules of the dialect that the request breaks."""
 
 
 class Upstream:
-    """Listens on loopback while it is entered; `asked` is what came, `refused` what was wrong with it."""
+    """A server on loopback. `requests` are the arrived requests, `refused` the reasons of refusals."""
 
     def __init__(self, dialect: str, story: Story, prompt: str) -> None:
         self.dialect = dialect
         self.story = story
         self.prompt = prompt
-        """What the user says in the session."""
-        self.asked: list[Asked] = []
+        """The user's prompt in the session."""
+        self.requests: list[ArrivedRequest] = []
         self.refused: list[str] = []
         self._issued: dict[str, str] = {}
         self._server = _Server(self)
@@ -98,19 +98,19 @@ class Upstream:
 
     @property
     def results(self) -> list[ToolResult]:
-        """What the agent's tools gave back, in the last request of the session."""
-        last = [one for one in self.asked if not one.side][-1:]
+        """The results of the agent's tools in the last request of the session."""
+        last = [one for one in self.requests if not one.side][-1:]
         return [part for one in last for part in _parts(one.request) if isinstance(part, ToolResult)]
 
     @property
     def media(self) -> list[Media]:
-        """What the upstream was shown, in the last request of the session."""
-        last = [one for one in self.asked if not one.side][-1:]
+        """The media in the last request of the session."""
+        last = [one for one in self.requests if not one.side][-1:]
         shown = [part for one in last for part in _parts(one.request)]
-        return [one for part in shown for one in _within(part) if isinstance(one, Media)]
+        return [one for part in shown for one in _with_nested_parts(part) if isinstance(one, Media)]
 
     def take(self, path: str, headers: dict[str, str], body: bytes) -> tuple[Request, Response | Fault]:
-        """A request, and what is said to it."""
+        """Read a request. Returns the request and its answer."""
         dialect = get(self.dialect)
         request = dialect.read_request(body, Context(self.dialect, rehearsal.PREFIX))
         model = request.model or unquote(path.rpartition("/models/")[2].rpartition(":")[0])
@@ -118,39 +118,39 @@ class Upstream:
         broken = [f"{one.rule} {one.path}: {one.message}" for one in self._findings(body, headers, model)]
         offered = all(_declared(request, call.name) for step in self.story.steps for call in step.calls)
         side = not offered or self.prompt not in _last_words(request)
-        self.asked.append(Asked(path, headers, body, request, side, tuple(broken)))
-        said = self._aside(request) if side else self._next(request)
-        if isinstance(said, Fault):
-            self.refused.append(said.message)
-        return request, said
+        self.requests.append(ArrivedRequest(path, headers, body, request, side, tuple(broken)))
+        answer = self._answer_outside_session(request) if side else self._next(request)
+        if isinstance(answer, Fault):
+            self.refused.append(answer.message)
+        return request, answer
 
     def _findings(self, body: bytes, headers: dict[str, str], model: str) -> list[Any]:
         found = lint(body, dialect=self.dialect, model=model, headers=headers)
         return [one for one in found if one.severity == "error"]
 
-    def _aside(self, request: Request) -> Response | Fault:
-        """Questions beside the session are the rehearsal's."""
+    def _answer_outside_session(self, request: Request) -> Response | Fault:
+        """The rehearsal answers requests outside of the session."""
         return rehearsal.answer(msgspec.structs.replace(request, model="rehearsal/rules"), seals="ignored").response()
 
     def _next(self, request: Request) -> Response | Fault:
-        """The answer that follows what the history tells."""
-        made = [part for part in _parts(request) if isinstance(part, ToolCall)]
-        got = {part.call_id for part in _parts(request) if isinstance(part, ToolResult)}
+        """The next answer after this history."""
+        calls = [part for part in _parts(request) if isinstance(part, ToolCall)]
+        answered_ids = {part.call_id for part in _parts(request) if isinstance(part, ToolResult)}
         steps = self.story.steps
         if request.settings.parallel is False:
             steps = tuple([Step((call,), step.thought, step.text) for step in steps for call in step.calls])
         wanted = [call for step in steps for call in step.calls]
-        told = [call.name for call in made]
-        if told != [_declared(request, call.name).name for call in wanted[: len(made)]]:  # type: ignore[union-attr]
-            return Fault("invalid_request", f"these calls were not made so: {told}", 400)
-        if unanswered := [call.id for call in made if call.id not in got]:
+        names = [call.name for call in calls]
+        if names != [_declared(request, call.name).name for call in wanted[: len(calls)]]:  # type: ignore[union-attr]
+            return Fault("invalid_request", f"these calls were not made so: {names}", 400)
+        if unanswered := [call.id for call in calls if call.id not in answered_ids]:
             return Fault("invalid_request", f"calls without a result: {unanswered}", 400)
-        here = {part.seal.data for part in _parts(request) if part.seal is not None}
-        if missing := [where for data, where in self._issued.items() if data not in here]:
+        seals = {part.seal.data for part in _parts(request) if part.seal is not None}
+        if missing := [where for data, where in self._issued.items() if data not in seals]:
             return Fault("invalid_request", f"seals did not come back: {missing}", 400)
         done = 0
         for number, step in enumerate(steps):
-            if done == len(made):
+            if done == len(calls):
                 return self._response(request, number, step)
             done += len(step.calls)
         usage = Usage(1000, 20)
@@ -171,14 +171,14 @@ class Upstream:
             tool = _declared(request, call.name)
             assert tool is not None
             seal = self._seal(origin, request.model, f"call {number}") if origin == "gemini" and not place else None
-            given = f"call_{number}{place}" if origin != "anthropic" else f"toolu_{number}{place}"
-            parts.append(ToolCall(given, tool.name, _arguments(tool, call), tool.custom, tool.namespace, seal=seal))
+            call_id = f"call_{number}{place}" if origin != "anthropic" else f"toolu_{number}{place}"
+            parts.append(ToolCall(call_id, tool.name, _arguments(tool, call), tool.custom, tool.namespace, seal=seal))
         return Response(tuple(parts), Stop("tool_calls"), f"r_{number}", request.model, CREATED, Usage(1000, 50))
 
     def _seal(self, origin: str, model: str, where: str, thought: str = "") -> Seal:
-        """A seal is told apart by its step: the same one when an agent asks the same again."""
+        """The seal of a step. A repeated request gets the same seal."""
         data = base64.b64encode(f"sealed: {where}".encode()).decode()
-        if origin == "openrouter":  # there the whole detail is what has to come back
+        if origin == "openrouter":  # OpenRouter needs the whole detail back.
             kind = _FORMATS.get(model.partition("/")[0], "unknown")
             detail = {"type": "reasoning.text", "text": thought, "signature": data, "format": kind, "index": 0}
             data = json.dumps(detail, separators=(",", ":"))
@@ -191,25 +191,25 @@ def _parts(request: Request) -> list[Part]:
 
 
 def _last_words(request: Request) -> str:
-    """What the user said last, also where the client or the gateway put something behind it."""
-    said = [turn for turn in request.turns if turn.role == "user"]
-    spoken = [part.text for turn in said for part in turn.parts if isinstance(part, Text)]
-    return "\n".join(spoken[-4:])
+    """The user's last texts. The client or the gateway may have added texts behind the prompt."""
+    user_turns = [turn for turn in request.turns if turn.role == "user"]
+    texts = [part.text for turn in user_turns for part in turn.parts if isinstance(part, Text)]
+    return "\n".join(texts[-4:])
 
 
-def _within(part: Part) -> list[Part]:
+def _with_nested_parts(part: Part) -> list[Part]:
     return [part, *part.parts] if isinstance(part, ToolResult) else [part]
 
 
 def _declared(request: Request, name: str) -> Tool | None:
-    """The tool by that name, as the request calls it: another dialect may have joined a namespace to it."""
+    """The tool with this name in the request. Another dialect may have put a namespace in front of the name."""
     tools = [tool for tool in request.tools if isinstance(tool, Tool)]
     exact = [tool for tool in tools if tool.name == name]
     return next(iter(exact or [tool for tool in tools if tool.name.endswith(f"_{name}")]), None)
 
 
 def _arguments(tool: Tool, call: Call) -> str:
-    """What a model writes for the tool as it was told of it: a free-text tool may have become a function."""
+    """The arguments for the declared tool. The translation may have turned a free-text tool into a function."""
     if isinstance(call.arguments, dict):
         return json.dumps(call.arguments)
     if tool.custom:
@@ -218,15 +218,15 @@ def _arguments(tool: Tool, call: Call) -> str:
     return json.dumps({only: call.arguments})
 
 
-def _counted(path: str) -> dict[str, Any] | None:
-    """The answer to a question how many tokens a request has."""
+def _token_count(path: str) -> dict[str, Any] | None:
+    """The answer to a request for a token count."""
     if path.endswith(":countTokens"):
         return {"totalTokens": 1000}
     return {"input_tokens": 1000} if path.partition("?")[0].endswith(("/count_tokens", "/input_tokens")) else None
 
 
-def _assisted(path: str) -> dict[str, Any] | None:
-    """The answer to what a Code Assist client asks around its requests."""
+def _code_assist_setup(path: str) -> dict[str, Any] | None:
+    """The answer to the setup requests of a Code Assist client."""
     verb = path.partition("/v1internal:")[2]
     if not verb or "enerateContent" in verb:
         return None
@@ -251,26 +251,26 @@ class _Handler(BaseHTTPRequestHandler):
         upstream = self.server.upstream
         dialect = get(upstream.dialect)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        aside = _counted(self.path) or _assisted(self.path)
-        if aside is not None:
-            self._send(200, "application/json", json.dumps(aside).encode(), {})
+        fixed_answer = _token_count(self.path) or _code_assist_setup(self.path)
+        if fixed_answer is not None:
+            self._send(200, "application/json", json.dumps(fixed_answer).encode(), {})
             return
         try:
-            request, said = upstream.take(self.path, headers, body)
+            request, answer = upstream.take(self.path, headers, body)
         except WireError as error:
             upstream.refused.append(str(error))
-            request, said = Request(()), Fault("invalid_request", str(error), 400)
-        if isinstance(said, Fault):
-            told, status, more = dialect.write_fault(said)
-            self._send(status, "application/json", told, more)
+            request, answer = Request(()), Fault("invalid_request", str(error), 400)
+        if isinstance(answer, Fault):
+            fault_body, status, more = dialect.write_fault(answer)
+            self._send(status, "application/json", fault_body, more)
             return
         context = Context(upstream.dialect, upstream.dialect, model=request.model, answers=request, created=CREATED)
         stream = ":stream" in self.path if ":" in self.path else request.stream
         if not (stream if stream is not None else upstream.dialect == "ollama"):
-            self._send(200, "application/json", dialect.write_response(said, context), {})
+            self._send(200, "application/json", dialect.write_response(answer, context), {})
             return
         writer = dialect.writer(context)
-        frames = b"".join([writer.send(event) for event in events_of(said)]) + writer.close()
+        frames = b"".join([writer.send(event) for event in events_of(answer)]) + writer.close()
         kind = "text/event-stream" if dialect.framing == "sse" else "application/x-ndjson"
         self._send(200, kind, frames, {})
 
@@ -282,4 +282,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
+        """Log nothing."""

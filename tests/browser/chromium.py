@@ -18,7 +18,7 @@ MISSING = (
     if PROGRAM and find_spec("playwright")
     else "no Chromium here: install Debian's package chromium, then playwright"
 )
-"""Why the tests of the page cannot run; "" if they can."""
+"""The reason why the tests of the page cannot run, or "" if they can run."""
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Watched:
-    """A page, with every problem that its browser reports and every address that it asks."""
+    """A page, with every problem that its browser reports and every address that it requests."""
 
     def __init__(self, browser: Browser, **settings: Any) -> None:
         self.context = browser.new_context(
@@ -51,7 +51,7 @@ class Watched:
         self.page.on("request", lambda request: self.asked.append(request.url))
 
     def _note(self, message: Any) -> None:
-        # A status of 4xx or 5xx is a line of the console too; the page itself shows such a fault.
+        # The console also gets a line for a status of 4xx or 5xx. The page itself shows such a fault.
         if message.type == "error" and not re.search(r"status of [45]\d\d", message.text):
             self.problems.append(message.text)
 

@@ -1,5 +1,6 @@
-"""A gateway with four upstreams and some traffic, for the page. The upstreams are a second gateway, whose rehearsal
-answers: so real translations happen, without a model and without a network."""
+"""Owns a gateway with four upstreams and some traffic, for the page.
+
+The upstreams are a second gateway with its rehearsal. So real translations happen without a model or a network."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ CYCLE: list[dict[str, Any]] = [
     },
 ]
 PRICES = '[models."claude/*"]\ninput_price = 30.0\noutput_price = 150.0\n'
-"""One upstream with prices. The prices of the others are unknown."""
+"""Prices for one upstream. The prices of the other upstreams are unknown."""
 
 
 def claude(model: str, messages: list[dict[str, Any]], **more: Any) -> tuple[str, dict[str, Any]]:
@@ -53,7 +54,7 @@ def chat(model: str, words: str, **more: Any) -> tuple[str, dict[str, Any]]:
 
 
 def some_traffic() -> list[tuple[str, dict[str, Any]]]:
-    """Requests of several dialects: good ones, ones with losses, ones that fail."""
+    """Requests in several dialects: some succeed, some have losses, some fail."""
     return [
         chat("rehearsal/rules", "What is a dragoman?", stream=True),
         claude("gpt/rehearsal/rules", CYCLE[:1], stream=True),
@@ -70,7 +71,7 @@ def some_traffic() -> list[tuple[str, dict[str, Any]]]:
 
 
 def ask(base: str, path: str, body: Any, headers: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """Send a request; its status and the id of its exchange."""
+    """Send a request. Returns its status and the id of its exchange."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     named = {
         "content-type": "application/json",
@@ -88,12 +89,12 @@ def ask(base: str, path: str, body: Any, headers: Mapping[str, str] | None = Non
 
 @contextmanager
 def two_gateways(place: Path, config: str = "") -> Iterator[str]:
-    """The address of a gateway whose four upstreams are the rehearsal of another gateway."""
-    behind, front = place / "behind", place / "front"
-    behind.mkdir()
-    front.mkdir()
-    with served("", behind) as upstream:
+    """The address of a gateway. Its four upstreams are the rehearsal of another gateway."""
+    second_gateway, first_gateway = place / "behind", place / "front"
+    second_gateway.mkdir()
+    first_gateway.mkdir()
+    with served("", second_gateway) as upstream:
         port = int(upstream.rpartition(":")[2])
         names = upstreams(port, claude="anthropic", gpt="openai-chat", google="gemini", local="ollama")
-        with served(f"{config}\n{names}" if config else names, front) as base:
+        with served(f"{config}\n{names}" if config else names, first_gateway) as base:
             yield base

@@ -1,8 +1,9 @@
-"""Does the page stay quick with many exchanges? Measured, not asserted.
+"""Measures the speed of the page with many exchanges. Asserts nothing.
 
     python -m tests.browser.many_exchanges [COUNT]    # 1000 by default; needs Chromium and Playwright
 
-Prints how long the page needs to list them, to search them, to open one, and how many rows the live stream brought.
+Prints the time that the page needs to list and search the exchanges and to open one exchange, and the number of rows
+from the live stream.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.browser.gateway_with_traffic import ask, some_traffic, two_gateways
 
 
 def main(count: int) -> None:
-    """Send the exchanges while the page watches, and measure."""
+    """Send the exchanges while the page is open, and measure."""
     if MISSING:
         sys.exit(MISSING)
     bounds = f"[bounds]\nexchanges = {count}\nexchange_bytes = 268435456\n"

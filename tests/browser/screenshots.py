@@ -1,8 +1,8 @@
-"""Pictures of the page for the documentation.
+"""Takes pictures of the page for the documentation.
 
     python -m tests.browser.screenshots [FOLDER]      # docs/pictures by default; needs Chromium and Playwright
 
-The pictures show the page beside two gateways and the rehearsal: no model, no key, no network.
+The page runs on two gateways and the rehearsal, without a model, a key or a network.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ AS_WEBP = """async png => {
   const found = new Uint8Array(await blob.arrayBuffer());
   return btoa(Array.from(found, one => String.fromCharCode(one)).join(""));
 }"""
-"""Turns a picture into WebP."""
+"""A script for the browser that converts a picture to WebP."""
 
 
 def take(page: Page, folder: Path, name: str, pointed: str = "") -> None:
-    """Save what the page shows, as a small WebP file. The browser itself makes it from a PNG. `pointed`: where the
-    pointer is."""
+    """Save a picture of the page as a small WebP file. The browser converts it from PNG. `pointed`: the element under
+    the pointer."""
     page.mouse.move(0, 0)
     if pointed:
         page.locator(pointed).first.hover()
-    page.wait_for_timeout(300)  # colours of buttons fade
+    page.wait_for_timeout(300)  # The colours of buttons change slowly.
     path = folder / f"page-{name}.webp"
     path.write_bytes(base64.b64decode(page.evaluate(AS_WEBP, base64.b64encode(page.screenshot()).decode())))
     sys.stdout.write(f"{path}: {path.stat().st_size // 1024} KB\n")
 
 
 def pictures(page: Page, base: str, folder: Path) -> None:
-    """All pictures."""
+    """Take all pictures."""
     page.goto(f"{base}/")
     page.wait_for_selector(".pill.on")
     sent = [ask(base, *one)[1] for one in some_traffic()]
@@ -85,7 +85,7 @@ def pictures(page: Page, base: str, folder: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Make all pictures, in light; the list of exchanges in dark too."""
+    """Take all pictures in light colours, and the list of exchanges in dark colours too."""
     if MISSING:
         sys.exit(MISSING)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Labels and contrast of every view, in light and dark, judged by axe (the rules of WCAG 2.2 AA)."""
+"""Labels and contrast of every view in light and dark colours, checked with axe (the rules of WCAG 2.2 AA)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
 RULES = {"light": {"type": "tag", "values": TAGS}, "dark": {"type": "rule", "values": ["color-contrast"]}}
-"""In the dark only the colours differ."""
+"""In dark mode only the colours differ."""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_view_can_be_read_by_everybody(scheme: str, browser: Browser, base: str) -> None:
+def test_every_view_is_accessible(scheme: str, browser: Browser, base: str) -> None:
     exchanges = [ask(base, *one)[1] for one in some_traffic()]
-    # axe itself makes elements from text, which the policy of the page forbids.
+    # axe creates elements from text. The policy of the page forbids that.
     watched = Watched(browser, color_scheme=scheme, bypass_csp=True)
     page = watched.open(f"{base}/")
     page.wait_for_selector(".row")
@@ -51,7 +51,7 @@ def test_every_view_can_be_read_by_everybody(scheme: str, browser: Browser, base
 
 
 def breaches(page: Page, scheme: str, part: str = "html") -> list[str]:
-    """The rules that a part of the page breaks. Each part is judged once: axe is slow on long lists."""
+    """The rules that a part of the page breaks. Each part is checked once, because axe is slow on long lists."""
     result = page.evaluate("([part, only]) => axe.run(part, {runOnly: only})", [part, RULES[scheme]])
     assert result["passes"]
     return [

@@ -1,4 +1,4 @@
-"""The gateway's page in a real browser: exchanges as they pass, translations, questions, the key, hostile texts."""
+"""The gateway's page in a real browser: live exchanges, translations, questions, the key, hostile texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 @pytest.fixture
 def watched(browser: Browser, base: str) -> Iterator[Watched]:
-    """A page that must not report a problem, and must not ask another server."""
+    """A page that must not report a problem and must not send requests to another server."""
     found = Watched(browser)
     yield found
     found.close()
@@ -44,11 +44,11 @@ def live(watched: Watched, base: str) -> Page:
 
 
 def row_of(page: Page, exchange: str) -> Any:
-    """The row of an exchange that has ended."""
+    """The row of an ended exchange."""
     return page.locator(f'.rows li[data-id="{exchange}"] button:not(.running)')
 
 
-def test_an_exchange_appears_as_it_passes_and_opens_beside_the_list(watched: Watched, base: str) -> None:
+def test_an_exchange_appears_live_and_opens_beside_the_list(watched: Watched, base: str) -> None:
     page = live(watched, base)
     _, exchange = ask(base, *claude("google/rehearsal/rules", CYCLE, stream=True))
     row = row_of(page, exchange)
@@ -68,7 +68,7 @@ def test_an_exchange_appears_as_it_passes_and_opens_beside_the_list(watched: Wat
     assert "first token after" in page.locator(".beside figcaption").inner_text()
 
 
-def test_both_sides_are_joined_and_a_loss_stands_at_its_line(watched: Watched, base: str) -> None:
+def test_both_sides_are_linked_and_a_loss_is_shown_at_its_line(watched: Watched, base: str) -> None:
     page = live(watched, base)
     body = claude("local/rehearsal/rules", CYCLE, tool_choice={"type": "any"})
     _, exchange = ask(base, *body)
@@ -89,12 +89,12 @@ def test_both_sides_are_joined_and_a_loss_stands_at_its_line(watched: Watched, b
     assert page.locator(".curves path.lit").count() == 1
     assert sides.nth(0).locator(".note", has_text="id.invented").count() == 0
     answer = page.locator(".sides").nth(1)
-    assert answer.locator(".note", has_text="id.invented").count() == 1, "the id of the answer was invented"
+    assert answer.locator(".note", has_text="id.invented").count() == 1, "the gateway made the id of the answer"
     page.get_by_role("tab", name="Tool cycle").click()
     assert page.locator(".rung .call").count() == 2
 
 
-def test_a_stream_is_stepped_through_event_by_event(watched: Watched, base: str) -> None:
+def test_a_stream_can_be_shown_event_by_event(watched: Watched, base: str) -> None:
     page = live(watched, base)
     _, exchange = ask(base, *claude("gpt/rehearsal/rules", CYCLE, stream=True))
     page.goto(f"{base}/#live/{exchange}")
@@ -114,7 +114,7 @@ def test_a_stream_is_stepped_through_event_by_event(watched: Watched, base: str)
     assert "station offline" in so_far.inner_text()
 
 
-def test_the_frames_of_both_streams_that_bring_the_same_words_are_joined(watched: Watched, base: str) -> None:
+def test_frames_with_the_same_words_are_linked_in_both_streams(watched: Watched, base: str) -> None:
     page = live(watched, base)
     _, exchange = ask(base, *claude("google/rehearsal/rules", CYCLE, stream=True))
     page.goto(f"{base}/#live/{exchange}")
@@ -131,7 +131,7 @@ def test_the_frames_of_both_streams_that_bring_the_same_words_are_joined(watched
     assert sent.locator("details.kin").count() > 3
 
 
-def test_a_newcomer_sends_a_sample_and_sees_it(browser: Browser, tmp_path: Path) -> None:
+def test_a_new_user_sends_a_sample_request_and_sees_the_exchange(browser: Browser, tmp_path: Path) -> None:
     with served("", tmp_path) as own:
         watched = Watched(browser)
         page = watched.open(f"{own}/")
@@ -145,7 +145,7 @@ def test_a_newcomer_sends_a_sample_and_sees_it(browser: Browser, tmp_path: Path)
         assert watched.problems == []
 
 
-def test_a_cost_is_shown_where_it_is_known(watched: Watched, base: str) -> None:
+def test_a_known_cost_is_shown(watched: Watched, base: str) -> None:
     page = live(watched, base)
     _, priced = ask(base, *chat("claude/rehearsal/rules", "What does it cost?"))
     _, unknown = ask(base, *chat("google/rehearsal/rules", "What does it cost?"))
@@ -166,7 +166,7 @@ def test_a_cost_is_shown_where_it_is_known(watched: Watched, base: str) -> None:
     assert cells["google"] == "$ ?"
 
 
-def test_search_and_filters_choose_rows(watched: Watched, base: str) -> None:
+def test_search_and_filters_select_rows(watched: Watched, base: str) -> None:
     page = live(watched, base)
     _, good = ask(base, *chat("rehearsal/rules", "zebra crossing"))
     status, bad = ask(base, *chat("claude/rehearsal/overloaded", "zebra lost"))
@@ -182,7 +182,7 @@ def test_search_and_filters_choose_rows(watched: Watched, base: str) -> None:
     assert [row.get_attribute("data-id") for row in page.locator(".rows li").all()] == [good]
 
 
-def test_an_exchange_is_sent_again_to_another_upstream(watched: Watched, base: str) -> None:
+def test_an_exchange_can_be_repeated_on_another_upstream(watched: Watched, base: str) -> None:
     page = live(watched, base)
     _, exchange = ask(base, *chat("google/rehearsal/rules", "Once more"))
     page.goto(f"{base}/#live/{exchange}")
@@ -192,7 +192,7 @@ def test_an_exchange_is_sent_again_to_another_upstream(watched: Watched, base: s
     page.locator(".beside h2", has_text="claude/rehearsal/rules").wait_for()
 
 
-def test_texts_of_others_stay_text(watched: Watched, base: str) -> None:
+def test_texts_of_clients_and_upstreams_are_never_markup(watched: Watched, base: str) -> None:
     page = live(watched, base)
     tool = {"name": "w", "description": HOSTILE, "input_schema": {"type": "object", "properties": {HOSTILE: {}}}}
     messages = [{"role": "user", "content": HOSTILE}]
@@ -215,7 +215,7 @@ def test_texts_of_others_stay_text(watched: Watched, base: str) -> None:
     assert page.locator("img, script:not([src])").count() == 0
 
 
-def test_a_long_request_opens_and_says_that_it_was_cut(watched: Watched, base: str) -> None:
+def test_a_long_request_is_shown_with_a_note_that_it_was_cut(watched: Watched, base: str) -> None:
     page = live(watched, base)
     _, exchange = ask(base, *chat("google/rehearsal/rules", "many words " * 200_000))
     row_of(page, exchange).click()
@@ -236,7 +236,7 @@ def test_two_megabytes_are_translated_and_shown(watched: Watched, base: str) -> 
     page.get_by_role("button", name=re.compile("show more")).first.click()
 
 
-def test_any_document_is_translated_into_all_dialects_with_reasons(watched: Watched, base: str) -> None:
+def test_any_document_is_translated_to_all_dialects_with_reasons(watched: Watched, base: str) -> None:
     page = watched.open(f"{base}/#translate")
     for sample, words in (("answer", "openai-chat answer"), ("stream", "gemini stream"), ("tools", "anthropic tools")):
         page.get_by_role("button", name=sample, exact=True).click()
@@ -254,9 +254,7 @@ def test_any_document_is_translated_into_all_dialects_with_reasons(watched: Watc
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_question_is_asked_in_any_dialect_and_its_tools_are_answered(
-    dialect: str, watched: Watched, base: str
-) -> None:
+def test_a_question_can_be_sent_in_any_dialect_with_tool_results(dialect: str, watched: Watched, base: str) -> None:
     page = watched.open(f"{base}/#ask")
     page.get_by_label("dialect of the request").select_option(dialect)
     page.get_by_role("combobox", name="model").fill("claude/rehearsal/rules")
@@ -273,7 +271,7 @@ def test_a_question_is_asked_in_any_dialect_and_its_tools_are_answered(
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
-def test_every_question_to_begin_with_leads_to_a_call(number: int, watched: Watched, base: str) -> None:
+def test_every_example_question_leads_to_a_call(number: int, watched: Watched, base: str) -> None:
     page = watched.open(f"{base}/#ask")
     page.locator(".ideas button").nth(number).click()
     page.locator(".part.call").wait_for()
@@ -301,7 +299,7 @@ def test_every_cell_of_the_matrix_is_explained(watched: Watched, base: str) -> N
     assert "media.dropped" in page.locator(".page:visible .box").inner_text()
 
 
-def test_what_is_copied_works(watched: Watched, base: str, tmp_path: Path) -> None:
+def test_copied_commands_work(watched: Watched, base: str, tmp_path: Path) -> None:
     page = live(watched, base)
     words = """quotes ' and " and ünïcode \U0001f600"""
     _, exchange = ask(base, *chat("google/rehearsal/rules", words, seed=7))
@@ -324,7 +322,7 @@ def test_what_is_copied_works(watched: Watched, base: str, tmp_path: Path) -> No
         assert words in json.loads(answer.stdout)["choices"][0]["message"]["content"]
 
 
-def test_the_keyboard_walks_through_the_exchanges(watched: Watched, base: str) -> None:
+def test_the_keyboard_moves_through_the_exchanges(watched: Watched, base: str) -> None:
     sent = [ask(base, *chat("rehearsal/rules", f"number {number}"))[1] for number in range(2)]
     page = live(watched, base)
     row_of(page, sent[1]).wait_for()
@@ -369,7 +367,7 @@ def test_the_key_is_kept_in_memory_only(browser: Browser, tmp_path: Path, monkey
         assert watched.problems == []
 
 
-def test_a_gateway_that_ends_is_shown_and_found_again(browser: Browser, tmp_path: Path) -> None:
+def test_the_page_shows_the_end_of_the_gateway_and_reconnects(browser: Browser, tmp_path: Path) -> None:
     watched = Watched(browser)
     with served("", tmp_path) as base:
         page = watched.open(f"{base}/")

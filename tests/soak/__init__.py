@@ -1,1 +1,1 @@
-"""The soak test: many clients with keys of their own, all dialects and many faults through one gateway, for minutes."""
+"""The soak test: many clients with different keys, all dialects and many faults, through one gateway for minutes."""

@@ -2,11 +2,13 @@
 
     python -m tests.soak [--minutes 10] [--clients 24] [--seed 1]
 
-Green means: no exchange ended in another way than its scene demands, none hung, no request brought back a thought or a
-seal of another conversation, no seal of a conversation with words of its own was lost, no connection and no open file
-was left behind, and the memory of the second half did not grow beyond its bound. The longest stall of the event loop is
-measured from outside, by a process that asks /healthz twenty times a second: under the mixed load, and then alone with
-the largest requests that the gateway takes. It is a figure, not a finding: a busy machine stalls everybody.
+The verdict is green if all of this holds: every exchange ended as its scene demands, and none hung. No request brought
+back a thought or a seal of another conversation. No seal of a distinct conversation was lost. No connection and no
+open file is left. The memory did not grow beyond its limit in the second half.
+
+A separate process measures the longest stall of the event loop. It calls /healthz twenty times a second, first under
+the mixed load, then during the largest requests that the gateway accepts. A stall is a figure, not a finding, because
+a busy machine stalls every process.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ def configuration(port: int) -> str:
 
 
 class Processes:
-    """The upstream, the gateway and the probe; all of them end with the context."""
+    """The upstream, the gateway and the probe. All of them end with the context."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -134,7 +136,7 @@ class Result(NamedTuple):
 async def _largest(processes: Processes) -> dict[str, Any]:
     """The longest stall while requests of nearly `bounds.body` bytes are translated, and the answers to them."""
     turns: list[dict[str, Any]] = []
-    for number in range(LARGEST // 370):  # small turns, because their number is what costs time
+    for number in range(LARGEST // 370):  # The turns are small, because the number of turns costs the time.
         call = {
             "id": f"c{number}",
             "type": "function",
@@ -160,7 +162,7 @@ async def _largest(processes: Processes) -> dict[str, Any]:
 async def soak(
     processes: Processes, seconds: float, clients: int, seed: int, *, quiet: bool = False, large: bool = True
 ) -> Result:
-    """Load for so many seconds, drain, measure. `large`: with the largest requests at the end."""
+    """Create load for some seconds, drain, and measure. `large`: send the largest requests at the end."""
     gateway = processes.gateway.pid
     started = measure(gateway)
     tenants = Tenants(processes.base, KEYS, seed)
@@ -190,7 +192,7 @@ async def soak(
     if large:
         processes.watch()
         stalls["with the largest requests"] = await _largest(processes)
-    await asyncio.sleep(3.0)  # the gateway closes what its clients left open
+    await asyncio.sleep(3.0)  # The gateway closes the connections that its clients left open.
     return _result(tenants, report, stalls, (started, middle, loaded, measure(gateway)), processes)
 
 

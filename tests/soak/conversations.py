@@ -1,7 +1,7 @@
-"""Owns the clients of the soak: one conversation after the other, each with its tenant's key, judged turn by turn.
+"""Owns the clients of the soak: conversations one after the other, each with its tenant's key, checked turn by turn.
 
-A conversation is either `distinct`, with its own texts, or `same`, with texts that many tenants and many parallel
-conversations share to the last letter. `same` conversations are the attack: their thoughts and seals must stay apart.
+A conversation is either `distinct` or `same`. A `distinct` conversation has its own texts. A `same` conversation has
+texts that are equal in many tenants and in many parallel conversations. Their thoughts and seals must not be mixed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PATHS = {
     "openrouter": "/api/v1/chat/completions",
 }
 _GRAMMAR_EVERY = 10
-"""The grammar of one stream in so many is judged, because the judge costs more than the exchange."""
+"""One of this many streams is checked with the grammar. The check costs more than the exchange."""
 
 
 class Outcome(NamedTuple):
@@ -130,7 +130,7 @@ class Talk:
         self._client.append_answer(self._client.gathered(outcome.body, streamed=outcome.streamed))
 
     def judge(self, scene: str, wanted: Scene, outcome: Outcome) -> str:
-        """What is wrong with the end of the exchange; "" if nothing is."""
+        """The mistake in the end of the exchange, or "" without a mistake."""
         if outcome.ending == "hang":
             return "hang"
         if outcome.ending != wanted.ending:
@@ -164,7 +164,7 @@ def _ended(dialect: str, raw: bytes) -> str:
 
 
 def _fault_text(outcome: Outcome) -> str:
-    """What is wrong with a fault: it must be JSON of the dialect's kind, with a message for people."""
+    """The mistake in a fault. A fault must be JSON of the dialect's form, with a message for people."""
     try:
         error = json.loads(outcome.body)["error"]
         message = error if isinstance(error, str) else error["message"]
@@ -184,7 +184,7 @@ class Tenants:
         self.stopping = asyncio.Event()
         self.exchanges = 0
         self.looks: Counter[str] = Counter()
-        """The results of looking at exchanges: a tenant's own, and those of others."""
+        """The statuses of reading exchanges: a tenant's own, and those of other tenants."""
         self.scenes: Counter[str] = Counter()
         self.wrong: Counter[str] = Counter()
         self.examples: list[str] = []
@@ -222,17 +222,17 @@ class Tenants:
             scene = dice.choices(list(fitting), [one.weight for one in fitting.values()])[0]
             outcome = await talk.ask(http, scene, turn, stream=stream)
             if self._judge(label, scene, talk, outcome):
-                return  # there is no complete history to continue
+                return  # Without the whole answer there is no complete history to continue.
             if talk.exchange and not dice.randrange(20):
                 await self._look(http, key, talk.exchange)
             if outcome.ending != "answer":
-                continue  # the client sends the request again
+                continue  # The client repeats the request.
             talk.go_on(outcome)
             if scene != "calls":
                 talk.say(turn)
 
     def _judge(self, label: str, scene: str, talk: Talk, outcome: Outcome) -> str:
-        """Count one exchange, and return what is wrong with it; "" if nothing is."""
+        """Count one exchange. Returns its mistake, or "" without a mistake."""
         self.exchanges += 1
         self.scenes[scene] += 1
         why = talk.judge(scene, SCENES[scene], outcome)

@@ -1,6 +1,6 @@
-"""Measures stalls: calls /healthz again and again on one connection, and notes the longest wait.
+"""Measures stalls: calls /healthz repeatedly on one connection and records the longest waits.
 
-It is a process of its own, without other work. So each wait is the gateway's or the machine's.
+It is a separate process without other work. So the gateway or the machine causes each wait.
 """
 
 from __future__ import annotations

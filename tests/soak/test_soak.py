@@ -1,4 +1,4 @@
-"""The soak itself: a few seconds of it pass, and its judges find the mistakes that they are for."""
+"""Tests of the soak: a short run passes, and its checks find mistakes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.soak.upstream_behaviours import SCENES, order, read_order
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the soak reads memory and open files from /proc")
-def test_a_few_seconds_are_green(tmp_path: Path) -> None:
+def test_a_short_run_is_green(tmp_path: Path) -> None:
     with Processes(tmp_path) as processes:
         result = asyncio.run(soak(processes, 5.0, 6, 7, quiet=True, large=False))
     # Memory has not settled after a few seconds, so only the long run judges it.
@@ -23,7 +23,7 @@ def test_a_few_seconds_are_green(tmp_path: Path) -> None:
     assert result.figures["exchanges"] > 20
 
 
-def test_an_order_is_found_in_any_bytes() -> None:
+def test_a_scene_order_is_found_in_any_bytes() -> None:
     assert read_order(f"{{{order('same.a.b.1', 'cut', 3)}".encode()) == ("same.a.b.1", "cut", 3)
     assert read_order(b"{}") is None
 

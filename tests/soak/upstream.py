@@ -1,4 +1,4 @@
-"""Owns the scripted upstream of the soak: all seven dialects on one port, in a process of its own.
+"""Owns the scripted upstream of the soak: all seven dialects on one port, in a separate process.
 
 Every thought and every seal of the upstream holds a number, and the upstream remembers the conversation of each number.
 A request with the number of another conversation proves that the gateway mixed two tenants.

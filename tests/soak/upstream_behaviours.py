@@ -1,8 +1,8 @@
-"""Owns the scenes of the soak: what the scripted upstream does with one request, and how the client's exchange may end.
+"""Owns the scenes of the soak: the behaviour of the scripted upstream, and the expected end of the client's exchange.
 
 The client writes a scene into the system text of its request: `[[soak LABEL SCENE TURN]]`. The system text is
 translated into every dialect, so the upstream finds it in the bytes for every pair of dialects. LABEL names the
-conversation and therefore its tenant. So the upstream knows for whom it makes a seal.
+conversation and therefore its tenant. So the upstream records the conversation of each seal.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The embedded upstream."""
+"""Tests of the rehearsal, the embedded upstream without a model."""

@@ -1,4 +1,4 @@
-"""Owns what the tests of the rehearsal share: tools, requests, and how an answer is asked for and written."""
+"""Owns helpers for the tests of the rehearsal: tools and requests, and functions that get and write an answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dragoman.rehearsal.thinking import ORIGIN
 
 
 def tool(name: str, description: str = "", /, required: tuple[str, ...] | None = None, **properties: Any) -> Tool:
-    """A function tool; every property is required unless it is said which."""
+    """A function tool. By default every property is required."""
     names = list(properties) if required is None else list(required)
     schema = {"type": "object", "properties": properties, "required": names}
     return Tool(name, description, json.dumps(schema))
@@ -60,19 +60,19 @@ def request(
     model: str = "rehearsal/rules",
     **settings: Any,
 ) -> Request:
-    said = tuple([user(turn) if isinstance(turn, str) else turn for turn in turns])
-    return Request(said, model, tools, choice, Settings(**settings))
+    all_turns = tuple([user(turn) if isinstance(turn, str) else turn for turn in turns])
+    return Request(all_turns, model, tools, choice, Settings(**settings))
 
 
-def respond(asked: Request, **options: Any) -> Response:
-    """The answer as a whole, which must not be a fault."""
-    found = rehearsal.answer(asked, **options).response()
+def respond(question: Request, **options: Any) -> Response:
+    """The whole answer. It must not be a fault."""
+    found = rehearsal.answer(question, **options).response()
     assert isinstance(found, Response), found
     return found
 
 
-def fault(asked: Request, **options: Any) -> Fault:
-    found = rehearsal.answer(asked, **options).response()
+def fault(question: Request, **options: Any) -> Fault:
+    found = rehearsal.answer(question, **options).response()
     assert isinstance(found, Fault), found
     return found
 
@@ -85,37 +85,37 @@ def calls(response: Response) -> list[tuple[str, Any]]:
     return [(part.name, part.input) for part in response.parts if isinstance(part, ToolCall)]
 
 
-def called(asked: Request, **options: Any) -> list[tuple[str, Any]]:
-    return calls(respond(asked, **options))
+def calls_for(question: Request, **options: Any) -> list[tuple[str, Any]]:
+    return calls(respond(question, **options))
 
 
-def said(asked: Request, **options: Any) -> str:
-    return text(respond(asked, **options))
+def reply_text(question: Request, **options: Any) -> str:
+    return text(respond(question, **options))
 
 
-def after(asked: Request, response: Response, *outputs: str, is_error: bool = False) -> Request:
-    """The next request: the answer, and a result for each call in it."""
-    made = [part for part in response.parts if isinstance(part, ToolCall)]
+def next_request(question: Request, response: Response, *outputs: str, is_error: bool = False) -> Request:
+    """The next request, with the answer and a result for each of its calls."""
+    calls_made = [part for part in response.parts if isinstance(part, ToolCall)]
     results = tuple(
         [
             ToolResult(call.id, (Text(output),), call.name, is_error, custom=call.custom)
-            for call, output in zip(made, outputs, strict=True)
+            for call, output in zip(calls_made, outputs, strict=True)
         ]
     )
-    turns = (*asked.turns, Turn("assistant", response.parts), Turn("tool", results))
-    return Request(turns, asked.model, asked.tools, asked.choice, asked.settings)
+    turns = (*question.turns, Turn("assistant", response.parts), Turn("tool", results))
+    return Request(turns, question.model, question.tools, question.choice, question.settings)
 
 
-def events(asked: Request, **options: Any) -> list[Event]:
-    return [event for _, event in rehearsal.answer(asked, **options).events()]
+def events(question: Request, **options: Any) -> list[Event]:
+    return [event for _, event in rehearsal.answer(question, **options).events()]
 
 
-def written(dialect: str, response: Response, asked: Request) -> bytes:
-    """The whole answer as a client of the dialect gets it."""
-    return get(dialect).write_response(response, Context(ORIGIN, dialect, created=5, answers=asked))
+def written(dialect: str, response: Response, question: Request) -> bytes:
+    """The whole answer, written in the dialect of a client."""
+    return get(dialect).write_response(response, Context(ORIGIN, dialect, created=5, answers=question))
 
 
-def streamed(dialect: str, steps: list[Event], asked: Request) -> bytes:
-    """The stream as a client of the dialect gets it."""
-    writer = get(dialect).writer(Context(ORIGIN, dialect, created=5, answers=asked))
+def streamed(dialect: str, steps: list[Event], question: Request) -> bytes:
+    """The stream, written in the dialect of a client."""
+    writer = get(dialect).writer(Context(ORIGIN, dialect, created=5, answers=question))
     return b"".join([writer.send(event) for event in steps]) + writer.close()

@@ -1,4 +1,4 @@
-"""What is found in words for a parameter, by its type, its format and its name; and that nothing else is."""
+"""Values for a parameter are found in the words by its type, its format and its name. Other words give no value."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ def find(text: str, name: str, schema: Any, root: Any = None, *, required: bool 
         ("Oslo", "city", True, []),
     ],
 )
-def test_what_is_found(text: str, name: str, schema: Any, expected: list[Any]) -> None:
+def test_values_are_found_by_type_format_and_name(text: str, name: str, schema: Any, expected: list[Any]) -> None:
     assert find(text, name, schema) == expected
 
 
-def test_what_is_not_required_has_to_be_named() -> None:
+def test_an_optional_parameter_must_be_named() -> None:
     assert find("3 in Oslo", "count", I, required=False) == []
     assert find("3 in Oslo", "city", S, required=False) == []
     assert find("", "kind", {"const": 4}, required=False) == []
@@ -85,7 +85,7 @@ def test_numbers_are_given_out_in_their_order() -> None:
     assert [extraction.find(name, I, required=True) for name in "abc"] == [[7], [8], []]
 
 
-def test_references_and_branches() -> None:
+def test_references_and_branches_of_schemas_are_followed() -> None:
     root = {"$defs": {"n": {"type": "integer"}, "loop": {"$ref": "#/$defs/loop"}, "yes": True}}
     assert find("4", "a", {"$ref": "#/$defs/n"}, root) == [4]
     assert find("4", "a", {"oneOf": [{"type": "null"}, {"$ref": "#/$defs/n"}]}, root) == [4]
@@ -94,20 +94,20 @@ def test_references_and_branches() -> None:
     assert find("'x'", "a", {"anyOf": [{"type": "null"}]}, root) == ["x"]
 
 
-def test_an_object_that_fits_as_a_whole() -> None:
+def test_an_object_in_the_words_is_used_if_it_fits() -> None:
     schema = json.dumps({"type": "object", "properties": {"a": I}, "required": ["a"]})
     assert Extraction(schema_check.read(schema), 'x {"b": 1} {"a": "no"} {"a": 2}').whole() == {"a": 2}
     assert Extraction(schema_check.read(schema), "a = 2").whole() is None
     assert Extraction(schema_check.read("true"), '{"z": 1}').whole() == {"z": 1}
 
 
-def test_the_small_ones() -> None:
+def test_quotes_json_numbers_and_places_are_found_in_a_text() -> None:
     assert words_of("getHTTPPage_2x") == ["get", "http", "page", "2", "x"]
     assert quoted("'a' \"b\" `c` “d” ```py\ne\n``` don't") == ["a", "b", "c", "d", "e"]
     found = json_values('[1] and {"a": {"b": 2}} and {oops} and [')
     assert found == ((0, 3, [1]), (8, 23, {"a": {"b": 2}}))
     assert json_values("{" * 100) == json_values("[NaN]") == ()
     assert masked('say "x" {"a": 1} end') == "say ___ ________ end"
-    assert masked("{}" * 60).endswith("{}"), "the search is bounded"
+    assert masked("{}" * 60).endswith("{}"), "the search has a limit"
     assert numbers("1 at 10:30 on 2026-01-01 see http://x.example/9 v2 -3") == [1, -3]
     assert places("in Rome, Paris and New York, NY. For Ada") == ["Rome", "Paris", "New York, NY", "Ada"]

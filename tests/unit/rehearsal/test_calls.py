@@ -1,4 +1,4 @@
-"""Which tools the rules call and with what: only when every required argument stands in the words, or when forced."""
+"""The calls of the rules: a tool is called only if the words have every required argument, or if a call is forced."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.unit.rehearsal.helpers import (
     TOOLS,
     WEATHER,
     WRITE,
-    called,
+    calls_for,
     fault,
+    reply_text,
     request,
     respond,
-    said,
     tool,
 )
 
@@ -103,7 +103,7 @@ CASES: list[tuple[str, tuple[Tool, ...], list[tuple[str, Any]]]] = [
     ("Show the docs", (DOCS,), [("search_docs", {})]),
     ("Weather in Oslo?", (UNITS,), [("get_weather", {"city": "Oslo", "unit": "C", "day": None})]),
     ("Call `lookup_harbor` and `lookup_orchard` now", LABELS, [("lookup_harbor", {}), ("lookup_orchard", {})]),
-    # Several things.
+    # Several calls.
     (
         "Call alpha with value red and beta with value blue",
         AB,
@@ -138,33 +138,33 @@ CASES: list[tuple[str, tuple[Tool, ...], list[tuple[str, Any]]]] = [
 
 
 @pytest.mark.parametrize(("words", "tools", "expected"), CASES, ids=[case[0][:40] for case in CASES])
-def test_what_is_called(words: str, tools: tuple[Tool, ...], expected: list[tuple[str, Any]]) -> None:
-    asked = request(words, tools=tools)
-    assert called(asked) == expected
-    assert respond(asked).stop.reason == ("tool_calls" if expected else "stop")
+def test_the_words_select_the_calls(words: str, tools: tuple[Tool, ...], expected: list[tuple[str, Any]]) -> None:
+    question = request(words, tools=tools)
+    assert calls_for(question) == expected
+    assert respond(question).stop.reason == ("tool_calls" if expected else "stop")
 
 
 def test_without_parallel_there_is_one_call() -> None:
-    assert len(called(request("Weather in Paris and Rome", tools=(WEATHER,), parallel=False))) == 1
+    assert len(calls_for(request("Weather in Paris and Rome", tools=(WEATHER,), parallel=False))) == 1
 
 
-def test_there_is_an_end_to_parallel_calls() -> None:
+def test_the_number_of_parallel_calls_is_limited() -> None:
     places = ", ".join(["A" + chr(97 + number) for number in range(20)])
-    assert len(called(request(f"Weather in {places}", tools=(WEATHER,)))) == MAX_CALLS
+    assert len(calls_for(request(f"Weather in {places}", tools=(WEATHER,)))) == MAX_CALLS
 
 
 def test_no_tool_when_none_may_be_called() -> None:
-    assert called(request("Weather in Paris", tools=(WEATHER,), choice=Choice("none"))) == []
+    assert calls_for(request("Weather in Paris", tools=(WEATHER,), choice=Choice("none"))) == []
 
 
-def test_a_subset_is_honoured() -> None:
+def test_only_allowed_tools_are_called() -> None:
     choice = Choice("auto", ("read_file",))
-    assert called(request("Weather in Paris", tools=TOOLS, choice=choice)) == []
-    assert called(request("Read a.txt", tools=TOOLS, choice=choice)) == [("read_file", {"path": "a.txt"})]
+    assert calls_for(request("Weather in Paris", tools=TOOLS, choice=choice)) == []
+    assert calls_for(request("Read a.txt", tools=TOOLS, choice=choice)) == [("read_file", {"path": "a.txt"})]
 
 
 @pytest.mark.parametrize("name", [one.name for one in TOOLS])
-def test_a_demanded_tool_is_called_with_legal_arguments(name: str) -> None:
+def test_a_forced_tool_is_called_with_valid_arguments(name: str) -> None:
     response = respond(request("Hello", tools=TOOLS, choice=Choice("one", (name,))))
     (call,) = response.parts
     assert isinstance(call, ToolCall) and call.name == name
@@ -175,20 +175,20 @@ def test_a_demanded_tool_is_called_with_legal_arguments(name: str) -> None:
         assert jsonschema_rs.validator_for(json.loads(wanted.schema or "{}")).is_valid(call.input)
 
 
-def test_a_demanded_call_takes_what_the_words_hold() -> None:
+def test_a_forced_call_uses_values_in_the_words() -> None:
     choice = Choice("one", ("search_flights",))
-    assert called(request("to Rome on 2026-12-01", tools=(FLIGHTS,), choice=choice)) == [
+    assert calls_for(request("to Rome on 2026-12-01", tools=(FLIGHTS,), choice=choice)) == [
         ("search_flights", {"origin": "Rome", "destination": "Rome", "date": "2026-12-01"})
     ]
 
 
-def test_of_several_the_likeliest_is_called() -> None:
-    assert called(request("some file", tools=TOOLS, choice=Choice("required")))[0][0] in (
+def test_a_forced_call_uses_the_tool_that_fits_best() -> None:
+    assert calls_for(request("some file", tools=TOOLS, choice=Choice("required")))[0][0] in (
         "list_files",
         "read_file",
         "write_file",
     )
-    assert called(request("hi", tools=TOOLS, choice=Choice("required", ("add", "list_files")))) == [
+    assert calls_for(request("hi", tools=TOOLS, choice=Choice("required", ("add", "list_files")))) == [
         ("add", {"a": 1, "b": 1})
     ]
 
@@ -197,45 +197,45 @@ def test_of_several_the_likeliest_is_called() -> None:
     ("choice", "tools"),
     [(Choice("required"), ()), (Choice("one", ("gone",)), TOOLS), (Choice("required", ("gone",)), TOOLS)],
 )
-def test_a_demand_that_cannot_be_met_is_a_fault(choice: Choice, tools: tuple[Tool, ...]) -> None:
+def test_an_impossible_forced_call_is_a_fault(choice: Choice, tools: tuple[Tool, ...]) -> None:
     found = fault(request("hi", tools=tools, choice=choice))
     assert (found.kind, found.status) == ("invalid_request", 400)
 
 
 def test_hosted_tools_are_not_run() -> None:
     hosted = HostedTool("openai-responses", "web_search", Raw(b'{"type":"web_search"}'))
-    assert said(request("Search the web for cats", tools=(hosted,))).startswith("Rehearsal")
+    assert reply_text(request("Search the web for cats", tools=(hosted,))).startswith("Rehearsal")
 
 
-def test_a_tool_without_a_schema() -> None:
-    assert called(request("ping the server", tools=(Tool("ping"),))) == [("ping", {})]
+def test_a_tool_without_a_schema_can_be_called() -> None:
+    assert calls_for(request("ping the server", tools=(Tool("ping"),))) == [("ping", {})]
 
 
-def test_a_tool_in_a_namespace() -> None:
+def test_a_tool_in_a_namespace_can_be_called() -> None:
     (call,) = respond(request("ping it", tools=(Tool("ping", namespace="net"),))).parts
     assert isinstance(call, ToolCall) and call.namespace == "net"
 
 
-def test_a_deferred_tool_is_called_only_on_demand_or_by_its_name() -> None:
+def test_a_deferred_tool_is_called_only_if_forced_or_named() -> None:
     later = Tool("ping_server", deferred=True)
-    assert called(request("ping the server", tools=(later,))) == []
-    assert called(request("call ping_server", tools=(later,))) == [("ping_server", {})]
-    assert called(request("ping", tools=(later,), choice=Choice("required"))) == [("ping_server", {})]
+    assert calls_for(request("ping the server", tools=(later,))) == []
+    assert calls_for(request("call ping_server", tools=(later,))) == [("ping_server", {})]
+    assert calls_for(request("ping", tools=(later,), choice=Choice("required"))) == [("ping_server", {})]
 
 
-def test_a_grammar_of_regular_expressions_is_kept() -> None:
+def test_the_text_for_a_custom_tool_matches_its_grammar() -> None:
     strict = Tool("pick_code", "Picks a code", custom=True, grammar=Grammar("regex", "[A-Z]{3}-[0-9]+"))
-    assert called(request('pick_code "abc"', tools=(strict,))) == []
-    assert called(request('pick_code "ABC-12"', tools=(strict,))) == [("pick_code", "ABC-12")]
-    assert called(request("hi", tools=(strict,), choice=Choice("required"))) == [("pick_code", "AAA-0")]
+    assert calls_for(request('pick_code "abc"', tools=(strict,))) == []
+    assert calls_for(request('pick_code "ABC-12"', tools=(strict,))) == [("pick_code", "ABC-12")]
+    assert calls_for(request("hi", tools=(strict,), choice=Choice("required"))) == [("pick_code", "AAA-0")]
 
 
-def test_strange_schemas_are_no_reason_to_fail() -> None:
+def test_invalid_schemas_cause_no_exception() -> None:
     for schema in ("{", "[]", "true", "false", '{"type": "string"}', '{"$ref": "#/nowhere"}', '{"properties": 3}'):
-        assert called(request("hi", tools=(Tool("odd", schema=schema),), choice=Choice("required")))[0][0] == "odd"
+        assert calls_for(request("hi", tools=(Tool("odd", schema=schema),), choice=Choice("required")))[0][0] == "odd"
 
 
-def test_references_are_followed() -> None:
+def test_references_in_schemas_are_followed() -> None:
     schema = {
         "type": "object",
         "properties": {
@@ -246,27 +246,29 @@ def test_references_are_followed() -> None:
         "$defs": {"place": {"type": "string", "description": "a city"}},
     }
     travel = Tool("travel", "Goes somewhere", json.dumps(schema))
-    assert called(request("Travel to Oslo, slow", tools=(travel,))) == [("travel", {"where": "Oslo", "how": "slow"})]
+    assert calls_for(request("Travel to Oslo, slow", tools=(travel,))) == [("travel", {"where": "Oslo", "how": "slow"})]
 
 
-def test_calls_that_were_made_are_not_made_again() -> None:
-    made = ToolCall("call_x", "list_files", "")
-    asked = request("List the files", Turn("assistant", (made,)), tools=(LIST, ADD, READ, WRITE, PATCH))
-    assert called(asked) == []
+def test_earlier_calls_are_not_repeated() -> None:
+    earlier_call = ToolCall("call_x", "list_files", "")
+    question = request("List the files", Turn("assistant", (earlier_call,)), tools=(LIST, ADD, READ, WRITE, PATCH))
+    assert calls_for(question) == []
 
 
-def test_a_broken_call_is_not_the_same_call() -> None:
-    made = ToolCall("call_x", "list_files", '{"a')
-    assert called(request("List the files", Turn("assistant", (made,)), tools=(LIST,))) == [("list_files", {})]
+def test_an_earlier_call_with_broken_arguments_is_repeated() -> None:
+    broken_call = ToolCall("call_x", "list_files", '{"a')
+    assert calls_for(request("List the files", Turn("assistant", (broken_call,)), tools=(LIST,))) == [
+        ("list_files", {})
+    ]
 
 
-def test_arguments_that_do_not_fit_together_are_no_call() -> None:
+def test_without_arguments_that_fit_together_there_is_no_call() -> None:
     schema = {"type": "object", "properties": {"a": NUMBER, "b": True}, "required": ["a"], "not": {"required": ["a"]}}
-    assert called(request("try 4", tools=(Tool("try", schema=json.dumps(schema)),))) == []
+    assert calls_for(request("try 4", tools=(Tool("try", schema=json.dumps(schema)),))) == []
     schema = {"type": "object", "properties": {"a": True}, "required": ["a"]}
-    assert called(request("try 4", tools=(Tool("try", schema=json.dumps(schema)),))) == []
+    assert calls_for(request("try 4", tools=(Tool("try", schema=json.dumps(schema)),))) == []
 
 
-def test_a_demanded_custom_tool_gets_what_is_quoted() -> None:
-    asked = request("with `+x`", tools=(PATCH,), choice=Choice("required"))
-    assert called(asked) == [("apply_patch", "+x")]
+def test_a_forced_custom_tool_gets_the_quoted_text() -> None:
+    question = request("with `+x`", tools=(PATCH,), choice=Choice("required"))
+    assert calls_for(question) == [("apply_patch", "+x")]

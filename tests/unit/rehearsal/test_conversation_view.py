@@ -1,4 +1,4 @@
-"""What a client puts around the user's words: the rehearsal reads only the words."""
+"""A client may wrap the user's words. The rehearsal reads only the words."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ from dragoman.rehearsal.conversation_view import user_words
         ('""', '""'),
     ],
 )
-def test_quotes_around_everything_are_not_the_users(text: str, words: str) -> None:
+def test_quotes_around_the_whole_text_are_removed(text: str, words: str) -> None:
     assert user_words(text) == words

@@ -1,4 +1,4 @@
-"""Texts for regular expressions, and which of them are never run."""
+"""Sample texts for regular expressions. Dangerous expressions are never run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_sample_matches(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 40])
-def test_a_sample_is_as_long_as_asked(size: int) -> None:
+def test_a_sample_has_the_requested_length(size: int) -> None:
     found = sample("^[a-z]+$", size)
     assert found is not None and len(found) >= size
 
@@ -30,17 +30,17 @@ def test_a_sample_is_as_long_as_asked(size: int) -> None:
 @pytest.mark.parametrize(
     "pattern", ["(?=a)a", r"\p{L}", "(", "[", "*", r"(a)\1", "a{9999}{9999}", "(" * 80, "a" * 5000, "\\", r"[^\s\S]"]
 )
-def test_what_is_not_understood_gives_nothing(pattern: str) -> None:
+def test_an_unsupported_pattern_gives_no_sample(pattern: str) -> None:
     assert sample(pattern) is None
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*$", "(?:a*)*b", "(a{1,}){1,}$"])
-def test_a_pattern_that_could_run_away_is_not_run(pattern: str) -> None:
-    assert matches(pattern, "a" * 4000 + "!"), "nothing can be told of it"
+def test_a_pattern_that_may_take_very_long_is_not_run(pattern: str) -> None:
+    assert matches(pattern, "a" * 4000 + "!"), "a pattern that is not run counts as matched"
 
 
-def test_matching() -> None:
+def test_texts_are_matched_with_patterns() -> None:
     assert matches("^a+$", "aaa")
     assert not matches("^a+$", "b")
-    assert matches("(?<!a)b", "ab"), "not understood: nothing can be told"
-    assert matches("a" * 5000, "b"), "too long: nothing can be told"
+    assert matches("(?<!a)b", "ab"), "an unsupported pattern counts as matched"
+    assert matches("a" * 5000, "b"), "a pattern that is too long counts as matched"

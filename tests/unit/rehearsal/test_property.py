@@ -1,4 +1,4 @@
-"""Any request gets a legal answer: no exception, choices honoured, arguments and formats valid, limits kept."""
+"""Any request gets a legal answer: no exception, valid arguments and formats, the request's choices and limits."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ sentences = st.lists(st.sampled_from(WORDS) | st.text(max_size=8), max_size=8).m
 
 @st.composite
 def leaves(draw: st.DrawFn) -> Any:
-    """Schemas that something fits, with most of the words a schema can have."""
+    """Satisfiable schemas, with most keywords of JSON Schema."""
     kind = draw(st.sampled_from(["string", "integer", "number", "boolean", "null", "enum", "const", "pattern", "any"]))
     low = draw(st.integers(-20, 20))
     wide = draw(st.integers(0, 9))
@@ -249,7 +249,7 @@ LONG = [
 
 
 @pytest.mark.parametrize("piece", LONG)
-def test_long_words_come_to_an_end(piece: str) -> None:
+def test_long_words_are_answered_in_a_short_time(piece: str) -> None:
     names = ("a", "path", "city", "url", "email", "query", "expression", "order_id", "name", "command")
     tools = tuple([tool(f"read_{name}", "Reads", **{name: {"type": "string"}}) for name in names])
     text = "read " + piece * (200_000 // len(piece)) + " x"

@@ -1,4 +1,4 @@
-"""The page about the rehearsal: its examples run, its list of models is complete."""
+"""The page about the rehearsal: its examples run, and its list of models is complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dragoman.rehearsal import read_script
 PAGE = (Path(rehearsal.__file__).parent / "README.md").read_text()
 
 
-def test_the_examples_print_what_they_say() -> None:
+def test_the_examples_print_the_shown_output() -> None:
     (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -21,7 +21,7 @@ def test_the_examples_print_what_they_say() -> None:
     assert printed.getvalue().splitlines() == [line[2:] for line in block.splitlines() if line.startswith("# ")]
 
 
-def test_the_script_is_one() -> None:
+def test_the_script_of_the_page_is_valid() -> None:
     (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     script = read_script(block, "toml")
     assert [len(step.parts) for step in script.steps] == [5, 0]

@@ -1,4 +1,4 @@
-"""Values for schemas: every one is valid by an independent validator, and the search comes to an end."""
+"""Values for schemas. An independent validator accepts every value, and the search always ends."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ SCHEMAS: dict[str, Any] = {
 
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_what_is_made_is_valid(name: str, full: bool) -> None:
+def test_a_made_value_is_valid(name: str, full: bool) -> None:
     schema = SCHEMAS[name]
     value = Maker(schema_check.read(json.dumps(schema)), full=full).make()
     assert value is not NOTHING
@@ -159,12 +159,12 @@ def test_what_is_made_is_valid(name: str, full: bool) -> None:
         {"type": "object", "required": ["a", "b"], "additionalProperties": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}},
     ],
 )
-def test_a_schema_that_nothing_fits_comes_to_an_end(schema: Any) -> None:
+def test_the_search_ends_for_an_unsatisfiable_schema(schema: Any) -> None:
     made = Maker(schema_check.read(json.dumps(schema))).make()
     assert made is NOTHING or schema_check.Fit(schema_check.read(json.dumps(schema)))(made, schema)
 
 
-def test_optional_properties_only_when_asked_for() -> None:
+def test_optional_properties_are_made_only_on_request() -> None:
     schema = json.dumps(
         {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["b"]}
     )
@@ -172,7 +172,7 @@ def test_optional_properties_only_when_asked_for() -> None:
     assert Maker(schema_check.read(schema), full=True).make() == {"a": "rehearsal", "b": 1}
 
 
-def test_wishes_come_first_where_they_fit() -> None:
+def test_wished_values_are_used_if_they_fit() -> None:
     schema = json.dumps({"type": "object", "properties": {"n": {"type": "integer", "maximum": 5}}, "required": ["n"]})
 
     def wish(name: str, inner: dict[str, Any]) -> list[Any]:
@@ -184,7 +184,7 @@ def test_wishes_come_first_where_they_fit() -> None:
 @pytest.mark.parametrize(
     "text", [None, "", "{", "[]", "3", "[" * 5000, '{"type": 5, "properties": 3, "required": {}, "enum": 1}']
 )
-def test_text_that_is_no_schema_takes_anything(text: str | None) -> None:
+def test_invalid_schema_text_accepts_any_value(text: str | None) -> None:
     assert Maker(schema_check.read(text)).make() is not NOTHING
 
 
@@ -211,17 +211,17 @@ VALUES += [{"b": 2}, {"word": "x"}, {"kind": "a"}, {"kind": "b"}, {"kind": "a", 
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_the_fit_is_judged_as_an_independent_validator_does(name: str) -> None:
+def test_the_check_agrees_with_an_independent_validator(name: str) -> None:
     schema = SCHEMAS[name]
     document = schema_check.read(json.dumps(schema))
     judge = jsonschema_rs.validator_for(schema, validate_formats=True)
     if "(?=" in json.dumps(schema):
-        return  # a pattern that is not looked at counts as fit
+        return  # A pattern that is not run counts as matched.
     assert [
         value for value in VALUES if schema_check.Fit(document)(value, document.root) != judge.is_valid(value)
     ] == []
 
 
-def test_multiples() -> None:
+def test_multiples_are_checked() -> None:
     assert schema_check.whole(7, 0) and schema_check.whole(0.3, 0.1) and not schema_check.whole(0.35, 0.1)
-    assert not schema_check.whole(1e300, 1e-3), "beyond what can be told"
+    assert not schema_check.whole(1e300, 1e-3), "the quotient is too large for a decision"

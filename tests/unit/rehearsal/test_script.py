@@ -1,4 +1,4 @@
-"""Scripts: how a step is found and what it plays; from JSON and TOML; the scenarios that are built in."""
+"""Scripts: the choice of a step and its answer, the formats JSON and TOML, and the built-in scenarios."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from dragoman.canon import Choice, Fault, Opaque, Reasoning, Request, Response, 
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.rehearsal import SCENARIOS, Script, Step, read_script, thinking
 from dragoman.rehearsal.script import Call, Thought, Trouble, Words
-from tests.unit.rehearsal.helpers import TOOLS, WEATHER, after, called, events, fault, request, respond, said
+from tests.unit.rehearsal.helpers import (
+    TOOLS,
+    WEATHER,
+    calls_for,
+    events,
+    fault,
+    next_request,
+    reply_text,
+    request,
+    respond,
+)
 
 STORY = """
 name = "story"
@@ -49,7 +59,7 @@ def script() -> Script:
     return read_script(STORY, "toml")
 
 
-def test_a_step_by_its_turn() -> None:
+def test_a_step_is_chosen_by_the_turn() -> None:
     response = respond(request("Hello", tools=TOOLS), script=script())
     thought, text, call, note = response.parts
     assert (
@@ -64,39 +74,39 @@ def test_a_step_by_its_turn() -> None:
     assert response.model == "rehearsal/story"
 
 
-def test_a_step_after_results_and_a_stop_of_its_own() -> None:
-    asked = request("Hello", tools=TOOLS)
-    response = respond(after(asked, respond(asked, script=script()), "18", "ok"), script=script())
+def test_a_step_after_results_may_have_its_own_stop_reason() -> None:
+    question = request("Hello", tools=TOOLS)
+    response = respond(next_request(question, respond(question, script=script()), "18", "ok"), script=script())
     assert response.parts == (Text("It is warm."),) and response.stop.reason == "pause"
 
 
 def _later(words: str) -> Request:
-    """The second question of a conversation."""
+    """A request with the second question of a conversation."""
     return request("Hello", Turn("assistant", (Text("Hi."),)), words)
 
 
-def test_a_step_by_the_words_with_its_delays() -> None:
+def test_a_step_is_chosen_by_the_words_and_has_delays() -> None:
     rehearsed = rehearsal.answer(_later("Speak SLOWLY"), script=script())
     waits = [wait for wait, _ in rehearsed.events()]
     assert waits[0] == rehearsed.delay == 1.5 and len(waits) > 5 and set(waits[1:]) == {0.25}
 
 
-def test_a_fault_with_all_it_has() -> None:
-    found = fault(_later("fail now"), script=script())
-    assert found == Fault("rate_limit", "too fast", 429, "slow_down", retry_after=3.0)
-    assert events(_later("fail now"), script=script()) == [found]
+def test_a_step_may_be_a_fault() -> None:
+    result = fault(_later("fail now"), script=script())
+    assert result == Fault("rate_limit", "too fast", 429, "slow_down", retry_after=3.0)
+    assert events(_later("fail now"), script=script()) == [result]
 
 
-def test_when_no_step_holds() -> None:
+def test_a_request_without_a_matching_step_is_a_fault() -> None:
     assert "no step" in fault(_later("Something else"), script=script()).message
-    told = Script((Step(turn=9),), "other")
-    assert respond(request("Say hi"), script=told).model == "rehearsal/rules"
+    custom_script = Script((Step(turn=9),), "other")
+    assert respond(request("Say hi"), script=custom_script).model == "rehearsal/rules"
 
 
-def test_the_same_in_json() -> None:
-    found = read_script(b'{"steps": [{"parts": [{"part": "text", "text": "Hi"}]}]}', name="mine")
-    assert respond(request("x"), script=found).parts == (Text("Hi"),)
-    assert respond(request("x"), script=found).model == "rehearsal/mine"
+def test_a_script_may_be_json() -> None:
+    result = read_script(b'{"steps": [{"parts": [{"part": "text", "text": "Hi"}]}]}', name="mine")
+    assert respond(request("x"), script=result).parts == (Text("Hi"),)
+    assert respond(request("x"), script=result).model == "rehearsal/mine"
 
 
 @pytest.mark.parametrize(
@@ -113,80 +123,80 @@ def test_the_same_in_json() -> None:
         ("{}", "steps"),
     ],
 )
-def test_a_wrong_script_says_what_and_where(text: str, wrong: str) -> None:
+def test_an_invalid_script_is_reported_with_the_path(text: str, wrong: str) -> None:
     with pytest.raises(ConfigError, match="script") as caught:
         read_script(text)
     assert wrong in str(caught.value)
 
 
-def test_toml_that_is_none() -> None:
+def test_invalid_toml_is_reported() -> None:
     with pytest.raises(ConfigError, match="toml"):
         read_script("steps = [", "toml")
 
 
-def test_calls_by_number_go_around_and_have_legal_arguments() -> None:
-    told = Script((Step(parts=(Call(tool=0), Call(tool=1), Call(tool=7))),))
-    asked = request("in Rome", tools=(WEATHER,))
-    assert called(asked, script=told) == [("get_weather", {"location": "Rome"})] * 3
-    ids = [part.id for part in respond(asked, script=told).parts if isinstance(part, ToolCall)]
+def test_tool_numbers_wrap_around_and_the_arguments_are_valid() -> None:
+    custom_script = Script((Step(parts=(Call(tool=0), Call(tool=1), Call(tool=7))),))
+    question = request("in Rome", tools=(WEATHER,))
+    assert calls_for(question, script=custom_script) == [("get_weather", {"location": "Rome"})] * 3
+    ids = [part.id for part in respond(question, script=custom_script).parts if isinstance(part, ToolCall)]
     assert len(set(ids)) == 3
 
 
-def test_calls_by_number_want_tools() -> None:
-    told = Script((Step(parts=(Thought("hm"), Call(tool=0))),))
-    assert "none that may be called" in said(request("x"), script=told)
+def test_a_tool_number_needs_declared_tools() -> None:
+    custom_script = Script((Step(parts=(Thought("hm"), Call(tool=0))),))
+    assert "none that may be called" in reply_text(request("x"), script=custom_script)
     named = Script((Step(parts=(Call("gone"),)),))
-    assert called(request("x", choice=Choice("none")), script=named) == []
-    assert called(request("x", tools=TOOLS, choice=Choice("none")), script=told) == []
+    assert calls_for(request("x", choice=Choice("none")), script=named) == []
+    assert calls_for(request("x", tools=TOOLS, choice=Choice("none")), script=custom_script) == []
 
 
-def test_a_call_of_an_undeclared_tool() -> None:
-    assert called(request("x"), script=Script((Step(parts=(Call("gone"),)),))) == [("gone", {})]
+def test_a_script_may_call_an_undeclared_tool() -> None:
+    assert calls_for(request("x"), script=Script((Step(parts=(Call("gone"),)),))) == [("gone", {})]
 
 
 def test_without_parallel_only_the_first_call_is_made() -> None:
-    asked = request("x", tools=TOOLS, parallel=False, model="rehearsal/parallel-calls")
-    assert len(called(asked)) == 1
+    question = request("x", tools=TOOLS, parallel=False, model="rehearsal/parallel-calls")
+    assert len(calls_for(question)) == 1
 
 
-def test_limits_of_step_and_request() -> None:
-    told = Script((Step(parts=(Words("one two three four"),), truncate=2, stop="content_filter"),))
-    assert respond(request("x"), script=told).stop.reason == "length"
-    assert said(request("x"), script=told) == "one two"
-    assert said(request("x", max_tokens=1), script=told) == "one"
-    bare = Script((Step(parts=(Thought("one two three", sealed=False),), truncate=1),))
-    assert respond(request("x"), script=bare).parts == (Reasoning("one"),)
+def test_the_limits_of_the_step_and_of_the_request_hold() -> None:
+    custom_script = Script((Step(parts=(Words("one two three four"),), truncate=2, stop="content_filter"),))
+    assert respond(request("x"), script=custom_script).stop.reason == "length"
+    assert reply_text(request("x"), script=custom_script) == "one two"
+    assert reply_text(request("x", max_tokens=1), script=custom_script) == "one"
+    unsealed = Script((Step(parts=(Thought("one two three", sealed=False),), truncate=1),))
+    assert respond(request("x"), script=unsealed).parts == (Reasoning("one"),)
 
 
-def test_thoughts_without_seal_and_without_words() -> None:
-    told = Script((Step(parts=(Thought("a", sealed=False), Thought("b", shown=False), Words("c"))),))
-    first, second, _ = respond(request("x"), script=told).parts
+def test_thoughts_may_have_no_seal_or_no_text() -> None:
+    custom_script = Script((Step(parts=(Thought("a", sealed=False), Thought("b", shown=False), Words("c"))),))
+    first, second, _ = respond(request("x"), script=custom_script).parts
     assert first == Reasoning("a")
     assert second == thinking.sealed("b", "rehearsal/script", shown=False)
 
 
-def test_a_fault_in_the_stream() -> None:
-    told = Script((Step(parts=(Words("one two three"),), fault=Trouble("server", "it broke", after=3)),))
-    steps = events(request("x"), script=told)
+def test_a_fault_may_come_in_the_stream() -> None:
+    custom_script = Script((Step(parts=(Words("one two three"),), fault=Trouble("server", "it broke", after=3)),))
+    steps = events(request("x"), script=custom_script)
     assert len(steps) == 4 and steps[-1] == Fault("server", "it broke", 500)
-    assert fault(request("x"), script=told) == steps[-1]
-    assert rehearsal.answer(request("x"), script=told).fault is None
+    assert fault(request("x"), script=custom_script) == steps[-1]
+    assert rehearsal.answer(request("x"), script=custom_script).fault is None
 
 
-def test_a_stream_that_breaks_off() -> None:
+def test_a_stream_may_break_off() -> None:
     rehearsed = rehearsal.answer(request("x"), script=Script((Step(parts=(Words("one two"),), break_after=2),)))
     assert rehearsed.breaks_off and len(list(rehearsed.events())) == 2
     assert isinstance(rehearsed.response(), Fault)
 
 
 def test_seals_are_checked_in_scripts_too() -> None:
-    asked = request("x", tools=TOOLS, effort="high", model="rehearsal/thinking-calls")
-    next_ = after(asked, respond(asked), "ok")
+    question = request("x", tools=TOOLS, effort="high", model="rehearsal/thinking-calls")
+    next_ = next_request(question, respond(question), "ok")
     assert isinstance(rehearsal.answer(next_).response(), Response)
-    bare = request(
+    unsealed = request(
         next_.turns[0], Turn("assistant", (Reasoning("else"), *next_.turns[1].parts[1:])), next_.turns[2], effort="high"
     )
-    assert "seal" in fault(bare).message
+    assert "seal" in fault(unsealed).message
 
 
 EXPECTED: dict[str, Any] = {
@@ -219,26 +229,26 @@ EXPECTED: dict[str, Any] = {
 
 @pytest.mark.parametrize("prefix", ["rehearsal/", ""])
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_every_scenario_does_what_it_says(name: str, prefix: str) -> None:
+def test_every_scenario_ends_as_documented(name: str, prefix: str) -> None:
     rehearsed = rehearsal.answer(request("hi", tools=TOOLS, model=prefix + name))
     assert rehearsed.model == f"rehearsal/{name}"
-    found = rehearsed.response()
-    if isinstance(found, Fault):
-        assert (found.status, found.kind) == EXPECTED[name]
+    result = rehearsed.response()
+    if isinstance(result, Fault):
+        assert (result.status, result.kind) == EXPECTED[name]
         return
-    assert (found.stop.reason, sum([isinstance(part, ToolCall) for part in found.parts])) == EXPECTED[name]
-    assert fold([event for _, event in rehearsed.events()]) == found
+    assert (result.stop.reason, sum([isinstance(part, ToolCall) for part in result.parts])) == EXPECTED[name]
+    assert fold([event for _, event in rehearsed.events()]) == result
 
 
 def test_scenarios_with_calls_end_after_the_results() -> None:
     for name in ("one-call", "parallel-calls", "text-and-calls", "thinking-calls"):
-        asked = request("hi", tools=TOOLS, model=f"rehearsal/{name}")
-        first = respond(asked)
+        question = request("hi", tools=TOOLS, model=f"rehearsal/{name}")
+        first = respond(question)
         made = sum([isinstance(part, ToolCall) for part in first.parts])
-        assert respond(after(asked, first, *["ok"] * made)).stop.reason == "stop"
+        assert respond(next_request(question, first, *["ok"] * made)).stop.reason == "stop"
 
 
-def test_hosted_tools_leave_their_traces() -> None:
+def test_hosted_tools_add_calls_and_results() -> None:
     parts = respond(request("hi", model="rehearsal/hosted-search")).parts
     assert [part.kind for part in parts if isinstance(part, Opaque)] == [
         "server_tool_use",
@@ -247,7 +257,7 @@ def test_hosted_tools_leave_their_traces() -> None:
     ]
 
 
-def test_every_model_is_told_with_what_it_does() -> None:
-    told = rehearsal.models()
-    assert set(told) == {"rehearsal/rules", *[f"rehearsal/{name}" for name in SCENARIOS]}
-    assert all(told.values())
+def test_the_list_of_models_has_descriptions() -> None:
+    custom_script = rehearsal.models()
+    assert set(custom_script) == {"rehearsal/rules", *[f"rehearsal/{name}" for name in SCENARIOS]}
+    assert all(custom_script.values())

@@ -1,4 +1,4 @@
-"""The estimate of tokens, and what is seen of media."""
+"""The estimate of tokens, and the description of media."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def test_tokens_joined_are_the_text(text: str) -> None:
         ("😀", 1),
     ],
 )
-def test_counts(text: str, number: int) -> None:
+def test_tokens_of_texts_are_counted(text: str, number: int) -> None:
     assert token_estimate.count(text) == number
 
 
-def test_prose_is_near_to_what_tokenizers_count() -> None:
+def test_the_estimate_for_prose_is_near_to_tokenizers() -> None:
     prose = (
         "The interpreter stood between two parties who did not speak the language of each other, and both trusted him."
     )
     assert 20 <= token_estimate.count(prose) <= 36
 
 
-def test_everything_in_a_request_counts() -> None:
+def test_every_part_of_a_request_counts() -> None:
     plain = token_estimate.estimate(request("hi"))
     more: list[Request] = [
         request(Turn("system", (Text("Be kind."),)), "hi"),
@@ -89,7 +89,7 @@ IMAGES = {
 
 
 @pytest.mark.parametrize("name", IMAGES)
-def test_width_and_height(name: str) -> None:
+def test_the_size_of_an_image_is_read(name: str) -> None:
     data, expected = IMAGES[name]
     assert media_facts.dimensions(_media(data)) == expected
 
@@ -104,15 +104,15 @@ def test_images_count_by_their_area() -> None:
 
 
 @pytest.mark.parametrize(("data", "size"), [("QUJD", 3), ("QUI=", 2), ("QQ==", 1), ("QU\nJD", 3), ("QUI", 2)])
-def test_sizes(data: str, size: int) -> None:
+def test_the_number_of_bytes_is_read(data: str, size: int) -> None:
     assert media_facts.size(Media("image", data=data)) == size
 
 
 @pytest.mark.parametrize("data", ["!", "=", "A", "€€€€", "AAAAA", "=AAA"])
-def test_what_is_no_base64_has_no_dimensions(data: str) -> None:
+def test_invalid_base64_has_no_dimensions(data: str) -> None:
     assert media_facts.dimensions(Media("image", data=data)) is None
 
 
-def test_descriptions() -> None:
+def test_media_are_described_with_type_and_size() -> None:
     assert media_facts.describe(Media("video", file="file_1")) == "a video (unknown type, at file_1, not fetched)"
     assert media_facts.describe(Media("audio", "audio/wav", "QUJD")) == "an audio (audio/wav, 3 bytes)"
