@@ -1,1 +1,1 @@
-"""The command line: one thin file for each command. The work is done in the packages below."""
+"""The command line: one short file for each command. The library packages do the work."""

@@ -142,5 +142,5 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 
 def agent_options(function: F) -> F:
     """Add the options to a command."""
-    # click lists the option first that was added last.
+    # Reversed, because click lists the last added option first.
     return reduce(lambda made, option: option(made), reversed(_OPTIONS), function)

@@ -1,8 +1,9 @@
-"""The schema of an answer (`--schema`): read from a file, from JSON or from the short form; and the answer's check.
+"""The schema of an answer (`--schema`): reads the schema from a file, from JSON or from the short form, and checks the
+answer.
 
-The short form is that of simonw/llm: `name, age int, bio: a short text`. Fields are separated by commas, or by line
-ends where there are some. A field has a name, a type (str, int, float, bool; str is the default), and after a colon a
-description for the model.
+The short form is that of simonw/llm: `name, age int, bio: a short text`. Fields are separated by line ends, or by
+commas if the text is one line. A field has a name, a type (str, int, float, bool; str is the default), and after a
+colon a description for the model.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class AnswerSchema:
 
 
 def read_schema(given: str) -> AnswerSchema:
-    """The schema that an option names. ConfigError where it is none."""
+    """The schema in the value of an option. ConfigError where the value is no schema."""
     text = given.strip()
     if text.startswith("{"):
         return AnswerSchema(_parsed(text.encode(), "the option --schema"))
@@ -67,7 +68,7 @@ def read_schema(given: str) -> AnswerSchema:
         except OSError as error:
             raise ConfigError("schema", given, problem=error.strerror or str(error)) from None
         return AnswerSchema(_parsed(data, given), path.stem)
-    # The short form has only keywords that strict modes take.
+    # The short form uses only keywords that strict modes accept.
     return AnswerSchema(short_form(text), strict=True)
 
 

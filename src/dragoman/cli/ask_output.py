@@ -84,7 +84,7 @@ class TextOutput:
     """Writes the model's text, and one line for each other event; coloured where `console` is a terminal."""
 
     again = _AGAIN
-    """What to do after the fault of an upstream."""
+    """The advice after the fault of an upstream."""
 
     def __init__(
         self, console: Console | None = None, *, losses: bool = False, kept: bool = True, usage: bool = False
@@ -93,7 +93,7 @@ class TextOutput:
         self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
         self._rich = self._console.is_terminal
         self._all_losses, self.kept, self._usage = losses, kept, usage
-        self._failed = False  # the fault of an upstream was shown
+        self._failed = False  # the fault of an upstream was already shown
         self._open = False  # the last line of the model's text has no end yet
         self._live: Live | None = None  # shows the output of a running tool
         self.when_denied = ""
@@ -232,7 +232,7 @@ class Approver:
                 return found
 
     async def question(self, words: str) -> str:
-        """The line that the person types behind some words."""
+        """The person's line, typed after the text of the question."""
         return await asked_line(words)
 
     def say(self, words: str) -> None:
@@ -240,7 +240,7 @@ class Approver:
         self._teller.say(words)
 
     def show(self, asked: Confirmation) -> None:
-        """Show what the approval is about."""
+        """Show the edit, command or call that needs the approval."""
         teller = self._teller
         teller.say(asked.title)
         if asked.command:
@@ -252,20 +252,20 @@ class Approver:
             teller.diff(asked.diff.diff)
 
     def words(self, asked: Confirmation) -> str:
-        """The answers that are possible. `always` is not offered where it would allow nothing later."""
+        """The possible answers. `always` is not offered where it would allow no later call."""
         lasting = [entry_name(entry) for entry in lasting_entries("", asked)] if asked.command else None
         always = ", [a]lways" if lasting is None else f", [a]lways {', '.join(lasting)}" if lasting else ""
         words = visible(f"[y]es{always}") + (", all of this [s]erver" if asked.server else "")
         return words + (", [e]dit" if asked.diff is not None else "") + ", [n]o: "
 
     def read(self, line: str, asked: Confirmation) -> Approval | None:
-        """The approval in an answer; None where it is no answer."""
+        """The approval in a typed line; None where the line is no answer."""
         word, _, why = line.strip().partition(" ")
         return _approval(word.lower(), why, asked)
 
 
 def entry_name(entry: str) -> str:
-    """An entry of the policy as a person reads it: the words of a command without the name of the tool."""
+    """An entry of the policy for a person: the words of a command without the name of the tool."""
     words = entry_words(entry)
     return f"`{' '.join(words)}`" if words else entry
 

@@ -1,4 +1,5 @@
-"""The work of `dragoman ask`: finds the conversation, the model and the tools, runs the loop, shows and stores it."""
+"""The work of `dragoman ask`: finds the conversation, the model and the tools, runs the loop, and shows and stores the
+conversation."""
 
 from __future__ import annotations
 
@@ -115,7 +116,7 @@ class AskOptions(Struct, frozen=True, kw_only=True):
 def run(wish: AskOptions) -> NoReturn:
     """Run the command, and exit with its code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know every character
+        sys.stdout.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack a character
     template = template_of(wish)
     asks_alone = template is not None and not template.needs_input()
     only_ask = wish.prompt or wish.media or wish.as_json or wish.schema or asks_alone
@@ -152,7 +153,7 @@ def run(wish: AskOptions) -> NoReturn:
     try:
         good = asyncio.run(_run(agent, parts, teller, schema))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        # The stored conversation must be one that can be continued.
+        # The stored conversation must be complete enough to be continued.
         agent.session.interrupt()
         keep(agent.session)
         teller.tell(Finished("cancelled", agent.session.spent, cost=agent.session.cost))
@@ -167,7 +168,7 @@ def run(wish: AskOptions) -> NoReturn:
 
 
 def template_of(wish: AskOptions) -> Template | None:
-    """The template that the options name. Exits where there is none."""
+    """The template in the options. Exits where the template does not exist."""
     try:
         if wish.template is not None:
             return read_template(wish.template, os.environ)
@@ -181,7 +182,7 @@ def template_of(wish: AskOptions) -> Template | None:
 
 
 def templated(wish: AskOptions, template: Template, words: str) -> tuple[AskOptions, str]:
-    """The options completed by a template, and the prompt. What the command line sets wins. Exits where a variable has
+    """The options completed by a template, and the prompt. Values of the command line win. Exits where a variable has
     no value."""
     try:
         prompt, system = template.filled(words, read_pairs(wish.params, "param"))
@@ -221,7 +222,7 @@ def make_agent(
     approve: Approve | None,
     form: Format | None = None,
 ) -> Agent:
-    """The agent that the options describe. `form` is the form of the answer."""
+    """The agent for the options. `form` is the form of the answer."""
     session: Session | None = None
     if wish.going_on or wish.session:
         entry = find(store, wish.session, wish.place) if store is not None else None
@@ -236,7 +237,7 @@ def make_agent(
     model = wish.model
     if not model and (session is None or not session.model):
         usual = os.environ.get("DRAGOMAN_MODEL", "")
-        # The agent reads DRAGOMAN_MODEL itself, but knows no aliases.
+        # The agent itself reads DRAGOMAN_MODEL, but does not resolve aliases.
         model = usual if model_of(usual, os.environ) != usual else ""
     environment = user_environment()
     config = user_config(wish.file, environment)
@@ -310,7 +311,7 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput,
 
 
 def say_sandbox(agent: Agent, say: Callable[[str], None]) -> None:
-    """State that commands run without a sandbox, where the user wanted the first that works and none works."""
+    """State that commands run without a sandbox, if the user wanted any working sandbox and none works."""
     if agent.sandbox is not None and agent.sandbox.why:
         say(f"commands run without a sandbox, because none works here ({agent.sandbox.why})")
 
@@ -405,7 +406,8 @@ def _allowed(store: Store | None, place: str) -> list[str]:
 def remember_allowed(
     store: Store, place: str, policy: Policy, given: frozenset[str], teller: JsonOutput | TextOutput
 ) -> None:
-    """Store the permissions that the user granted for good in this run, and none that were given for this run only."""
+    """Store the permissions that the user granted for good in this run. Permissions for this run only are not
+    stored."""
     new = [entry for entry in policy.allow if entry not in given]
     if new:
         try:

@@ -94,7 +94,7 @@ def mime_of(data: bytes) -> str:
 
 
 def _split(given: str) -> tuple[str, str]:
-    """The type, where one is written before a colon, and the place."""
+    """The place, and the type if it is written before a colon."""
     found = _TYPED.fullmatch(given)
     if found is None or Path(given).exists():  # a file may have any name
         return "", given
@@ -102,7 +102,7 @@ def _split(given: str) -> tuple[str, str]:
 
 
 def _address(mime: str, address: str) -> Media:
-    """An address is sent as it is: the upstream fetches it."""
+    """An address is sent unchanged. The upstream fetches the content."""
     path = urlsplit(address).path
     mime = mime or guess_mime(path)
     if not mime:

@@ -30,7 +30,7 @@ from .loss_and_error_output import visible
 from .model_aliases import model_of
 
 _SHORT = {"quit": "exit", "?": "help", "clear": "new", "cost": "usage"}
-"""Other names of commands, as other chats have them."""
+"""Names of the commands in other chat programs."""
 _TYPED = (
     ("@FILE", "Add a file to a message: text, a picture or a document. Tab completes the path."),
     ("!COMMAND", "Run a command of your own. The model sees its output with your next message."),
@@ -41,7 +41,7 @@ _TYPED = (
     ("Ctrl-C", "Stop the answer, or clear the line."),
     ("Ctrl-D", "End the chat."),
 )
-"""What a person types beside commands."""
+"""Help lines about input that is no command."""
 
 
 class EndOfChat(Exception):
@@ -56,7 +56,7 @@ class ChatCommands:
         self.waiting: list[canon.Part] = []
         """Parts that join the next message."""
         self.retrying = False
-        """The person wants the unfinished answer again."""
+        """The person has requested the unfinished answer again."""
 
     @classmethod
     def names(cls) -> list[str]:
@@ -106,7 +106,7 @@ class ChatCommands:
             before, self._agent.model = self._agent.model, model_of(rest, os.environ)
             try:
                 await self._agent.check()
-            # A model that cannot be asked must not stay chosen.
+            # If the check fails, the earlier model stays chosen.
             except ConfigError:
                 self._agent.model = before
                 raise
@@ -205,7 +205,7 @@ class ChatCommands:
         session = self._agent.session
         data = session.to_json() if path.suffix == ".json" else "\n\n".join(_transcript(self._agent)).encode()
         try:
-            with path.open("xb") as file:  # never over another file
+            with path.open("xb") as file:  # never overwrites a file
                 file.write(data)
         except OSError as error:
             raise ConfigError("save", str(path), problem=error.strerror or str(error)) from error

@@ -20,8 +20,9 @@ _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 def message_parts(text: str, folder: Path) -> list[Part]:
     """The parts of a message. ConfigError where a named file cannot be read.
 
-    `@FILE` stays in the text, and the file follows as a part. A word that begins with `@` and names no file is a word.
-    Terminals paste the path of a picture that is dropped on them: a message that is such a path alone is the picture.
+    `@FILE` stays in the text, and the file follows as a part. A word that begins with `@` and names no file stays a
+    plain word. If a picture is dropped on a terminal, the terminal pastes its path: a message of only such a path
+    becomes the picture.
     """
     dropped = _dropped(text)
     if dropped is not None:
@@ -30,7 +31,7 @@ def message_parts(text: str, folder: Path) -> list[Part]:
     words = _DATA.sub("[image]", text)
     files = []
     for found in _NAMED.finditer(words):
-        # The punctuation of the sentence may stand behind the name.
+        # The name may be followed by the punctuation of the sentence.
         path = folder / Path(found[1] or found[2].rstrip(",;:?!")).expanduser()
         if path.is_file():
             files.append(_file_part(path))
@@ -43,7 +44,7 @@ def _dropped(text: str) -> Path | None:
     except ValueError:
         return None
     path = Path(words[0]) if len(words) == 1 else Path()
-    # Terminals paste the whole path, so a shorter one is a word.
+    # Terminals paste the whole path, so a relative path is only a word.
     return path if path.suffix.lower() in _PICTURES and path.is_absolute() and path.is_file() else None
 
 

@@ -1,5 +1,5 @@
 """How `dragoman chat` shows answers. On a terminal: Markdown as it streams, dimmed thoughts, calls as cards. Elsewhere:
-the model's text on standard output, and everything else on standard error, as `dragoman ask` does."""
+the model's text on standard output, and everything else on standard error, like `dragoman ask`."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ class ChatOutput(TextOutput):
         """Show that the model works, where that can be shown."""
 
     def rest(self) -> None:
-        """Take away the line that shows that the model works."""
+        """Remove the line that shows that the model works."""
 
     def recall(self, words: str, answer: str) -> None:
-        """Show the end of a conversation that is continued, where a person sees it."""
+        """Show the end of a continued conversation, on a terminal."""
 
     def tell(self, happening: RunEvent) -> None:
         """Show an event."""
@@ -82,12 +82,12 @@ class ChatOutput(TextOutput):
 
 
 class MarkdownOutput(ChatOutput):
-    """The same on a terminal, where a line also shows that the model works."""
+    """Show an event on a terminal, where a line shows that the model works."""
 
     def __init__(self, console: Console, *, losses: bool = False, kept: bool = True) -> None:
         super().__init__(console, losses=losses, kept=kept)
         self._text = ""
-        self._shown = False  # a paragraph of this text is printed already
+        self._shown = False  # a paragraph of this text was already printed
         self._tail: Live | None = None
         self._working: Live | None = None
 
@@ -149,7 +149,7 @@ class MarkdownOutput(ChatOutput):
             self._line(f"  {clipped(line)}", "dim")
 
     def rest(self) -> None:
-        """Take away the line that shows that the model works."""
+        """Remove the line that shows that the model works."""
         if self._working is not None:
             self._working.stop()
             self._working = None
@@ -170,7 +170,7 @@ class MarkdownOutput(ChatOutput):
             self._tail.update(Group(Text("…"), end) if len(lines) > _LINES else end)
 
     def _paragraph(self, text: str) -> None:
-        """Print complete paragraphs, with an empty line between them and those before."""
+        """Print complete paragraphs, with an empty line between earlier paragraphs and these."""
         self._stop()
         if text.strip():
             if self._shown:
@@ -191,7 +191,7 @@ class MarkdownOutput(ChatOutput):
 
 
 class _LeftHeading(Heading):
-    """A heading at the left, as all other text of a chat."""
+    """A heading at the left margin, like all other text of a chat."""
 
     LEVEL_ALIGN = {**Heading.LEVEL_ALIGN, "h1": "left"}
 
@@ -214,13 +214,13 @@ def _card(call: ToolCallRequest) -> Panel | Text:
 
 
 def _without_empty_ends(lines: list[list[Segment]]) -> list[list[Segment]]:
-    """The lines without the empty lines that lists, tables and code have around them."""
+    """The lines without the empty lines that rich adds around lists, tables and code."""
     full = [place for place, line in enumerate(lines) if any(piece.text.strip() for piece in line)]
     return lines[full[0] : full[-1] + 1] if full else []
 
 
 def _complete(text: str) -> int:
-    """Where the last complete paragraph of Markdown ends: at a blank line outside of a block of code."""
+    """The end of the last complete paragraph of Markdown: a blank line outside of a block of code."""
     end = place = 0
     fenced = ""
     for line in text.splitlines(keepends=True):

@@ -173,7 +173,7 @@ class _Chat:
             self._output.say(str(error))
 
     def _recall(self) -> None:
-        """Show where a conversation that is continued stands."""
+        """Show the last messages of a continued conversation."""
         session = self._agent.session
         own = [turn for turn in session.turns if not is_opening(turn)]
         words = [text_of(turn.parts) for turn in own if turn.role == "user"]
@@ -185,7 +185,7 @@ class _Chat:
                 self._output.say("The answer is not complete. /retry asks again.")
 
     async def _answer(self, parts: list[Part] | None) -> None:
-        """Ask, or ask again without parts, and show the answer. Ctrl-C stops the answer, not the chat."""
+        """Ask (without parts: repeat the last question), and show the answer. Ctrl-C stops the answer, not the chat."""
         task = asyncio.create_task(self._shown(parts))
         with _on_interrupt(task.cancel), _no_echo():
             self._output.begin()
@@ -226,7 +226,7 @@ class _Chat:
 def _on_interrupt(action: Callable[[], object]) -> Iterator[None]:
     """Call `action` at Ctrl-C, in place of an exception."""
     loop = asyncio.get_running_loop()
-    if sys.platform == "win32":  # its loops have no handlers of signals
+    if sys.platform == "win32":  # Windows: event loops have no signal handlers
         before = signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(action))
         try:
             yield
@@ -304,7 +304,8 @@ class _Terminal:
         )
 
     async def messages(self, status: Callable[[], str]) -> AsyncIterator[str]:
-        """What the person types, until Ctrl-D. Ctrl-C clears the line. `status` is the text of the last line."""
+        """The person's message; the input ends with Ctrl-D. Ctrl-C clears the line. `status` is the text of the last
+        line."""
         while True:
             try:
                 yield await self._session.prompt_async("> ", bottom_toolbar=lambda: f" {status()} ")
@@ -314,9 +315,10 @@ class _Terminal:
                 return
 
     async def question(self, words: str) -> str:
-        """An answer to a question, which is not kept in the history. Ctrl-C and Ctrl-D are a no."""
+        """The person's answer to a question. The answer is not kept in the history. Ctrl-C and Ctrl-D mean no."""
         try:
-            # The handler of SIGINT stays ours: the answer goes on after the question, and Ctrl-C must stop it.
+            # Our handler of SIGINT stays in place: the model's answer continues after the question, and Ctrl-C must
+            # stop that answer.
             return await PromptSession[str]().prompt_async(words, handle_sigint=False)
         except (KeyboardInterrupt, EOFError):
             return "n"

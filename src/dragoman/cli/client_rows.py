@@ -18,7 +18,7 @@ from msgspec import Struct
 ANY = "any"
 """The row for commands that have no row of their own."""
 
-# `{context or 200000}` has the number to use where the value is unknown.
+# `{context or 200000}` contains the number that is used if the value is unknown.
 _PLACEHOLDER = re.compile(r"\{(base|key|key_env|model|context|output|settings)(?: or (\d+))?\}")
 _MISSING = object()
 
@@ -47,14 +47,14 @@ class ClientRow(Struct, frozen=True, forbid_unknown_fields=True):
     """Paragraphs about other ways to set up the client, for its page."""
     client_model: str = ""
     only_known_models: bool = False
-    """The client refuses every model name but those that it knows."""
+    """The client refuses every model name that is not in its own list."""
     needs_model: bool = False
     """The client has no default model that could be used."""
     arguments: tuple[tuple[str, ...], ...] = ()
     """Arguments before the user's own, in groups that belong together."""
     environment: dict[str, str] = {}
     unset: tuple[str, ...] = ()
-    """Variables that would lead the client elsewhere."""
+    """Variables that would point the client at another server."""
     settings_name: str = ""
     settings_form: str = "{json}"
     settings: dict[str, Any] = {}
@@ -63,7 +63,7 @@ class ClientRow(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Facts(Struct, frozen=True):
-    """The values that fill a row. An empty value is not known."""
+    """The values that fill a row. An empty value is unknown."""
 
     base: str
     key: str = ""
@@ -107,7 +107,7 @@ def settings_text(row: ClientRow, facts: Facts) -> str:
 
 
 def filled(value: Any, facts: Facts) -> Any:
-    """A value of a row with its placeholders replaced, at any depth. Entries whose value is not known are left out."""
+    """A value of a row with its placeholders replaced, at any depth. Entries with an unknown value are left out."""
     found = _filled(value, facts)
     return {} if found is _MISSING else found
 

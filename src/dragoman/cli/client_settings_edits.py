@@ -1,7 +1,7 @@
 """Owns the edits that `dragoman connect` makes in settings files of other programs: merge, backup, write, undo.
 
 Only the keys of the table of clients are changed; the rest of a file keeps its bytes (TOML, env) or its values (JSON).
-A file that this module cannot read for certain is not touched.
+A file that this module may misread is not touched.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _joined(before: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _toml(old: str, content: Mapping[str, Any], file: Path) -> str:
-    """Settings at the top stand before the first table, and each of our tables is replaced as a whole."""
+    """Top-level settings are written before the first table, and each of our tables is replaced as a whole."""
     plain = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
     lines = old.splitlines(keepends=True)
     first = next((i for i, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
@@ -139,8 +139,8 @@ class SettingsEdits:
         return Path(known.backup) if known.existed else None
 
     def undo(self, file: Path) -> bool:
-        """Give a settings file its old content back; False where this program did not write it. ConfigError where the
-        file was changed since."""
+        """Restore the old content of a settings file; False where this program did not write the file. ConfigError
+        where the file was changed since."""
         edits = self._read()
         known = edits.get(str(file))
         if known is None:
@@ -177,7 +177,7 @@ class SettingsEdits:
 
 
 def old_text(file: Path) -> str:
-    """The present text of a settings file; "" where there is none. ConfigError where it cannot be read."""
+    """The current text of a settings file; "" where there is no file. ConfigError where it cannot be read."""
     try:
         return read_regular_file(file)[0].decode()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Owns the picture in the clipboard: terminals paste text only, so a program of the desktop is asked for it."""
+"""Owns the picture in the clipboard: terminals paste text only, so a program of the desktop reads the picture."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def clipboard_image(folder: Path) -> Path | None:
         except (OSError, subprocess.TimeoutExpired):
             continue
         if done.returncode == 0 and done.stdout.startswith(_PNG) and len(done.stdout) <= _LARGEST:
-            # The file must outlive this function: the message names it, and is sent later.
+            # The file must outlive this function, because the message contains its name and is sent later.
             with tempfile.NamedTemporaryFile(prefix="pasted-", suffix=".png", delete=False) as file:
                 file.write(done.stdout)
             return Path(file.name)

@@ -1,6 +1,7 @@
 """`dragoman completion`: the completion script of a shell, and the words that it offers for models and upstreams.
 
-A completion asks no upstream and uses no file of the working folder: it has to be quick, and must not ask a question.
+A completion requests nothing from an upstream and uses no file of the working folder, because it must be quick and must
+not ask a question.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def complete_models(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def complete_upstreams(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of upstreams: the configured ones, and those that a key would add."""
+    """Names of upstreams: the configured upstreams, and the upstreams that a key would add."""
     from ..transport.upstream_config import known_environments
 
     try:

@@ -1,4 +1,4 @@
-"""The configuration of the commands that ask upstreams: `ask`, `chat`, `models`."""
+"""The configuration of the commands that send requests to upstreams: `ask`, `chat`, `models`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dragoman connect`: shows or writes the settings with which a client uses a gateway that runs."""
+"""`dragoman connect`: shows or writes the settings that connect a client to a running gateway."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def connect(client: str, model: str, gateway: str, key_env: str | None, write: b
             return
         if row.needs_model and not model:
             raise click.UsageError(f"{row.title} needs --model. `dragoman models` lists models.")
-        # A shown text names the variable, so that no key appears on the screen.
+        # A shown text contains the name of the variable, so that no key appears on the screen.
         key = os.environ[key_env] if key_env and write else f"${key_env}" if key_env else "any"
         name = row.client_model if row.only_known_models else model
         facts = Facts(gateway.rstrip("/"), key, key_env or "", name)

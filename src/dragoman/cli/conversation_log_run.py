@@ -95,7 +95,7 @@ def _turns(entry: Entry) -> list[Turn]:
 
 def _around(line: str, word: str) -> str:
     """The part of a long line that holds a word."""
-    # Folding may lengthen a line, so the place is only near the word.
+    # Case folding may lengthen a line, so the place is only approximate.
     place = max(line.casefold().find(word), 0)
     start = max(place - _SHOWN // 2, 0)
     end = start + _SHOWN
@@ -134,7 +134,7 @@ def undo(id: str | None) -> None:
 def export(id: str, dialect: str, model: str, form: str) -> None:
     """Write a conversation as a request of a dialect, with its losses on standard error."""
     session = _found(id)
-    if session.results:  # In the middle of a step: the results so far are exported.
+    if session.results:  # In the middle of a step, the results so far are exported.
         session.close_step()
     body, losses = exported(session.request(), dialect, model or session.model.partition("/")[2])
     _write(body)

@@ -229,7 +229,7 @@ def _run(conversion: Conversion, quiet: bool) -> Summary:
         click.echo(f"dragoman: stopped. {again}", err=True)
         raise SystemExit(130) from None
     except BrokenPipeError:
-        # The reader of standard output wants no more. What is still held must not be written at the end of the program.
+        # The reader has closed standard output. Buffered output must not be written at the end of the program.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         fail("standard output was closed before the end", 1)
     except DragomanError as error:

@@ -25,11 +25,11 @@ from .loss_and_error_output import COLOURS, visible
 WIDTH = 200
 """The width of the table where there is no terminal."""
 SHOWN = 5
-"""So many files are named before the work begins, and so many models after it."""
+"""Number of files that are listed before the work begins, and of models after the work."""
 BAD_SHOWN = 20
-"""So many bad lines are printed if they have no file."""
+"""Number of bad lines that are printed if they have no file."""
 NAME_SHOWN = 80
-"""So many characters of a model name are printed."""
+"""Number of characters of a model name that are printed."""
 
 
 def list_formats() -> None:
@@ -42,7 +42,7 @@ def list_formats() -> None:
 
 
 def announce(conversion: Conversion) -> None:
-    """Print which format each file has, and whether an earlier conversion goes on."""
+    """Print the format of each file, and whether an earlier conversion is continued."""
     for item in conversion.inputs[:SHOWN]:
         found = "which is empty" if item.empty else f"as {item.source}: {visible(item.reason)}"
         click.echo(f"reading {visible(item.name)} {found}", err=True)
@@ -108,7 +108,7 @@ def run_with_bar(conversion: Conversion) -> Summary:
 
 
 def print_summary(conversion: Conversion, summary: Summary) -> None:
-    """Print the losses as a table, and what became of the lines."""
+    """Print the losses as a table, and the numbers of converted and bad lines."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         console = Console(stderr=True, highlight=False, width=WIDTH)

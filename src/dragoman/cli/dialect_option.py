@@ -27,7 +27,7 @@ class DialectType(TextType):
 
     def __init__(self, *more: str) -> None:
         self._more = more
-        """Names beside the dialects that the option takes, too."""
+        """Further names that the option takes, besides the dialects."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         known = (*installed(), *self._more)
@@ -66,7 +66,7 @@ def detected_dialect(body: bytes, option: str) -> str:
 
 
 def mistake_in_json(body: bytes) -> str:
-    """What is wrong with a document that is no JSON, with line and column; "" for JSON and for streams."""
+    """The mistake in a document that is no JSON, with line and column; "" for JSON and for streams."""
     if body.lstrip()[:6].startswith((b"event:", b"data:", b":")):
         return ""
     try:

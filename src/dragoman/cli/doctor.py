@@ -32,7 +32,8 @@ from .upstream_check import Checked, check_upstream
 from .version_facts import version, version_lines
 
 MAX_SKEW = 60
-"""Seconds that the clock may differ from the clock of an upstream. Signed logins fail with much more."""
+"""Seconds by which the clock may differ from the clock of an upstream. With a much larger difference signed logins
+fail."""
 
 
 class Line(Struct, frozen=True):
@@ -126,7 +127,7 @@ def _store(environment: Mapping[str, str]) -> Iterator[Line]:
         stored = UpstreamKeys(environment).places()
         yield Line("good", "stored keys", ", ".join(stored) or "none")
         warnings: list[str] = []
-        # As at the start of a gateway, a missing secret is made now.
+        # A missing secret is made now, as at the start of a gateway.
         installation_secret(environment, warnings.append)
         for words in warnings:
             yield Line("note", "secret", words)
@@ -139,7 +140,7 @@ def _port(config: Config) -> Line:
     host = "127.0.0.1" if listen.host in ("0.0.0.0", "::") else listen.host
     if listen.port == 0:
         return Line("good", "port", "the system chooses one")
-    # Asked first: a gateway that runs holds the port, which is no fault.
+    # Checked first: a running gateway uses the port, which is no fault.
     if _is_gateway(host, listen.port):
         return Line("good", "port", f"a gateway runs on {host}:{listen.port}")
     family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET

@@ -1,4 +1,4 @@
-"""The environment of the commands that ask upstreams: the variables, and the stored keys beside them."""
+"""The environment of the commands that send requests to upstreams: the variables, and the stored keys."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ async def sign_in(name: str, upstream: Upstream, environment: Mapping[str, str],
 
 
 def sign_out(name: str) -> bool:
-    """Forget the login of an upstream; False where there is none."""
+    """Delete the stored login of an upstream; False where there is none."""
     file = google_login_file(os.environ, name)
     if not file.exists():
         return False

@@ -115,13 +115,13 @@ def _file(job: Job, file: str) -> None:
     if file == "-":
         sys.stdout.buffer.write(mended)
         sys.stdout.buffer.flush()
-    # A file without repairs keeps its time of change.
+    # A file without repairs keeps its modification time.
     elif mended != body:
         Path(file).write_bytes(mended)
 
 
 def _unusable(job: Job, message: str) -> None:
-    """Report a file or a document that cannot be checked. The others are checked all the same."""
+    """Report a file or a document that cannot be checked. All others are still checked."""
     job.unusable += 1
     click.echo(f"dragoman: {message}", err=True)
 

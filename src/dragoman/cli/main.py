@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 try:
     import click
-except ModuleNotFoundError:  # an installation without its dependencies
+except ModuleNotFoundError:  # the dependencies are not installed
     sys.stderr.write("dragoman: the package click is missing. Install dragoman again: pip install dragoman\n")
     raise SystemExit(2) from None
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _KINDS: dict[str, tuple[Kind, ...]] = {"edits": ("edit", "remember"), "commands": ("run",), "fetch": ("fetch",)}
 
-# This tool searches by the upstream of a model, and there is no model here.
+# This tool searches through the upstream of a model, and there is no model here.
 _NEEDS_A_MODEL = "google_web_search"
 
 _gate = click.option(
@@ -149,7 +149,7 @@ def serve(
     if missing:
         raise click.ClickException(f"these tools are unknown or not allowed: {', '.join(sorted(missing))}")
     workspace = tuple([root.resolve() for root in roots or (Path(),)])
-    # The commands of another agent get no secrets either.
+    # Commands that another agent runs get no secrets either.
     around = ToolEnvironment(workspace, Policy().passed(os.environ), config=config_folder(os.environ))
     server = ToolServer(tools, around, kinds)
     if not http:
@@ -167,7 +167,8 @@ async def _looked(configs: Mapping[str, ServerConfig]) -> tuple[Status, ...]:
 
 
 async def _called(configs: Mapping[str, ServerConfig], server: str, tool: str, given: dict[str, Any]) -> CallToolResult:
-    # Not `async with`, which hides why a server cannot be reached. The call connects by itself, and raises the error.
+    # Not `async with`, which would hide the reason why a server cannot be reached. The call itself connects, and raises
+    # the error.
     servers = open_servers(configs)
     try:
         return await servers[server].call(tool, given, lambda text: click.echo(text, err=True))

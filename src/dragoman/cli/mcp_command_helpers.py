@@ -1,4 +1,4 @@
-"""What the commands of `dragoman mcp` share: the file of the servers, the servers themselves, and their errors."""
+"""Helpers for the commands of `dragoman mcp`: the file of the servers, the servers, and their errors."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def chosen_servers(file: Path | None, gate: str | None, wanted: tuple[str, ...])
 
 
 def _usual_servers(environ: Mapping[str, str]) -> dict[str, ServerConfig]:
-    """The servers of a trusted file in this folder, else those of the user's own file."""
+    """The servers of a trusted file in this folder, else the servers of the user's own file."""
     options = f"`--config {SERVERS_FILE}` (`dragoman ask` takes `--mcp {SERVERS_FILE}`)"
     data = FolderFile(Path(SERVERS_FILE), environ, options).read()
     if data is not None:

@@ -69,7 +69,7 @@ async def _signed_in(name: str, config: ServerConfig, *, browser: bool) -> None:
     async with LoopbackRedirect(config.oauth.redirect_port) as redirect:
         auth = new_login(config, Logins(os.environ), redirect, show, typed_line if terminal else None)
         connection = Connection(name, config, login=lambda: auth)
-        # The connection must wait longer than the person may take.
+        # The time limit of the connection must be longer than the time for the person.
         connection.connect_seconds, connection.login_hint = LOGIN_SECONDS + 60, ""
         try:
             await connection.connect()

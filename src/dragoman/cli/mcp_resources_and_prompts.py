@@ -1,4 +1,4 @@
-"""`dragoman mcp resources`, `read`, `prompts` and `prompt`: what MCP servers offer beside their tools."""
+"""`dragoman mcp resources`, `read`, `prompts` and `prompt`: resources and prompts of MCP servers."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def prompt_line(one: Prompt) -> str:
 
 
 def prompt_texts(result: GetPromptResult) -> list[str]:
-    """The messages of a prompt as texts. A message of the assistant is marked; media are named only."""
+    """The messages of a prompt as texts. A message of the assistant is marked; of media only the type is shown."""
     texts: list[str] = []
     for message in result.messages:
         block: Any = message.content

@@ -1,4 +1,5 @@
-"""Owns the questions of MCP servers on the terminal: shows who asks, and reads an answer for each field."""
+"""Owns the questions of MCP servers on the terminal: shows the name of the server, and reads an answer for each
+field."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _NO = ("n", "no", "\x04")
 
 
 class ServerQuestions:
-    """Asks the person. `say` shows a line, and `ask` reads an answer behind some words."""
+    """Asks the person. `say` shows a line, and `ask` shows some words and reads the answer after them."""
 
     def __init__(self, say: Callable[[str], None], ask: Callable[[str], Awaitable[str]]) -> None:
         self._say, self._ask = say, ask

@@ -23,7 +23,7 @@ BASE = ("click", "httptools", "msgspec", "rich", "uvloop")
 
 
 def advice(module: str) -> str:
-    """What to do about a module that is missing; "" where the module is not one that dragoman installs."""
+    """The advice about a missing module; "" for a module that dragoman does not install."""
     package = module.partition(".")[0]
     if package in EXTRAS:
         return f"the package {package} is missing. Run: {install_command(EXTRAS[package])}"

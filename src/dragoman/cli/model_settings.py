@@ -21,8 +21,8 @@ NAMES = tuple([name for name in Settings.__struct_fields__ if name not in _OTHER
 
 
 def settings_of(named: Mapping[str, Any], **given: Any) -> Settings:
-    """The settings of an agent. `named` are those of `-o` and of a template; `given` are options of their own, None
-    where an option is not given."""
+    """The settings of an agent. `named`: the settings of `-o` and of a template. `given`: the settings with their own
+    options (`--effort`), None where an option is absent."""
     values: dict[str, Any] = {"thoughts": True}
     for name, value in named.items():
         if name not in NAMES:
@@ -33,7 +33,7 @@ def settings_of(named: Mapping[str, Any], **given: Any) -> Settings:
 
 
 def own_options(texts: Iterable[str], **given: Any) -> dict[str, str]:
-    """The settings that `-o` names. ConfigError where an option of its own (`--effort`) sets the same setting."""
+    """The settings in `-o`. ConfigError where another option (`--effort`) sets the same setting."""
     found = read_pairs(texts, "option")
     for name, value in given.items():
         if value is not None and name in found:
@@ -42,7 +42,7 @@ def own_options(texts: Iterable[str], **given: Any) -> dict[str, str]:
 
 
 def read_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
-    """The names and values in texts of the form NAME=VALUE. `option` is the option that had the texts."""
+    """The names and values in texts of the form NAME=VALUE. `option` is the name of the option with these texts."""
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")

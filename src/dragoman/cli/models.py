@@ -110,7 +110,7 @@ async def _all(config: Config, environment: Mapping[str, str], only: str | None)
 
 
 def _completed(row: ListedRow, config: Config) -> ListedRow:
-    """The row with the known window and prices. What the upstream itself lists stays."""
+    """The row with the known window and prices. Values from the upstream's own list stay."""
     upstream = config.upstreams.get(row.upstream)
     if upstream is None:
         return row

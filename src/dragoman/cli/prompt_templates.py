@@ -1,7 +1,7 @@
 """Templates of questions: files in the user's own configuration folder, one for each template.
 
-A template in the working folder is never used: the folder may have come from anywhere, and a template names the
-instructions and the tools of a model.
+A template in the working folder is never used: the folder may come from an untrusted source, and a template contains
+the instructions and the tools of a model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..store.user_files import config_folder, read_own_file
 from .model_settings import settings_of
 
 INPUT = "input"
-"""The variable that stands for the prompt of the command line."""
+"""The name of the variable for the prompt of the command line."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
@@ -52,8 +52,8 @@ class Template(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         return not self.prompt or INPUT in (*_gaps(self.prompt), *_gaps(self.system))
 
     def filled(self, words: str, given: Mapping[str, str]) -> tuple[str, str]:
-        """The prompt and the instructions. A prompt that has no gap for the words is followed by the words. ConfigError
-        where a variable has no value, or where a value has no variable."""
+        """The prompt and the instructions. If the prompt has no gap for the words, the words are added at its end.
+        ConfigError where a variable has no value, or where a value has no variable."""
         names = self.variables()
         for name in given:
             if name not in names:

@@ -1,4 +1,4 @@
-"""`dragoman repair`: reads a broken history from standard input, and writes the repaired one to standard output."""
+"""`dragoman repair`: reads a broken history from standard input, and writes the repaired history to standard output."""
 
 from __future__ import annotations
 

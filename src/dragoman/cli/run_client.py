@@ -38,11 +38,11 @@ from .upstream_check import Checked, check_upstream
 
 USUAL_GATEWAY = "http://127.0.0.1:8484"
 NOT_INSTALLED = 127
-"""The exit code for a program that is not there, as shells have it."""
+"""The exit code for a missing program, as in shells."""
 
 
 class _Run(click.Command):
-    """Everything behind `--` belongs to the client."""
+    """All arguments after `--` belong to the client."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["given"] = tuple(args[args.index("--") + 1 :]) if "--" in args else ()
@@ -166,7 +166,7 @@ def _on_own_gateway(
         return Client(row, program, given, os.environ, facts)
 
     async def check(base: str, key: str) -> None:
-        # A list with the model in it proves enough. A question would cost tokens.
+        # A list that contains the model is enough proof. A request to the model would cost tokens.
         if upstream and not no_check and listed is None and config.upstreams[upstream].dialect != REHEARSAL:
             await asyncio.to_thread(_ask_for_a_word, base, key, model)
 
@@ -187,7 +187,7 @@ def _say(title: str, model: str, config: Config, upstream: str) -> None:
 def _run(work: object) -> int:
     try:
         import uvloop
-    except ImportError:  # the loop of the standard library does the same
+    except ImportError:  # without uvloop the standard library's loop is used
         return asyncio.run(work)  # type: ignore[arg-type]
     return int(uvloop.run(work))  # type: ignore[arg-type]
 
@@ -197,7 +197,7 @@ def _place(config: Config, model: str) -> tuple[str, str]:
     if not model:
         return "", ""
     choices = Routes(config).find(model, lambda weights: 0)[1]
-    # Without any upstream the rehearsal serves all names, but a named model is meant.
+    # Without any upstream the rehearsal would serve every name, but a user who names a model expects that model.
     if not choices or (choices[0].upstream.dialect == REHEARSAL and not model.startswith(REHEARSAL)):
         advice = how_to_add(model) or "`dragoman models` lists models."
         raise ConfigError("model", model, problem=f"no upstream is configured for it. {advice}")

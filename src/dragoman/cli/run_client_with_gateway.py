@@ -1,7 +1,7 @@
 """Owns one session of `dragoman run`: a gateway of its own on a loopback port, the client in the foreground, the end.
 
-The client shares the terminal and the process group, so the keys of the terminal reach it directly. A signal that is
-sent to this process alone is passed on. When the client has ended, the gateway stops and its files are gone.
+The client shares the terminal and the process group, so the terminal's signals reach the client directly. A signal that
+is sent to this process alone is passed on. When the client has ended, the gateway stops and its files are gone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KEY_VARIABLE = "DRAGOMAN_SESSION_KEY"
 _STOP_SECONDS = 2.0
 """Seconds that exchanges under way have after the client's end."""
 _KILL_SECONDS = 10.0
-"""Seconds that a client has to end after a signal that asks it to."""
+"""Seconds that a client has to end after a signal to stop."""
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 _OF_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 """Signals that the terminal sends to both processes. The client decides what they mean."""
@@ -47,7 +47,8 @@ def session_config(config: Config, upstream: str, model: str) -> Config:
     routes = config.routes
     if upstream:
         routes = (Route("*", (Target(upstream, model),)),)
-    # A key keeps other users of this machine out. An upstream that gets the client's own key leaves no place for it.
+    # A key keeps other users of this machine out. If the upstream gets the client's own key, the gateway cannot have a
+    # key of its own.
     passes_key = any(one.auth == "client" for one in config.upstreams.values())
     listen = Listen(port=0, key_env="" if passes_key else KEY_VARIABLE)
     return msgspec.structs.replace(config, listen=listen, routes=routes, log="off")
@@ -106,7 +107,7 @@ async def run_client(client: Client) -> int:
 async def _wait(command: list[str], variables: Mapping[str, str]) -> int:
     loop = asyncio.get_running_loop()
     started: list[subprocess.Popen[bytes]] = []
-    # Before the start: a signal in between would end this process alone, and leave the client behind.
+    # Set before the start: an earlier signal would end only this process, and the client would stay.
     for number in _OF_THE_TERMINAL:
         loop.add_signal_handler(number, lambda: None)
     for number in _PASSED_ON:
@@ -135,7 +136,7 @@ def _pass_on(started: list[subprocess.Popen[bytes]], number: int, loop: asyncio.
 
 
 class _SameTerminal:
-    """Gives the terminal the settings back that it had before the client. A client that crashed may leave it without
+    """Restores the settings that the terminal had before the client. A crashed client may leave the terminal without
     echo."""
 
     def __enter__(self) -> None:
@@ -150,6 +151,6 @@ class _SameTerminal:
             return
         import termios
 
-        # A process that is not in the foreground would be stopped by the next line.
+        # The next line would stop a process that is not in the foreground.
         if os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp():
             termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._before)

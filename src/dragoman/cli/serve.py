@@ -106,7 +106,7 @@ def serve(
 
 
 def _cannot_listen(error: OSError, config: Config) -> str:
-    """Which address cannot be used, why, and what to do."""
+    """The address that cannot be used, the reason, and the next step."""
     listen = config.listen
     place = f"cannot listen on {listen.host}, port {listen.port}: "
     if error.errno == errno.EADDRINUSE:

@@ -18,7 +18,7 @@ from .loss_and_error_output import COLOURS
 from .rehearsal_tool_cycle import SOURCE
 
 NARROWEST = 46
-"""Columns that a dialect needs to be readable."""
+"""Minimum width of a dialect's column, in characters."""
 
 _ENVELOPE = "request"
 """The field of an envelope that holds the request."""

@@ -129,7 +129,7 @@ def save(
 def remove(name: str) -> None:
     """Delete a template."""
     try:
-        # The error of this call names the templates that there are.
+        # The error of this call lists the existing templates.
         template_text(name, os.environ)
         template_file(name, os.environ).unlink()
     except (ConfigError, OSError) as error:
@@ -137,7 +137,7 @@ def remove(name: str) -> None:
 
 
 def _typed(given: dict[str, str]) -> dict[str, Any]:
-    """The settings in their types, as a file holds them."""
+    """The settings, converted to the types that the file needs."""
     made = settings_of(given)
     return {name: msgspec.to_builtins(getattr(made, name)) for name in given}
 

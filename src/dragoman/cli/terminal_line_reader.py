@@ -1,4 +1,4 @@
-"""Lines that a person types on the terminal, while the event loop goes on."""
+"""Reads typed lines from the terminal, while the event loop continues."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if sys.platform != "win32":
 
 
 def _forget_typed() -> None:
-    """Drop input that was typed before the question: it is no answer to the question."""
+    """Drop input that was typed before the question, because it is no answer to the question."""
     if sys.platform != "win32":
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 async def asked_line(words: str) -> str:
-    """The line that the person types behind some words."""
+    """The person's line, typed after the text of the question."""
     _forget_typed()
     click.echo(words, nl=False, err=True)
     return await typed_line()

@@ -111,7 +111,7 @@ def translate(
         elif kind == "response":
             try:
                 done = translate_response(body, source=source, target=target, tolerance=tolerance, host=host)
-            except FaultError:  # The answer reports its own failure.
+            except FaultError:  # the document is an error in place of an answer
                 done = translate_fault(body, status=200, source=source, target=target)
         elif kind == "tools":
             done = translate_tools(body, source=source, target=target, tolerance=tolerance, stand_ins=stand_ins)
@@ -133,7 +133,7 @@ def translate(
 
 
 def _stream(file: BufferedReader, source: str | None, target: str, host: str | None, form: str, strict: bool) -> None:
-    # `read1` gives what has come, while `read` would wait for more.
+    # `read1` returns the bytes that have arrived, while `read` would wait for more.
     first = file.read1(CHUNK)
     translator = StreamTranslator(source=source or detected_dialect(first, "--from"), target=target, host=host)
     chunk = first

@@ -1,8 +1,8 @@
-"""What a configuration file would make dragoman do, in plain words: shown to the user before the user trusts the file.
+"""The effects of a configuration file, in plain words, for the user's decision to trust the file.
 
 Every line names a host that would be contacted and the variable whose value it would get, a command that would be run,
-or a setting. The text comes from the same parsed values that are used afterwards. The file cannot control the terminal:
-characters that are not printable are written as escapes, and names of hosts in ASCII only.
+or a setting. The text is made from the same parsed values that are used afterwards. The file cannot control the
+terminal: characters that are not printable are written as escapes, and names of hosts in ASCII only.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def one_line(text: object) -> str:
 
 
 def effects(file: str, data: bytes) -> list[str]:
-    """What a file with these bytes would make dragoman do. ConfigError when the bytes are no valid configuration."""
+    """The effects of a file with these bytes. ConfigError when the bytes are no valid configuration."""
     describe: Callable[[bytes, str], Iterator[str]] = _servers if file.endswith(".json") else _gateway
     return [one_line(line) for line in describe(data, file)]
 
 
 def _gateway(data: bytes, file: str) -> Iterator[str]:
     config, text = parse_file(data, file)
-    # A route may name an upstream that only the environment of the next start has.
+    # A route may name an upstream that exists only in the environment of the next start.
     alone = checked(msgspec.structs.replace(config, routes=()), file, text)
     for name, upstream in alone.upstreams.items():
         if upstream.dialect != REHEARSAL:
@@ -81,7 +81,7 @@ def _key(upstream: Upstream) -> str:
 
 
 def _others(value: Struct, *described: str) -> str:
-    """The settings of a value that differ from their defaults, without those that are described already."""
+    """The settings of a value that differ from their defaults, without the settings that were already described."""
     whole: dict[str, Any] = msgspec.to_builtins(value)
     return "".join([f", {key} is {_json(one)}" for key, one in whole.items() if key not in described])
 

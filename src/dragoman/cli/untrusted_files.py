@@ -1,7 +1,7 @@
 """Files that are found in the working folder: used only after the user has agreed to their content.
 
-Such a file may have come with the folder from anywhere: a `dragoman.toml` that names a stranger's host and your key
-variable, a `.mcp.json` that runs any command. EVERY feature that finds a file in the working folder or above it
+Such a file may come from the untrusted author of the folder: a `dragoman.toml` with a foreign host and the variable of
+your key, or a `.mcp.json` that runs any command. EVERY feature that finds a file in the working folder or above it
 (configuration, `.env`, templates, instructions) reads the file through `FolderFile` and uses the bytes it returns.
 
 Three kinds of files need no agreement: a file that the user named (`--config`, `--mcp`, a variable), a file that
@@ -28,7 +28,8 @@ if sys.platform != "win32":
 
 
 MAX_ROWS = 60
-"""Rows of a terminal that a question may take. Rows that have scrolled away are not read, and could be the worst."""
+"""Rows of a terminal that a question may take. The user does not read rows that have scrolled away, and these could be
+the most harmful rows."""
 
 
 class FolderFile:
@@ -86,7 +87,7 @@ class FolderFile:
         return None
 
     def _agreed(self, real: str, data: bytes) -> bool:
-        """Whether the user at the terminal agrees, after seeing what the file would do."""
+        """Whether the user at the terminal agrees, after the effects of the file were shown."""
         state = "has changed since you trusted it" if self._trusted.knows(real) else "is new"
         try:
             lines = effects(self.path.name, data)
@@ -107,7 +108,7 @@ class FolderFile:
 
 
 def show_effects(lines: list[str]) -> None:
-    """Write what a file would do to standard error."""
+    """Write the effects of a file to standard error."""
     for line in lines or ["nothing changes"]:
         click.echo(f"  - {line}", err=True)
 

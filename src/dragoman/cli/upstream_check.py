@@ -1,5 +1,5 @@
-"""Owns the check of one upstream: is there a key, does the upstream answer, does it accept the key, which models does
-it list. `dragoman run` and `dragoman doctor` use it. The check reads a list, so it costs nothing."""
+"""Owns the check of one upstream: whether a key exists, whether the upstream answers and accepts the key, and which
+models it lists. `dragoman run` and `dragoman doctor` use it. The check reads a list, so it costs nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ State = Literal["good", "unknown", "bad"]
 
 
 class Checked(Struct, frozen=True):
-    """What a check found. `unknown`: the upstream answers, and the check could not prove that it accepts the key."""
+    """The result of a check. `unknown`: the upstream answers, but the check could not prove that the key is
+    accepted."""
 
     state: State
     words: str
@@ -66,7 +67,7 @@ async def check_upstream(name: str, upstream: Upstream, net: Client, environment
     lists = endpoints(upstream.dialect).models
     path = (lists.project_path if upstream.project else "") or lists.path
     try:
-        # Without a list, any answer shows that the host is up.
+        # Without a model list, any answer shows that the host is reachable.
         answer, body = await get_with_key(upstream, path or "/", net, environment, SECONDS)
     except TimeoutError:
         return Checked("bad", f"{where} gave no answer within {SECONDS:.0f} seconds", _address_advice(name))
@@ -75,7 +76,7 @@ async def check_upstream(name: str, upstream: Upstream, net: Client, environment
     except ConfigError as error:
         return Checked("bad", str(error))
     date = answer.header("date")
-    # Without a client there is no key that could be refused.
+    # Without a client key there is no key that could be refused.
     if answer.status in (401, 403) and upstream.auth != "client":
         return Checked(
             "bad",

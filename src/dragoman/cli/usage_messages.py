@@ -1,6 +1,6 @@
-"""Owns the words about a command that was typed wrongly: one style for all of them, and a suggestion where one is near.
+"""Owns the messages about a wrongly typed command: in one style, and with a suggestion if a known word is similar.
 
-click writes its own sentences. They name the mistake in another style than ours, and seldom the next step.
+click's own messages have another style than ours, and seldom name the next step.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NAMED = re.compile(r"No such command '(?P<name>.*?)'")
 
 
 def usage_message(error: click.UsageError) -> str:
-    """What was typed wrongly, and what was probably meant."""
+    """The wrongly typed word, and the most similar known word."""
     if isinstance(error, click.NoSuchOption):
         known = [name for one in _parameters(error) for name in (*one.opts, *one.secondary_opts)]
         return f"there is no option {error.option_name}.{did_you_mean(error.option_name, known)}"
@@ -33,7 +33,7 @@ def usage_message(error: click.UsageError) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question that names the nearest known word, after a space; "" where none is near."""
+    """A question with the most similar known word, after a space; "" where no word is similar."""
     near = difflib.get_close_matches(word.lower(), list(known), 1)
     return f" Did you mean {near[0]}?" if near else ""
 
@@ -53,7 +53,7 @@ def _missing(error: click.MissingParameter) -> str:
 
 
 def _bad(error: click.BadParameter) -> str:
-    """The parameter, and what is wrong with its value."""
+    """The parameter, and the mistake in its value."""
     one = error.param
     if one is None:
         return error.message

@@ -157,7 +157,7 @@ def misnamed(named: Iterable[tuple[Path, Any]], legal: re.Pattern[str], what: st
 
 
 def twice(named: Iterable[tuple[Path, Any]], what: str) -> Iterator[Breach]:
-    """Breaches for texts that stand more than once."""
+    """Breaches for texts that occur more than once."""
     seen: dict[str, Path] = {}
     for at, name in named:
         if isinstance(name, str) and seen.setdefault(name, at) != at:
@@ -282,7 +282,7 @@ def strict_subset(schema: Any, at: Path) -> Iterator[Breach]:
         size.count(node)
         yield from _strict_object(here, node)
         yield from _strict_words(here, node)
-        # One breach for each branch is enough: everything below is too deep, too.
+        # One breach for each branch is enough, because everything below is too deep, too.
         if level == _LEVELS + 1:
             yield Breach(here, f"nested deeper than {_LEVELS} levels", severity="warning")
         todo += _inner(here, node, level)

@@ -19,8 +19,8 @@ Level = Literal["error", "warning"]
 
 
 class Finding(Struct, frozen=True):
-    """One breach of a rule, as the caller gets it. `path` is a JSON pointer. `fix` is the way to mend the breach; "" if
-    there is no single way."""
+    """One breach of a rule, for the caller. `path` is a JSON pointer. `fix` is the way to mend the breach; "" if there
+    is no single way."""
 
     rule: str
     severity: Level
@@ -34,7 +34,7 @@ class Finding(Struct, frozen=True):
 
 
 class Breach(Struct, frozen=True):
-    """One breach, as a rule yields it: path, problem, fix. `severity` is set if it differs from the rule's severity."""
+    """One breach, yielded by a rule: path, problem, fix. `severity` is set if it differs from the rule's severity."""
 
     at: Path
     message: str
@@ -54,7 +54,7 @@ class Subject(Struct):
     model: str = ""
     profile: Profile = DEFAULT_PROFILE
     headers: Mapping[str, str] = {}
-    """The request's headers with lower-case names. Empty if unknown; rules about headers then find nothing."""
+    """The request's headers with lower-case names. Empty if unknown. Then rules about headers find no breach."""
     request: Any = None
     """For responses and streams: the decoded request that the document answers, if known."""
     before: Any = None
@@ -81,7 +81,7 @@ class Rule(Struct, frozen=True):
 
 
 def rule(id: str, severity: Level, *kinds: Kind, rule_set: str = "") -> Callable[[Check], Rule]:
-    """Make a rule of a check function. Without `kinds` the rule checks requests. A rule of a `rule_set` is off by
+    """Make a rule from a check function. Without `kinds` the rule checks requests. A rule of a `rule_set` is off by
     default."""
     return lambda check: Rule(id, severity, kinds or ("request",), check, rule_set)
 

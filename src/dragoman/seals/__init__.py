@@ -1,1 +1,2 @@
-"""Signatures and encrypted reasoning (seals): on their way to the client, and back to the upstream that made them."""
+"""Signatures and encrypted reasoning (seals): how they are sent to the client, and back to the upstream that made
+them."""

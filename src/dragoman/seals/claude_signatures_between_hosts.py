@@ -32,7 +32,7 @@ class _Entry(Struct):
 
 _entry = msgspec.json.Decoder(_Entry).decode
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-# `index` only orders the entries of a list, so its loss is none.
+# `index` only orders the entries of a list, so its absence is no loss.
 _CROSSED = frozenset({*_Entry.__struct_fields__, "index"})
 _encode = msgspec.json.Encoder().encode
 
@@ -66,7 +66,7 @@ def left_over(seal: Seal) -> list[str]:
 
 
 def record_for_upstream(record: Record, upstream: Origin) -> Record:
-    """The same as `for_upstream`, for a record (a seal away from its part)."""
+    """Like `for_upstream`, for a record (a seal that is separate from its part)."""
     if record.where != "thought" or record.dialect == upstream.dialect:
         return record
     seal = record.seal()

@@ -1,15 +1,15 @@
 """Identifies the conversation of an answer, by a running digest of the content that clients return unchanged.
 
 The vault keeps the seals of an answer under this digest. So an invented history does not get the seals of another
-conversation, even if an upstream numbers its calls anew in every answer (`functions.get_weather:0`).
+conversation, even if the call ids of an upstream begin anew in every answer (`functions.get_weather:0`).
 
 The digest covers, in order: the texts of the user, the texts of the assistant, the names and arguments of calls. It
 leaves out everything that agents change between two requests of one conversation: system and developer turns, cache
 marks, thoughts, results, media, call ids, and the blocks that `ADDED_BY_AGENTS` names.
 
 Clients also group the same content differently: they join texts, keep texts apart from calls, or send each parallel
-call with its result. So white space does not count, neighbouring texts of one role count as one text, and between two
-user texts the assistant's texts and calls form two separate sequences.
+call with its result. So white space does not count, and neighbouring texts of one role count as one text. Between two
+user texts, the assistant's texts form one sequence and its calls another.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TAGS = tuple([(f"<{name}>", f"</{name}>") for name in ADDED_BY_AGENTS])
 _SIZE = 16
 _NOTHING = bytes(_SIZE)
 _EXACT = 2**53
-"""A double holds every whole number up to here. Clients in JavaScript round larger numbers."""
+"""The largest number below which a double holds every whole number. Clients in JavaScript round larger numbers."""
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -48,7 +48,7 @@ class _Hash(Protocol):
 
 
 class ConversationState(NamedTuple):
-    """A digest that can go to another process: of texts that may still go on, their bytes."""
+    """The state of a Conversation for another process. A text that may still grow is stored as bytes."""
 
     past: bytes
     user: bytes | None
@@ -59,21 +59,21 @@ class ConversationState(NamedTuple):
 
 
 class Conversation:
-    """The digest of the turns that were added so far."""
+    """The running digest of the added turns."""
 
     __slots__ = ("_between", "_calls", "_past", "_step", "_texts", "_user")
 
     def __init__(self) -> None:
-        self._past = _NOTHING  # all before the last text of the user
+        self._past = _NOTHING  # everything before the last text of the user
         self._user: _Hash | None = None  # the last text of the user,
-        self._texts: _Hash | None = None  # and since then the texts of the assistant,
-        self._calls = _NOTHING  # and the calls
-        self._step = _NOTHING  # the texts of the assistant before the answer that is being added
-        self._between = True  # an answer begins with the next turn of the assistant
+        self._texts: _Hash | None = None  # the texts of the assistant after that text,
+        self._calls = _NOTHING  # and the calls after it
+        self._step = _NOTHING  # the texts of the assistant before the current answer
+        self._between = True  # the next turn of the assistant begins an answer
 
     @classmethod
     def of(cls, state: ConversationState) -> Conversation:
-        """The digest with this state, to which other turns can be added."""
+        """A digest with this state. Further turns can be added."""
         made = cls()
         made._past, user, texts, made._calls, made._step, made._between = state
         made._user = _new_hash(user) if user is not None else None
@@ -81,7 +81,7 @@ class Conversation:
         return made
 
     def copy(self) -> Conversation:
-        """A copy of this digest; turns can be added to the copy alone."""
+        """An independent copy of this digest."""
         # `__new__` without `__init__`: the copy is made for each answer.
         made = Conversation.__new__(Conversation)
         made._past, made._calls, made._step, made._between = self._past, self._calls, self._step, self._between
@@ -110,8 +110,8 @@ class Conversation:
             self._between = True
 
     def begin_answer(self) -> None:
-        """The texts and calls that are added next belong to the assistant. Neighbouring turns of the assistant are one
-        answer.
+        """Begin a turn of the assistant: the next texts and calls belong to it. Neighbouring turns of the assistant are
+        one answer.
         """
         if self._between:
             self._between = False
@@ -136,7 +136,7 @@ class Conversation:
         words = _squeezed(without_added_blocks(text) if "<" in text else text)
         if not words:
             return
-        # A new text of the user ends the step: all before it becomes one digest.
+        # A new text of the user ends the step: everything before becomes one digest.
         if self._texts is not None or self._calls != _NOTHING:
             self._past = self._joined(_digest(self._texts))
             self._user, self._texts, self._calls = None, None, _NOTHING
@@ -156,7 +156,7 @@ class Conversation:
         return self._joined(self._step).hex()
 
     def with_texts(self) -> str:
-        """The digest of everything that was added."""
+        """The digest of all added content."""
         return self._joined(_digest(self._texts)).hex()
 
     def _joined(self, texts: bytes) -> bytes:
@@ -165,7 +165,7 @@ class Conversation:
 
 
 class _HashWithBytes:
-    """A digest that keeps the bytes that were added: the digest of hashlib itself cannot go to another process."""
+    """A digest that keeps the added bytes, because a digest of hashlib cannot be sent to another process."""
 
     __slots__ = ("_hash", "pieces")
 
@@ -207,10 +207,10 @@ def conversation_state(turns: tuple[Turn, ...]) -> ConversationState:
 
 
 class Asked(NamedTuple):
-    """The first turns of a conversation, for which the vault was searched and had no seal."""
+    """The first turns of a conversation, after a search of the vault that found no seal for them."""
 
     stamp: tuple[object, ...]
-    """Identifies the upstream that the search was for."""
+    """Identifies the upstream of the search."""
     keys: tuple[str, ...] = ()
     """The keys that were searched."""
     turns: int = 0
@@ -220,16 +220,16 @@ class Asked(NamedTuple):
 
 
 class ConversationDigest(msgspec.Struct, eq=False):
-    """The turns of a request, as the client sent them, and the digest of the first turns.
+    """The client's original turns of a request, and the digest of the first turns.
 
     The digest of all turns is computed only if an answer has seals to keep.
     """
 
     turns: tuple[Turn, ...]
-    """All turns as the client sent them. Later stages change the history, but the client will send the original again.
+    """All turns, unchanged. Later stages change the history, but the client will send the original again.
     """
     mark: int = -1
-    """The number of turns that `asked` shall cover."""
+    """The number of turns that `asked` has to cover."""
     asked: Asked | None = None
     """The earlier search for the first turns."""
     _done: int = 0
@@ -293,7 +293,7 @@ def plain_arguments(arguments: str) -> bytes:
 def _evened(value: Any) -> Any:
     kind = type(value)
     if kind is dict:
-        # Some clients leave out null values when they write arguments again.
+        # Some clients leave out null values when they encode arguments again.
         return {name: _evened(one) for name, one in value.items() if one is not None}
     if kind is list:
         return [_evened(one) for one in value]

@@ -35,7 +35,7 @@ _DOUBTFUL = "two conversations of this client are equal up to here, and the seal
 
 
 class SealTarget(NamedTuple):
-    """The upstream of a request, and where its seals are searched."""
+    """The upstream of a request, and the sources of its seals."""
 
     origin: Origin
     pair: str
@@ -46,7 +46,7 @@ class SealTarget(NamedTuple):
     asked: str = ""
     """The model that the client names."""
     spare: bool = False
-    """The client itself returns seals. The vault is searched only for calls that came back without one."""
+    """The client itself returns seals. The vault is searched only for returned calls without a seal."""
     same_account: bool = False
     """OpenRouter and the provider's own API are used with one account (`openrouter_seal_conversion.py`)."""
 
@@ -75,8 +75,8 @@ def restore_seals(
 ) -> Request:
     """The request with every seal of its upstream on the seal's part, and without all other seals.
 
-    `history` receives the digest of the turns and the searched keys. Searches that `history` already knows for the
-    first turns are not repeated.
+    `history` receives the digest of the turns and the searched keys. Searches for the first turns that `history`
+    already contains are not repeated.
     """
     if port.vault is None:
         return _restored_from_client(request, port, context, history)
@@ -113,13 +113,13 @@ def restore_seals(
 def _restored_from_client(
     request: Request, port: SealTarget, context: Context, history: ConversationDigest | None
 ) -> Request:
-    """The same without a vault: with the seals that the client brought."""
+    """Like `restore_seals` without a vault: only with the seals from the client."""
     if history is not None:
         history.asked = None
     turns, asking = request.turns, _Asking()
     out: list[Turn] = []
     for turn in turns:
-        # Most turns carry nothing, so they pass as they are.
+        # Most turns carry no seal and stay unchanged.
         if not port.same_account and not any(map(_may_carry, turn.parts)):
             out.append(turn)
         elif turn.role == "assistant":
@@ -130,7 +130,7 @@ def _restored_from_client(
 
 
 def _may_carry(part: Part) -> bool:
-    """Whether a part may carry a seal: in its own field, in a call id, or in a value that only its dialect knows."""
+    """Whether a part may carry a seal: in its own field, in a call id, or in a value that only its dialect can read."""
     if part.seal is not None:
         return True
     kind = type(part)
@@ -191,7 +191,7 @@ def _search_vault(
                 else:
                     found = original
             _read(found, part.at, part.id, findings)
-    # An answer with calls keeps its seals under the calls; only one without has a key of its own.
+    # An answer with calls keeps its seals under the calls. Only an answer without calls has a key of its own.
     if not called and not port.spare:
         _read(_look_up(vault, text_key(pair, model, conversation.with_texts()), findings), at, "", findings)
     return findings
@@ -205,7 +205,7 @@ def _look_up(vault: Vault, key: str, findings: _VaultFindings) -> str | None:
 
 
 def _read(found: str | None, at: Path, call_id: str, findings: _VaultFindings) -> None:
-    """Take in the value for a call, or for a turn without calls. The client may have changed the id of the call."""
+    """Add the found value for a call, or for a turn without calls. The client may have changed the id of the call."""
     if found is None:
         return
     if found == AMBIGUOUS:
@@ -222,7 +222,7 @@ def _received(part: Part, context: Context) -> Part:
     if part.seal is not None and part.seal.dialect == BUNDLE:
         context.lose("seal.dropped", part.at, _MISPLACED)
         part = msgspec.structs.replace(part, seal=None)
-    # A client returns the id that carried the seals; the upstream knows the original id.
+    # A client returns the id that carried the seals. The upstream gets the original id.
     found = packed_seals.unpack_id(part.call_id) if type(part) is ToolResult else None
     return part if found is None else msgspec.structs.replace(part, call_id=found[0])
 
@@ -259,7 +259,7 @@ def _recovered(
         # A client may return the id in its hashed form.
         carried |= {hashed(call) for call in carried}
         if records and not port.spare and any(_is_list_entry(part) for part in turn.parts):
-            conversation.add(turn)  # the client returned all seals, so the vault has no other
+            conversation.add(turn)  # the client returned all seals, so the vault has no further seals
         else:
             findings = _search_vault(turn.at, parts, conversation, port, port.vault, carried)
     if findings is not None:
@@ -268,7 +268,7 @@ def _recovered(
         records += [(record, turn.at) for record in findings.records]
         for at in findings.doubtful:
             context.lose("seal.dropped", at, _DOUBTFUL)
-    # The same record may come from the client and from the vault.
+    # Client and vault may have the same record.
     wanted: dict[Record, Path] = {}
     for record, at in records:
         record = record_for_upstream(record, port.origin)
@@ -314,7 +314,7 @@ def _unloaded(part: Part, port: SealTarget, records: list[tuple[Record, Path]], 
             for name in left_over(seal):
                 context.lose("field.dropped", (*part.at, name), severity="info")
             part, seal = msgspec.structs.replace(part, seal=shared), shared
-    # The writer reports these, because only it knows whether a slot is left.
+    # The writer reports the loss of a foreign seal, because only the writer finds out whether a slot is left.
     foreign = seal.dialect != port.origin.dialect and type(part) in (Reasoning, Text, ToolCall)
     if foreign or port.takes(seal):
         return [part]  # the writer reports a foreign seal on parts of these types
@@ -324,7 +324,7 @@ def _unloaded(part: Part, port: SealTarget, records: list[tuple[Record, Path]], 
 
 
 def _without_packed_seal(part: Opaque, context: Context) -> Opaque:
-    """A part that stays unchanged, but without a packed seal: this library never packs a seal there."""
+    """A part without a packed seal, and otherwise unchanged. This library never packs a seal into such a part."""
     fields = json_text.fields(part.value)
     remaining = {
         name: value
@@ -340,7 +340,7 @@ def _without_packed_seal(part: Opaque, context: Context) -> Opaque:
 def _unpacked(
     part: Part, bundle: tuple[Record, ...], port: SealTarget, records: list[tuple[Record, Path]]
 ) -> list[Part]:
-    """A part without the records that it carried. An empty text that travelled at its own place is restored there."""
+    """A part without its carried records. An empty text that was sent at its own place is restored at that place."""
     after: list[Part] = []
     own = False
     from_where = Seal("", "")

@@ -3,8 +3,8 @@ account on both.
 
 OpenRouter passes these seals on in `reasoning_details` (formats `google-gemini-v1` and `openai-responses-v1`, and one
 for each other host of Responses) and accepts them there. Google and OpenAI refuse a seal of another account or endpoint
-with 400, so such a seal normally goes back only to the upstream that sent it. A caller who gave OpenRouter a
-provider key of its own has one account on both ways. Then, and only for the model that made the seal:
+with 400, so such a seal normally goes back only to the upstream that sent it. A caller with an own provider key at
+OpenRouter uses one account on both ways. Then, and only for the model that made the seal:
 
     an entry of Google's      becomes the signature of the call that the entry names, of the first call without one,
                               or of the text if there is no call (recorded: entries that name a call and entries that
@@ -118,7 +118,7 @@ def _as_entries(part: Part, upstream: Origin, client_model: str) -> list[Part]:
         # OpenRouter's entry of a call has the type reasoning.encrypted (recorded).
         return [msgspec.structs.replace(part, seal=_sealed(upstream, type=_ENCRYPTED, data=seal.data, format=form))]
     if seal.dialect == GEMINI:
-        # A signature stands on a text entry, or alone as encrypted data (openrouter 1.3.84).
+        # A signature is on a text entry, or alone as encrypted data (openrouter 1.3.84).
         made = {"text": part.text, "signature": seal.data} if part.text else {"data": seal.data}
         kind = _TEXT if part.text else _ENCRYPTED
         return [Reasoning(part.text, seal=_sealed(upstream, type=kind, **made, format=form), at=part.at)]
@@ -126,7 +126,7 @@ def _as_entries(part: Part, upstream: Origin, client_model: str) -> list[Part]:
     if part.text:
         summary = _sealed(upstream, type=_SUMMARY, summary=part.text, format=form)
         out.append(Reasoning(part.text, seal=summary, at=part.at))
-    # An entry has an `id` of its own (openrouter 1.3.84, 2026-11), so the id of the item has a place.
+    # An entry has an `id` of its own (openrouter 1.3.84, 2026-11), which can hold the id of the item.
     name = json_text.plain(part.extra[RESPONSES]["id"]) if part.extra and "id" in part.extra.get(RESPONSES, {}) else ""
     named = {"id": name} if isinstance(name, str) and name else {}
     out.append(Reasoning("", seal=_sealed(upstream, type=_ENCRYPTED, data=seal.data, **named, format=form), at=part.at))
@@ -193,7 +193,7 @@ def _as_signatures(parts: list[Part], upstream: Origin, client_model: str, conte
             out.append(Reasoning(entry.text, at=part.at))
         if entry.data or entry.signature:
             found.append((entry, part.at))
-    # Gemini's signatures stand on calls and texts (docs "Thought signatures", 2026-10).
+    # Gemini's signatures are on calls and texts (docs "Thought signatures", 2026-10).
     for entry, at in found:
         place = _place(out, entry.id or "")
         if place is None:

@@ -46,7 +46,7 @@ class Plan(Struct, frozen=True):
 
     way: Way
     origin: Origin
-    """The upstream as its seals name it."""
+    """The upstream, in the form that its seals contain."""
     pair: str = ""
     """The dialects of client and upstream. Both are part of a vault key, because clients of two dialects return the
     same answer in different shapes.
@@ -58,7 +58,7 @@ class Plan(Struct, frozen=True):
     ordered: bool = True
     """The client's dialect keeps thoughts at their place among texts and calls."""
     counts: bool = True
-    """Places in the text are counted, so a record may travel away from its own place."""
+    """Characters of the text are counted, so a record may be sent at another place than its own."""
     vault: Vault | None = None
     wanted: bool = False
     """The upstream accepts thoughts without a seal (`reasoning_content`)."""
@@ -149,7 +149,7 @@ class AnswerSeals:
         return Record(where, origin.dialect, data, kind, model, host, call, self.calls, offset, length)
 
     def call(self, call: ToolCall) -> tuple[list[Record], ToolCall]:
-        """A call as the client gets it, and the records that must travel in a thought before the call."""
+        """The call for the client, and the records that must be sent in a thought before the call."""
         plan, seal = self.plan, call.seal
         records = self.take_waiting()
         if seal is not None:
@@ -160,9 +160,8 @@ class AnswerSeals:
             stored = records if plan.keeps_all else records[-1:] if seal is not None else []
             self.made(call.id, call.name, call.arguments, list(stored))
         self.calls += 1
-        # Chat's `reasoning_details` stands beside the calls of one message, not between them.
-        # The list is written at the end of an answer, because OpenRouter and Chat hosts keep details in one list per
-        # message.
+        # Chat's `reasoning_details` is a field beside the calls of one message, not an entry between them. The list is
+        # written at the end of an answer, because OpenRouter and Chat hosts keep details in one list per message.
         if plan.way == "list":
             self._listed += records
         if not records:
@@ -178,7 +177,7 @@ class AnswerSeals:
         if plan.way == "drop":
             self._context.lose("seal.dropped", call.at)
         elif seal.dialect in plan.call_slots:
-            # Only the call's own record fits in its field: others wait for another carrier.
+            # The field of the call holds only the call's own record. Other records wait for another carrier.
             return [], msgspec.structs.replace(call, seal=packed_seals.bundle(records[-1:]))
         elif plan.way == "left":
             return [], call
@@ -193,7 +192,7 @@ class AnswerSeals:
         return self._made[-1].arguments if self._made else []
 
     def text(self, text: Text) -> tuple[list[Record], Text | None]:
-        """A whole text as the client gets it, and the records that must travel in a thought before the text."""
+        """The whole text for the client, and the records that must be sent in a thought before the text."""
         plan, seal = self.plan, text.seal
         record = None if seal is None else self.record("text", seal, length=len(text.text))
         if text.citations:
@@ -223,7 +222,8 @@ class AnswerSeals:
         data = sealed_citations(citations, self.plan.origin.dialect)
         if data:
             record = self.record("cited", Seal(self.plan.origin.dialect, data), length=len(text))
-            # In a stream the thought before the text is over by now: the last one of the answer carries the record.
+            # In a stream the thought before the text has already ended, so the last thought of the answer carries the
+            # record.
             late = self._listed if self.plan.way == "thoughts" else self._waiting
             late.append(msgspec.structs.replace(record, text=packed_seals.digest(text)))
 
@@ -250,8 +250,8 @@ class AnswerSeals:
         """Keep the seal of a thought, and its text, until a part can carry the record."""
         if seal is None or not seal.data:
             if self.plan.wanted and text and self.plan.way in ("parts", "id", "vault", "list"):
-                # Clients of these ways strip thoughts. The text travels with a call, because the host demands the text
-                # beside the call.
+                # In these ways clients may strip thoughts. The text of the thought is sent with a call, because the
+                # host demands the text beside the call.
                 record = self.record("thought", seal or Seal(self.plan.origin.dialect, ""))
                 self._waiting.append(msgspec.structs.replace(record, text=text))
             return
@@ -261,13 +261,13 @@ class AnswerSeals:
             self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
 
     def take_waiting(self) -> list[Record]:
-        """The records that wait for a part. They wait no longer."""
+        """Take the waiting records, for a part that carries them."""
         records, self._waiting = self._waiting, []
         return records
 
     def use(self, part: Opaque) -> tuple[list[Record], Part]:
-        """The first part of a use of a hosted tool as the client gets it, and the record that has to travel in a
-        thought before it. An id is too short a place for a use."""
+        """The first part of a use of a hosted tool for the client, and the record that must be sent in a thought before
+        the part. A record of a use is too long for an id."""
         assert part.seal is not None
         record = self.record("use", part.seal)
         if self.plan.way == "thoughts":
@@ -284,7 +284,7 @@ class AnswerSeals:
 
     def finish(self) -> list[Part]:
         """End the answer: waiting records become last parts, and the vault gets its records."""
-        # An empty record only keeps a thought's words, and needs a call that carries it.
+        # A record without data only keeps the words of a thought, and is useful only on a call.
         plan, records = self.plan, [record for record in self._waiting if record.data]
         self._waiting = []
         if plan.way == "list":
@@ -339,7 +339,7 @@ class AnswerSeals:
 
 
 def place_seals(response: Response, plan: Plan, context: Context) -> Response:
-    """An answer as the client gets it: every seal at a place that the client returns."""
+    """The answer for the client: every seal is at a place that the client returns."""
     # The loop avoids all work for answers without seals, which are most of them.
     if not response.alternatives:
         for part in response.parts:
@@ -374,7 +374,7 @@ def _carried(parts: tuple[Part, ...], seals: AnswerSeals) -> tuple[Part, ...]:
             shown = _thought(part, seals)
         elif part.seal is not None and isinstance(part, Opaque) and seals.plan.way != "left":
             carried, shown = seals.use(part)
-            if carried:  # apart from thoughts that are shown
+            if carried:  # separate from thoughts with words
                 out.append(Reasoning(seal=packed_seals.bundle(carried), at=part.at))
         elif part.seal is not None and seals.plan.way != "left":
             shown = seals.without_seal(part)

@@ -1,7 +1,8 @@
-"""Does for the events of a stream what `outbound.py` does for whole answers.
+"""Places the seals in the events of a stream, as `outbound.py` does in whole answers.
 
-A delta without effect on seals passes at once (`passes`). Only a sealed text is held until it is whole; its reader
-delivers it whole anyway. The end of a thought is held until the next part has used or left its free slot.
+A delta without effect on seals passes at once (`passes`). Only a sealed text is held until the text is whole. Its
+reader delivers such a text whole anyway. The end of a thought is held until the next part has used or left its free
+slot.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..context import Context
 from .outbound import AnswerSeals, Plan
 
 _FIRST = 1 << 30
-"""The index of the first added part. No reader counts so far."""
+"""The index of the first added part, higher than the indices of all readers."""
 
 
 class _Open(Struct):
@@ -55,7 +56,7 @@ class SealStream:
         self._added = 0
 
     def take(self, event: Event) -> list[Event] | None:
-        """What the client gets for an event. None: the event unchanged, and nothing else."""
+        """The events for the client, in place of an event. None: the event stays unchanged."""
         if type(event) is PartDelta:
             # Few parts are open here: only parts whose text or seal is needed later.
             opened = self._open.get(event.index)
@@ -80,13 +81,13 @@ class SealStream:
         return opened is not None and opened.withheld
 
     def add_texts(self, index: int, texts: list[str]) -> None:
-        """Take note of text of that part that passed unchanged."""
+        """Note text of that part that passed unchanged."""
         opened = self._open.get(index)
         if opened is not None:
             opened.pieces += texts
 
     def feed(self, events: Iterable[Event]) -> list[Event]:
-        """The events as the client gets them."""
+        """The events for the client."""
         out: list[Event] = []
         for event in events:
             changed = self.take(event)
@@ -134,7 +135,7 @@ class SealStream:
         out = self._released(answer, records) if records or self._ended else []
         if self._plan.vault is not None:  # a vault key may need the arguments
             self._open[event.index] = opened = _opened(part, answer, seals)
-            # The list is shared: pieces of arguments that come later reach the vault, too.
+            # The list is shared, so that later pieces of arguments reach the vault, too.
             opened.pieces = seals.pieces()
         if call is not part:
             return [*out, PartStart(event.index, call, answer)]
@@ -159,7 +160,7 @@ class SealStream:
                 shown = PartStart(event.index, msgspec.structs.replace(part, seal=None), answer)
         elif part.seal is not None and isinstance(part, Opaque):
             records, unsealed = self._of(answer).use(part)
-            # The thought before belongs to the model, so it must end before a new one carries the use.
+            # The open thought is the model's own, so it must end before a new thought carries the use.
             out = self._released(answer) + self._released(answer, records)  # in a thought of their own
             return [*out, PartStart(event.index, unsealed, answer)]
         elif part.seal is not None:
@@ -206,7 +207,7 @@ class SealStream:
         return None
 
     def _text(self, event: PartEnd, opened: _Open, text: Text) -> list[Event]:
-        """The events of a text that was held, and before it the records that its seal became."""
+        """The events of a held text, after the events of its seal's records."""
         records, shown = self._of(opened.answer).text(text)
         out = self._released(opened.answer, records)
         if shown is None:

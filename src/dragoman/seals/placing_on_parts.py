@@ -1,4 +1,4 @@
-"""Puts seals that travelled away from their parts back on the parts of a turn."""
+"""Puts seals that were sent separately from their parts back on the parts of a turn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ..context import Context
 from .sealed_citations import read_citations
 
 AT_COPY = -1
-"""The length of a use that travelled beside the client's own form of it: it goes back to that place."""
+"""The length in the record of a use that was sent beside the client's own form of the use. The use goes back to the
+place of that form."""
 
 _CHANGED = "the part of the seal is missing or was changed"
 
@@ -49,7 +50,7 @@ class Placing:
         self._shown = {name for name, _ in self._uses.values()}  # uses of which the client sends its own form
         # Records are put in by position, so they are sorted once.
         self._put_in.sort(key=lambda record: (record.calls, record.offset))
-        # Clients return thoughts as text with other line ends and spaces.
+        # Clients return thoughts as text with changed line ends and spaces.
         self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
         self._put_in.reverse()  # the next record is the last element
         cuts = {record.offset for record in wanted if record.where != "call"}
@@ -67,7 +68,7 @@ class Placing:
             if type(part) is Reasoning and self._is_copy(part):
                 continue
             if not (type(part) is Reasoning and self._put_in and self._put_in[-1].where == "use"):
-                self._fill()  # a turn that begins with a thought still does, whatever was used after it
+                self._fill()  # the record of a use is inserted after a thought at the beginning
             if self._shown and self._is_shown(part):
                 self._put_use(part)
                 continue
@@ -81,7 +82,7 @@ class Placing:
                 continue
             self._out.append(part)
         self._fill(rest=True)
-        # What is left has no part any more: the client cut or changed its history.
+        # The remaining records have no part, because the client cut or changed its history.
         for record, at in self._wanted.items():
             if record.data:
                 self._context.lose("seal.dropped", at, _CHANGED)
@@ -94,13 +95,13 @@ class Placing:
         return _squeezed([thought.text]) in self._copies
 
     def _is_shown(self, part: Part) -> bool:
-        """Whether it is what the client was shown of a use that goes back as it was."""
+        """Whether the part is the client's own form of a use whose original is restored."""
         if type(part) is HostedCall:
             return part.id in self._shown
         return type(part) is HostedResult and part.call_id in self._shown
 
     def _leave_to_copies(self, parts: list[Part]) -> None:
-        """Find the uses that go where the client's own form of them stands."""
+        """Find the uses that are restored at the place of the client's own form."""
         there = {part.id for part in parts if type(part) is HostedCall}
         for record, (name, _) in self._uses.items():
             if record.length == AT_COPY and name in there:
@@ -138,7 +139,7 @@ class Placing:
         cuts = [cut - start for cut in self._cuts[first:last]]
         pieces = [text]
         # The records hold the citations with their encrypted index, so the client's copy is not needed.
-        if cuts and text.citations and self._cited:  # what the client sends back of citations that are in the records
+        if cuts and text.citations and self._cited:  # the client's copies of citations in the records
             text = msgspec.structs.replace(text, citations=())
         # A text with citations is not split, because their positions count in the whole text.
         if cuts and not text.citations:
@@ -150,7 +151,7 @@ class Placing:
         for piece in pieces:
             self._fill()
             record = self._texts.get(self._chars)
-            # The digest proves that the text is the signed one. A seal on another text would be refused.
+            # The digest proves that the text is the signed text. A seal on another text would be refused.
             if (
                 record is not None
                 and len(piece.text) == record.length

@@ -29,7 +29,7 @@ def without_seals(document: bytes, dialect: Dialect, model: str) -> tuple[bytes,
     context.profile = profiles.lookup(dialect.name, model or request.model)
     turns = tuple([_unsealed(turn, dialect.call_slots, context) for turn in request.turns])
     sent = msgspec.structs.replace(request, turns=turns)
-    # The unknown model refuses nothing, so the difference holds the seals only.
+    # The profile of an unknown model refuses nothing, so the difference contains only the seals.
     unchanged = Context(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
     before = dialect.write_request(request, unchanged)
     after = dialect.write_request(sent, context)
@@ -40,7 +40,7 @@ def without_seals(document: bytes, dialect: Dialect, model: str) -> tuple[bytes,
 
 
 def _unsealed(turn: Turn, slots: frozenset[str], context: Context) -> Turn:
-    """`slots`: dialects whose seals stand on calls of this dialect."""
+    """`slots`: dialects whose seals are on calls of this dialect."""
     if all(part.seal is None for part in turn.parts):
         return turn
     parts: list[Part] = []
@@ -51,7 +51,7 @@ def _unsealed(turn: Turn, slots: frozenset[str], context: Context) -> Turn:
             continue
         context.lose("seal.dropped", part.at, REFUSED)
         if type(part) is ToolCall and seal.dialect in slots:
-            # Google's Chat endpoint: its writer has no list of the models that demand a seal.
+            # For Google's Chat endpoint: the writer of this dialect has no list of the models that demand a seal.
             context.lose("seal.dummy", part.at)
             parts.append(msgspec.structs.replace(part, seal=Seal(seal.dialect, GOOGLE_DUMMY)))
         elif type(part) is not Reasoning:

@@ -1,7 +1,7 @@
-"""Citations with a member that only their upstream can read: Messages wants `encrypted_index` back in later turns.
+"""Citations with a member that only their upstream can read: Messages needs `encrypted_index` in later turns.
 
-They travel with the other seals, as a record with the place of the text that they are on, to clients whose seals travel
-apart from the parts. Where a seal travels in a thought before its part (Responses), the citations of a stream come too
+If a client gets the seals separately from the parts, such citations are sent with the other seals, as a record with the
+place of their text. Where a seal travels in a thought before its part (Responses), the citations of a stream come too
 late for that, and are reported.
 """
 
@@ -26,7 +26,7 @@ def sealed_citations(citations: tuple[Citation, ...], dialect: str) -> str:
 
 
 def read_citations(data: str) -> tuple[Citation, ...]:
-    """The citations in a record; none in one that cannot be read."""
+    """The citations in a record; none if the record cannot be read."""
     try:
         return _decode(data)
     except (msgspec.DecodeError, RecursionError):

@@ -71,7 +71,7 @@ def plan_for_answer(
         way = "id"
     elif strategy == "vault":
         way = "vault"
-    # The list comes before the vault: a client that returns it needs no store.
+    # The list comes before the vault, because a client that returns the list needs no store.
     elif target.seal_list and target.name != name:
         way = "list"
     elif strategy == "auto" and vault is not None and not target.echoes:
@@ -153,7 +153,7 @@ def marked_turn(turn: Turn, dialect: Dialect) -> Turn:
 
 
 def marked(parts: tuple[Part, ...], dialect: Dialect) -> tuple[Part, ...]:
-    """The same for the parts of an answer."""
+    """Like `marked_turn`, for the parts of an answer."""
     if not any(_is_foreign(part.seal, dialect) for part in parts):
         return parts
     return tuple([_marked(part, dialect) for part in parts])

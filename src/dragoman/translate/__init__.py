@@ -47,12 +47,12 @@ def translate_request(
 ) -> Translation:
     """Translate a request into another dialect.
 
-    `model` replaces the model name. Within one dialect the request is then changed to fit that model, by edits of its
-    bytes. `tolerance` is the worst accepted severity; a worse loss raises LossError. `binary="summarise"` turns media
-    in tool results into a line of text. `repair` decides about a history that breaks the rules of its own dialect:
-    "refuse" raises RepairError, "report" repairs it and lists the repairs in `repairs`; without it the writer does its
-    best. `seals` and `vault`: as for the answers that the history holds. A seal goes back to its origin only, whatever
-    carried it.
+    `model` replaces the model name. Within one dialect, edits of the bytes then fit the request to that model.
+    `tolerance` is the worst accepted severity; a worse loss raises LossError. `binary="summarise"` turns media in tool
+    results into a line of text. `repair` decides about a history that breaks the rules of its own dialect: "refuse"
+    raises RepairError, "report" repairs the history and lists the repairs in `repairs`. Without `repair`, the writer
+    writes the history as well as possible. `seals` and `vault`: the same values as for the answers in the history. A
+    seal goes back to its origin only, whatever carried the seal.
 
     `resolver` finds the conversation if the source names one that only its server holds (such as
     `previous_response_id`), also within one dialect. The found conversation replaces the name. Without a resolver such
@@ -94,8 +94,8 @@ def translate_response(
     the time to write if the target requires one and the source has none. `seals`: how the upstream's seals travel to
     the client and back (`seals/strategy.py`). `vault`: the store for seals that cannot travel, for the conversation in
     `answers`; without `answers` nothing is stored. `host` is the upstream's host, as for the request; by default the
-    one of `answers`. Raises FaultError if the upstream reports an error in its answer; `translate_fault` makes the
-    client's error of it.
+    host of `answers`. Raises FaultError if the upstream reports an error in its answer; `translate_fault` turns that
+    error into an error for the client.
     """
     return answer_with(body, source, target, answers, tolerance, created, seals, vault, host)
 
@@ -116,7 +116,8 @@ def translate_fault(
     # A host may send an error with status 200. For the client it is a bad answer of the upstream.
     fault = reader.read_fault(document, status if status >= 400 else 502, lowered)
     if source == target:
-        # Within one dialect the body passes; the headers of the answer are the gateway's own, except for the wait.
+        # Within one dialect the body passes unchanged. The headers of the answer are the gateway's own, except for the
+        # waiting time.
         retry_headers = {name: value for name, value in lowered.items() if name.startswith("retry-after")}
         return FaultTranslation(document, source, target, headers=retry_headers, status=status)
     cleaned = without_surrogates(document)
@@ -151,7 +152,8 @@ def translate_tools(
         cleaned = without_surrogates(document)
         if cleaned is None:
             raise
-    # Within one dialect the bytes stay, half characters included. The cleaned text only shows whether they are tools.
+    # Within one dialect the bytes stay, including half characters. The cleaned text is only used to check that they are
+    # tools.
     if source == target:
         _translate_tools(cleaned, context, tolerance)
         return translated(document, context, ())

@@ -16,7 +16,7 @@ AMBIGUOUS = "ambiguous"
 # One point is one weak sign, such as a common field.
 _NEAR = 1
 _USUAL = "openai-chat"
-"""The choice among equal weights: most hosts use this dialect."""
+"""The choice among dialects of equal weight, because most hosts use this dialect."""
 
 
 def detect(body: Body) -> tuple[str, tuple[str, ...]]:
@@ -50,7 +50,7 @@ def _document(body: bytes) -> Any:
     if start.startswith((b"event:", b"data:", b":")):
         frames = Splitter("stream")
         found = [data for _, data in (*frames.feed(body), *frames.close())]
-        # The first frame names the kind of all others.
+        # The first frame determines the kind of all other frames.
         body = found[0] if found else b"null"
     try:
         value = decode_tolerant(body)

@@ -20,7 +20,7 @@ from ..dialect import Dialect
 from ..errors import FaultError, WireError
 
 _WITH_WORDS = ("error", "message", "detail", "choices")
-"""Fields in which hosts describe an error; OpenRouter does it in a choice."""
+"""Fields in which hosts describe an error. OpenRouter puts such a field into a choice."""
 
 
 def is_answer(document: bytes, dialect: Dialect) -> bool:
@@ -28,7 +28,7 @@ def is_answer(document: bytes, dialect: Dialect) -> bool:
     try:
         fields = json_text.fields(document)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return True  # the reader reports what is wrong with the body
+        return True  # the reader reports the mistake in the body
     return has_answer(fields, document, dialect)
 
 
@@ -36,7 +36,7 @@ def has_answer(fields: Mapping[str, Raw], document: bytes, dialect: Dialect) -> 
     """Whether the fields of a body are those of an answer of the dialect. Raises FaultError if the body is an error."""
     if dialect.is_answer is None or dialect.is_answer(fields):
         return True
-    # An object without words is no error either. The caller decides.
+    # An object without a message is no error either, so the caller decides.
     if all(is_empty_field(fields.get(name)) for name in _WITH_WORDS):
         return False
     raise FaultError(error_in(document, dialect), document)
@@ -84,7 +84,7 @@ def _other_dialect(document: bytes, dialect: Dialect) -> str:
 def error_in(document: bytes, dialect: Dialect) -> Fault:
     """An error with the status in its body, or 502 if the body has none."""
     fault = dialect.read_fault(document, 0, {})
-    # A 500 without a trace of it in the body was only a default.
+    # A 500 that does not occur in the body was only a default.
     if fault.status >= 400 and (fault.kind != "server" or b"500" in document):
         return fault
     return msgspec.structs.replace(fault, kind="upstream_bad", status=502)

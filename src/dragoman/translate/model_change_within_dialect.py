@@ -1,7 +1,7 @@
 """Fits a request within one dialect to another model.
 
-The dialect's writer knows which settings a model refuses. The request is written twice, as the client meant it and as
-the new model takes it. The differences are applied to the client's own bytes.
+The dialect's writer leaves out the settings that a model refuses. The request is written twice: once without any limits
+of a model, and once for the new model. The differences are applied to the client's own bytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..facts.profile import DEFAULT_PROFILE, Profile
 
 
 def fit_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
-    """The request as `model` takes it, and the Context with the losses."""
+    """The request for `model`, and the Context with the losses."""
     dropped: list[Path] = []
     # Google's API reads camelCase and snake_case alike (google-genai 3.1.0, 2026-11).
     if dialect.name in _TWO_SPELLINGS and b"_config" in document:
@@ -37,8 +37,8 @@ def fit_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, 
 def _fitted(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Context]:
     profile = profiles.lookup(dialect.name, model)
     short = _shortened(document, dialect, profile)
-    # The short request decides in a fraction of the time. Its answer
-    # is remembered, because each turn of a session asks again.
+    # The check of the short request takes a fraction of the time. Its result is remembered, because each turn of a
+    # session needs it again.
     if short is not None and _takes(short, dialect.name, model, profile):
         return document, Context(dialect.name, dialect.name, model, profile=profile, gated=True)
     before, after, context = _written(document, dialect, model, profile)
@@ -49,12 +49,12 @@ def _fitted(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Conte
 
 
 def _written(document: bytes, dialect: Dialect, model: str, profile: Profile) -> tuple[bytes, bytes, Context]:
-    """The request as the client meant it, the request as the model takes it, and the Context of the second."""
+    """The request without any limits of a model, the request for the model, and the Context of the second request."""
     plain = Context(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
     gated = Context(dialect.name, dialect.name, model, profile=profile, gated=True)
     request = dialect.read_request(document, gated)
     hosted = dialect.hosted
-    # Both writings take the same way, so that only the model's demands differ.
+    # Both requests are written in the same way, so that they differ only by the model's demands.
     before = dialect.write_request(aim(request, request.tools, hosted, hosted, plain), plain)
     tools = cross(request.tools, hosted, hosted, gated)
     return before, dialect.write_request(aim(request, tools, hosted, hosted, gated), gated), gated
@@ -69,7 +69,8 @@ def _is_taken(document: bytes, dialect: str, model: str, profile: Profile) -> bo
 _takes = remembered(_is_taken, lambda _, document, *others: len(document) + 300)
 
 
-# Most turns hold nothing that a model refuses. A request without them shows quickly whether an edit is needed.
+# Most turns hold nothing that a model refuses. A copy of the request without these turns shows quickly whether an edit
+# is needed.
 
 _MEDIA = (b"image", b"audio", b"video", b"document", b"media", b"file", b"ileData", b"nline")
 _SYSTEM = (b'"system"', b'"developer"')
@@ -104,7 +105,7 @@ def _shortened(document: bytes, dialect: Dialect, profile: Profile) -> bytes | N
     try:
         fields = _fields(document)
         turns = [bytes(turn) for turn in _items(fields[dialect.turns])]
-    # The reader then reports what is wrong, with its path.
+    # The reader then reports the mistake with its path.
     except (msgspec.DecodeError, KeyError, RecursionError, UnicodeError):
         return None
     # Models from Claude 4.6 on refuse a prefill (docs, model migration, 2026-10).
@@ -133,18 +134,18 @@ _SNAKE = re.compile(r"_([a-z])")
 
 def _one_spelling(document: bytes, dropped: list[Path]) -> bytes:
     """The document with one of two fields that differ only in spelling (`generationConfig` and `generation_config`).
-    Google's servers read both, and the settings of both reach the model. The reader here reads the first, so settings
-    that only the other has are moved. It is unknown which of two different values a server takes: the second value is
-    left out, and its path is added to `dropped`.
+    Google's servers read both, and the settings of both reach the model. Our reader reads the first field, so settings
+    that occur only in the second field are moved. Of two different values, it is unknown which a server takes. So the
+    second value is left out, and its path is added to `dropped`.
     """
     try:
         return bytes(_merged(msgspec.Raw(document), (), dropped))
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return document  # the reader reports what is wrong
+        return document  # the reader reports the mistake
 
 
 def _merged(value: msgspec.Raw, at: Path, dropped: list[Path]) -> msgspec.Raw:
-    """An object without two fields that differ only in spelling."""
+    """The object, without pairs of fields that differ only in spelling."""
     fields = json_text.fields(value)
     changed = False
     for name in [name for name in fields if "_" in name]:

@@ -49,7 +49,7 @@ _head = msgspec.json.Decoder(Peek).decode
 
 def peek(body: bytes) -> Peek | None:
     """The model and the stream flag of a request, for routing before the translation. None if the body is no request,
-    or has other types there.
+    or if these fields have wrong types.
     """
     try:
         return _head(body)
@@ -104,7 +104,7 @@ def make_options(
     reader, writer = get(source), get(target)
     if binary != "native":
         _checked_binary(binary)
-    # The usual strategy needs no check: this is called for each request.
+    # The usual strategy needs no check, to save time for each request.
     if seals != "auto" and not vault_later:
         check_strategy(seals, vault)
     uses_vault = (vault is not None or vault_later) and vault_needed(seals, reader, writer)
@@ -128,7 +128,7 @@ def make_options(
 
 
 class Begun(Protocol):
-    """A request that a memory has read, because it continues a known one."""
+    """A request that a memory has read, because the request continues a known request."""
 
     request: Request
     digest: ConversationDigest
@@ -136,7 +136,7 @@ class Begun(Protocol):
     """Every dialect accepts the tools and the tool choice unchanged, and all tool names differ."""
 
     def write(self, request: Request, context: Context) -> bytes:
-        """The request as `Dialect.write_request` writes it."""
+        """The request in the dialect, equal to the result of `Dialect.write_request`."""
         ...
 
 
@@ -144,13 +144,13 @@ class RequestMemory(Protocol):
     """Remembers earlier requests (`dragoman.fast`). Translations are the same without it."""
 
     smallest: int
-    """It knows no request of fewer bytes."""
+    """The smallest number of bytes of a remembered request."""
 
     def begin(
         self, document: bytes, reader: Dialect, writer: Dialect, context: Context, known: Any = None
     ) -> Begun | None:
-        """The request as `Dialect.read_request` reads it; None if it does not continue a known one. Then the context
-        must not be used again. `known`: an earlier result for this document.
+        """The request, equal to the result of `Dialect.read_request`; None if the request does not continue a known
+        request. Then the context must not be used again. `known`: an earlier result for this document.
         """
         ...
 
@@ -175,15 +175,15 @@ def translate_with(
         if within:
             return _within(document, options, facts, vault, client_model)
         context = _context(options, facts)
-        # For a short request the search in the memory costs more than reading it.
+        # For a short request, the search in the memory costs more than reading the request.
         if memory is not None and len(document) >= memory.smallest:
             remembered = memory.begin(document, options.reader, options.writer, context, known)
             if remembered is not None:
                 return _between(remembered.request, options, vault, context, remembered.digest, remembered)
-            # The memory may have left notes in the context before it gave up.
+            # Before the memory gave up, it may have added notes to the context.
             context = _context(options, facts)
         return _between(_read(document, options, context), options, vault, context)
-    # Sound documents never come here: the decoder has refused this one.
+    # Only a document that the decoder has refused is handled here.
     except WireError:
         cleaned = without_surrogates(document)
         if cleaned is None:
@@ -217,16 +217,16 @@ def _between(
     history: ConversationDigest | None = None,
     remembered: Begun | None = None,
 ) -> Translation:
-    """Translate a request between two dialects. `remembered`: the memory that has read it."""
+    """Translate a request between two dialects. `remembered`: the result of the memory that has read the request."""
     reader, writer, turns = options.reader, options.writer, request.turns
     if not context.model and "/" in request.model:
-        # Google's clients name models with a path, which no other upstream knows.
+        # Google's clients send the model name as a path, which no other upstream accepts.
         context.model = bare(request.model)
     facts: HistoryFacts = context.facts
     if facts is None or facts.turns is not turns:
         facts = facts_of(turns, context)
     if history is None:
-        # The digest is of the turns as the client sent them, because it will send them again.
+        # The digest covers the client's original turns, because the client will send them again.
         history = ConversationDigest(turns)
     vault = options.vault if vault is None else vault
     if facts.foreign_seals or (vault is not None and options.keeps):
@@ -237,7 +237,7 @@ def _between(
     if options.host is not None:
         _know_host(options, request, context)
     repairs: tuple[Repair, ...] = ()
-    # A request that continues a known one, with nothing to prepare, goes straight to the writer.
+    # A request that continues a known request and needs no preparation goes directly to the writer.
     if remembered is not None and remembered.settled and facts.ordinary and _is_whole(facts, options):
         context.called, sent = facts.calls, request
     else:
@@ -299,7 +299,7 @@ def prepare(
     `hosted`: the hosted tools of the source's dialect. `facts`: the facts about the history.
     """
     tools, turns = request.tools, request.turns
-    # Nearly all requests have plain functions, so nothing has to be mapped.
+    # Nearly all requests have only plain functions, which need no mapping.
     if tools and not are_plain(tools):
         tools = declared_once(cross(tools, hosted, writer.hosted, context), context)
         reserve(tools, context)
@@ -310,7 +310,7 @@ def prepare(
     if context.binary == "summarise":
         from ..codec.media import unannounced  # late: few callers summarise media
 
-        # Before the writer turns media into text: a tool's own announcement would then stand there twice.
+        # Before the writer turns media into text. Later, a tool's own announcement would be written twice.
         turns = unannounced(turns)
     if turns is not request.turns:
         request = msgspec.structs.replace(request, turns=turns)
@@ -347,7 +347,7 @@ def _translated(
 ) -> Translation:
     return Translation(
         out,
-        options.source,  # not context.source: a reader may have unwrapped another dialect
+        options.source,  # not context.source, because a reader may have unwrapped another dialect
         options.target,
         settled(context, options.reader, options.writer, options.tolerance),
         request.model,
@@ -388,7 +388,7 @@ def _within(
         if changes and unmarked:
             return _fitted_to_model(document, options, facts, vault, repairs)
     result: Translation | None = None
-    # Only these requests must be read; all others pass as bytes.
+    # Only these requests must be parsed; all others pass as bytes.
     if not unmarked or facts is not None or (options.resolver is not None and _names_stored(document, reader)):
         context = _context(options, facts)
         context.gated = changes
@@ -405,13 +405,13 @@ def _within(
         # The client's spelling stays where nothing has to change.
         if not unmarked:
             out = _edited(document, as_it_came, out, options)
-        # A host that changed nothing leaves the bytes as they are.
+        # If nothing changed for the host, the bytes stay unchanged.
         if not unmarked or context.suited:
             result = _translated(out, request, options, context, (), history)
     if result is None:
         checked_tolerance(options.tolerance)
         if head is None:
-            # The body was no request; the reader names the place of the mistake.
+            # The body is no request. The reader's error has the place of the mistake.
             reader.read_request(document, Context(reader.name, reader.name))  # raises the error with its place
         result = _passed(document, reader, options.model, head or Peek())
         result.host = options.host
@@ -422,7 +422,7 @@ def _within(
 def _unsealed(
     document: bytes, options: Options, facts: Host | None, vault: Vault | None, client_model: str
 ) -> Translation:
-    """The same for a request whose seals the upstream has refused."""
+    """Like `_within`, for a request whose seals the upstream has refused."""
     from ..seals.removal_after_refusal import without_seals  # late: rarely needed
 
     document, context = without_seals(document, options.reader, options.model or "")
@@ -453,7 +453,7 @@ def _edited(document: bytes, request: Request, out: bytes, options: Options) -> 
 def _fitted_to_model(
     document: bytes, options: Options, facts: Host | None, vault: Vault | None, repairs: tuple[Repair, ...]
 ) -> Translation:
-    """The same for a request with another model: changed to fit the model, then the host."""
+    """Like `_within`, for a request with another model: edited for the model, then for the host."""
     from .model_change_within_dialect import fit_to_model  # late: most requests keep their model
 
     document, context = fit_to_model(document, options.reader, options.model or "")
@@ -473,8 +473,8 @@ def _names_stored(document: bytes, dialect: Dialect) -> bool:
 def pass_request(
     document: bytes, head: Peek, *, dialect: str, model: str, asked: str = "", marked: bool = False
 ) -> Translation | None:
-    """The same as `translate_request` within one dialect, for a caller that has already peeked, and for a host that
-    does not differ from the dialect. None if the request must be changed. `asked`: the model that the client named.
+    """Like `translate_request` within one dialect, for a caller that has already peeked, and for a host without
+    differences from the dialect. None if the request must be changed. `asked`: the model that the client named.
     `marked`: packed seals belong to the upstream, which is a gateway too.
     """
     check_text(document, dialect)
@@ -484,7 +484,7 @@ def pass_request(
 
 
 def _passed(document: bytes, dialect: Dialect, model: str | None, head: Peek) -> Translation:
-    """Same dialect: the bytes pass unchanged, except for the model name."""
+    """The result within one dialect: the bytes pass unchanged, except for the model name."""
     # Dialects that name the model in the address have nothing to replace.
     if model is not None and model != head.model and dialect.splice_model:
         document = json_text.respelled(document, "model", model)

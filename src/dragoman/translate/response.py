@@ -1,5 +1,5 @@
 """Owns the translation of a whole answer: read it with the upstream's dialect, restore names and ids, place seals,
-write it with the client's dialect. It knows no shortcut; `with_fast_memories` tries those first.
+write it with the client's dialect. There are no shortcuts here. `with_fast_shortcuts` tries them first.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _translated(
         from ..codec.hosted_calls import cross_answer  # late: rarely needed
 
         response = cross_answer(response, writer.write_hosted, frozenset((writer.name, writer.origin)), context)
-    # The client never declared these functions, so each call of one is reported.
+    # The client never declared these functions, so each call of these functions is reported.
     if answers is not None and answers.stand_ins:
         for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):
             report_stand_in(part, answers.stand_ins, context)
@@ -120,6 +120,6 @@ def _check_json(document: bytes, dialect: Dialect) -> None:
     except (msgspec.DecodeError, RecursionError):
         dialect.read_response(document, Context(dialect.name, dialect.name))
     else:
-        # Most answers have no such word, and need no second look.
+        # Most answers contain no such word, and need no further check.
         if b'"error"' in document:
             is_answer(document, dialect)

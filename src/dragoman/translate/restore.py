@@ -38,7 +38,7 @@ def _parts_replaced(answer: Alternative, parts: tuple[Part, ...]) -> Alternative
 
 
 def with_client_names(response: Response, answers: Translation | None) -> Response:
-    """The response with tool names, custom tools and optional properties as the client declared them."""
+    """The response with the client's own tool names, custom tools and optional properties."""
     if answers is None or not (answers.renamed or answers.wrapped or answers.absent):
         return response
     others = [
@@ -54,7 +54,7 @@ def _restored_parts(parts: tuple[Part, ...], answers: Translation) -> tuple[Part
 
 def _restored_part(part: Part, answers: Translation) -> Part:
     if answers.absent:
-        # Arguments are changed before the name: the table has the names as they were sent.
+        # Arguments are changed before the name, because the table has the names that the upstream got.
         part = _without_absent(part, answers.absent)
     return call_with_client_name(part, answers) if type(part) is ToolCall else part
 
@@ -81,7 +81,7 @@ def shape_of(part: Part, shapes: Mapping[str, Any]) -> Any:
 def call_with_client_name(call: ToolCall, answers: Translation) -> ToolCall:
     """The call with the client's own tool name, namespace and kind."""
     namespace, name = answers.renamed.get(call.name, ("", call.name))
-    # A call that is custom already came from an upstream with custom tools.
+    # A call that is already custom is from an upstream with custom tools.
     if call.name in answers.wrapped and not call.custom:
         text = unwrap_input(call.arguments) if call.arguments else ""
         return msgspec.structs.replace(call, name=name, namespace=namespace, custom=True, arguments=text)
@@ -103,7 +103,7 @@ def seal_plan(
     if answers is not None:
         model, host = answers.model, host or answers.host
     name, wanted = (hosts.origin(host), _wanted(host, reader)) if host else ("", reader.unsealed_thoughts)
-    # The decision is the same for all answers of a route, so it is cached; the vault is put in later.
+    # The decision is the same for all answers of a route, so the decision is cached. The vault is set below.
     plan = _plan(reader.name, writer.name, vault is not None, seals, model, name, wanted)
     if plan is None or plan.vault is None:
         return plan
@@ -111,7 +111,7 @@ def seal_plan(
 
 
 _SOME = MemoryVault()
-"""Represents any vault in the cached decision."""
+"""Placeholder for the vault in the cached decision."""
 
 
 @small_cache(256)

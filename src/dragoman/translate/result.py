@@ -30,7 +30,7 @@ class Translation(Struct, eq=False, weakref=True):
     target: str
     _losses: tuple[Loss, ...] | Found = ()
     asked: str = ""
-    """The model name as the client wrote it."""
+    """The client's own model name."""
     model: str = ""
     """The model name for the upstream. Some dialects name the model in the address and not in the body."""
     stream: bool | None = None
@@ -52,17 +52,18 @@ class Translation(Struct, eq=False, weakref=True):
     as `call.stand_in`.
     """
     absent: dict[str, Any] = {}
-    """Where null means an absent property in the answer. The answer's translation removes these nulls."""
+    """The places in the answer at which null means an absent property. The answer's translation removes these nulls."""
     history: ConversationDigest | None = None
-    """The conversation as the client sent it. A vault stores the seals of the answer for this conversation."""
+    """The digest of the client's original conversation. A vault stores the seals of the answer for this
+    conversation."""
     tokens: tuple[int | None, int | None] | None = None
-    """For an answer that was translated: the tokens in and out, as the upstream counted them."""
+    """For a translated answer: the tokens in and out, in the upstream's count."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:
         """The meaning that was dropped, approximated or invented."""
         found = self._losses
-        # Losses are counted only if somebody asks: most callers never do.
+        # Losses are computed only on demand, because most callers never read them.
         if callable(found):
             self._losses = found = found()
         return found
@@ -105,16 +106,16 @@ def translated(body: bytes, context: Context, losses: tuple[Loss, ...] | Found) 
 
 
 def settled(context: Context, reader: Dialect, writer: Dialect, tolerance: Severity | None) -> tuple[Loss, ...] | Found:
-    """The losses, with the fields that only the source knows."""
+    """The losses, including the fields that exist only in the source dialect."""
     found: tuple[Loss, ...] | Found = ()
-    # Kin dialects carry each other's fields, so nothing is lost between them.
+    # Kin dialects accept each other's fields, so no field is lost between them.
     if context.kept and reader.name != writer.name and reader.name not in writer.kin:
         found = partial(_counted, context, reader.noise)
     elif context.losses:
         found = context.losses.all
     if tolerance is not None:
         checked_tolerance(tolerance)
-        # A tolerance needs the losses now.
+        # A tolerance needs the losses before the result is returned.
         found = found() if callable(found) else found
         check_losses(found, tolerance)
     return found

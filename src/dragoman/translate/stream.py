@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _LF, _CRLF = b"\n\n", b"\r\n\r\n"
 _NOTHING = Template(b"", b"")
-"""How more of a part is written that its reader holds."""
+"""The template for more text of a part that the reader holds back: nothing is written."""
 
 
 class StreamTranslator:
@@ -71,7 +71,7 @@ class StreamTranslator:
         self._hosted: HostedEvents | None = None
         """Set at the first use of a hosted tool."""
         self._framed: FrameReader | None = None  # only for readers and writers with a short way
-        # Renamed tools must be looked at in each event, so no frame can take the short way.
+        # With renamed tools each event must be checked, so no frame can take the short way.
         if self._restorer is None and isinstance(self._reader, FrameReader) and hasattr(self._writer, "template"):
             self._framed = self._reader
             matcher = self._matcher(self._from)
@@ -80,8 +80,8 @@ class StreamTranslator:
         self._lane: Lane | None = None
         """The function for frames that are more of the same text."""
         self._index = 0  # index of the part whose text continues
-        self._texts: list[str] = []  # its text since then, as it came
-        self._changed: dict[int, str] = {}  # number of such a text -> as it was sent, where it was changed
+        self._texts: list[str] = []  # its original pieces of text since then
+        self._changed: dict[int, str] = {}  # number of a changed piece -> its text for the client
         self._last = b""  # the frame of the last text
         self._blank = _LF  # between frames
         self.fault: Fault | None = None
@@ -112,7 +112,7 @@ class StreamTranslator:
         frame = framed.one(chunk) if framed is not None else None
         if frame is not None or framed is None:
             return self._through(chunk, frame)
-        # A network may deliver many frames in one chunk. Each can take the lane alone.
+        # A network may deliver many frames in one chunk. Each frame can take the lane separately.
         frames = chunk.split(self._blank)
         if len(frames) == 1:
             self._blank = _CRLF if self._blank == _LF else _LF
@@ -134,7 +134,7 @@ class StreamTranslator:
             yield out
 
     async def atranslate(self, chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-        """The same for `async for`."""
+        """Like `translate`, for `async for`."""
         async for chunk in chunks:
             if out := self.feed(chunk):
                 yield out
@@ -191,7 +191,7 @@ class StreamTranslator:
             self._lane = reader.lane(template, self._texts, cleaning)
 
     def _leave_lane(self) -> None:
-        """Another frame comes: report the text that went the short way."""
+        """Leave the lane for another frame, and report the text that took the short way."""
         self._lane = None
         texts = self._texts
         if texts:
@@ -201,10 +201,10 @@ class StreamTranslator:
                 framed.add_texts(texts, self._last)
                 if framed.held is not None:
                     # The reader's own copy is enough: nothing was written for the part.
-                    return  # its reader holds the part, and nobody else knows of it
+                    return  # the reader holds the part, and neither writer nor seals have the part
             if self._changed:
                 changed, self._changed = self._changed, {}
-                texts = texts.copy()  # the reader keeps the texts as they came
+                texts = texts.copy()  # the reader keeps the original texts
                 for i, sent in changed.items():
                     texts[i] = sent
                 if "" in changed.values():
@@ -214,8 +214,8 @@ class StreamTranslator:
             cast(TemplateWriter, self._writer).add_texts(self._index, texts)
 
     def close(self, fault: Fault | None = None) -> bytes:
-        """The upstream's bytes are over. Returns the rest, with a fault in the client's dialect if the stream was cut.
-        `fault`: the reason, if more is known.
+        """End the stream. Returns the last bytes, with a fault in the client's dialect if the stream was cut. `fault`:
+        the reason, if the caller has one.
         """
         if self._same is not None:
             rest = self._same.close(fault)
@@ -226,7 +226,7 @@ class StreamTranslator:
         if self._halves.active:
             events = self._halves.joined(events, self._context)
         if fault is not None:
-            # The caller knows more about the cut than the reader, which only saw the end of the bytes.
+            # The caller's reason is better than the reader's: the reader only found the end of the bytes.
             if events and type(events[-1]) is Fault:
                 events[-1] = fault
             elif self.fault is None:
@@ -296,7 +296,7 @@ class StreamTranslator:
                 report_stand_in(part, self._stand_ins, self._context)
             ids = self._ids.get(event.answer)
             if ids is None:
-                # Ids must also differ from those of the conversation: some hosts count anew in each answer.
+                # Ids must also differ from the ids of the conversation, because some hosts count anew in each answer.
                 ids = self._ids[event.answer] = DistinctIds(earlier(self._context))
             call = ids.call(part, self._context)
             if call is not part:
@@ -333,7 +333,7 @@ class _Restorer:
         self._open: dict[int, Unwrapper | AbsentRemover] = {}
 
     def restore(self, events: list[Event]) -> list[Event]:
-        """The events as the client declared its tools."""
+        """The events, with the client's own declarations of its tools."""
         out: list[Event] = []
         for event in events:
             if type(event) is PartStart:
@@ -349,7 +349,7 @@ class _Restorer:
                 if rest:
                     out.append(PartDelta(event.index, rest))
                 if isinstance(changed, Unwrapper) and changed.cut:
-                    # A call whose text breaks off is marked, so that no client runs it.
+                    # An incomplete call is marked, so that no client runs the call.
                     event = PartEnd(event.index, event.extra, True)
             out.append(event)
         return out

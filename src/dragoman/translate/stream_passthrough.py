@@ -64,7 +64,7 @@ class PassThrough:
         self._before: list[bytes] = []
 
     def feed(self, chunk: bytes) -> bytes:
-        """The frames that are whole by now."""
+        """The frames that are complete now."""
         # The usual case: whole frames, nothing held. The bytes pass without a copy.
         if self._flows and not self._buffer and chunk.endswith(self._frame_ends):
             recent = self._recent
@@ -75,7 +75,7 @@ class PassThrough:
         return self._take(chunk)
 
     def _pass_on(self) -> None:
-        """Give the frames before the recent ones to StreamEnd: they are no longer among the last."""
+        """Pass the older frames to StreamEnd, because they are no longer among the last."""
         if self._before:
             self._end.passed(b"".join(self._before))
         self._before, self._recent = self._recent, []
@@ -85,15 +85,15 @@ class PassThrough:
             if cut < len(last):
                 self._end.passed(b"".join([*self._before[:-1], last[:cut]]))
                 self._before = [last[cut:]]
-            # One frame that is longer than all that is kept: it is decoded now.
+            # One frame is longer than the kept bytes, so the frame is decoded now.
             else:  # one long frame
                 self._end.passed(b"".join(self._before[:-1]))
                 self._end.look(last)
                 self._before = []
 
     def close(self, fault: Fault | None = None) -> bytes:
-        """The bytes are over, or broken off with `fault`. Returns the rest."""
-        # No frame came: the body is something else.
+        """End the stream, with `fault` if the bytes broke off. Returns the last bytes."""
+        # Without any frame, the body is no stream.
         if self._take in (self._opening, self._hold):
             return self._instead(fault)
         rest = self._last_frame()
@@ -124,7 +124,7 @@ class PassThrough:
             return b""
         head = head.removeprefix(_BOM).lstrip()
         if not head:
-            # Only white space came, which decides nothing yet.
+            # White space alone decides nothing.
             if len(self._buffer) > HELD_BACK:
                 self._take = self._hold
             return b""
@@ -213,7 +213,7 @@ class PassThrough:
         if array.broken is not None:
             raise array.broken
         if self._as_events:
-            # The array's client wants events, and each element is one.
+            # The client wants events, and each element of the array is one event.
             return b"".join([b"data: " + one_line(element) + b"\r\n\r\n" for element in elements])
         buffer = self._buffer
         buffer += chunk

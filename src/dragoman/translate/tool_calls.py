@@ -134,7 +134,7 @@ def tool_results(
 
 def _checked(call: Any) -> ToolCall:
     if isinstance(call, IncompleteCall):
-        # The caller decided to answer an incomplete call, for example with an error.
+        # The caller has chosen to answer an incomplete call, for example with an error.
         return ToolCall(**{name: getattr(call, name) for name in call.__struct_fields__})
     if isinstance(call, ToolCall):
         return call
@@ -148,7 +148,7 @@ def _matched(calls: list[ToolCall], outputs: Mapping[str, Any] | Sequence[Any]) 
         by_id = dict(outputs)
     else:
         by_id = {name: output for output in outputs if (name := _call_id(output)) is not None}
-        # Outputs without ids count by their order. A mixture would be guesswork.
+        # Outputs without ids are matched by their order. A mixture would be ambiguous.
         if not by_id or len(by_id) != len(outputs):
             if len(outputs) != len(ids):
                 raise ConfigError("number of outputs", str(len(outputs)), (str(len(ids)),))
@@ -174,7 +174,7 @@ def _is_output(output: Any) -> bool:
     return (
         isinstance(output, Mapping)
         and ("output" in output or "outputText" in output)
-        # A tool's own JSON may have a key `output`, too. Only an object with nothing else is one with flags.
+        # A tool's own JSON may have a key `output`, too. Only an object without further keys is an output with flags.
         and _OUTPUT_KEYS.issuperset(output)
     )
 

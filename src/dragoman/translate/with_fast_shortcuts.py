@@ -1,6 +1,6 @@
-"""Translates requests, answers and streams with the shortcuts of `dragoman.fast`, while these are on.
+"""Translates requests, answers and streams with the shortcuts of `dragoman.fast`, if they are switched on.
 
-Only this module knows `dragoman.fast`; the rest of `translate` does not import it.
+Only this module of `translate` imports `dragoman.fast`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def answer_with(
     if tolerance is not None:
         checked_tolerance(tolerance)
     way = _short_way(source, target) if fast.enabled() else None
-    # A plain answer has the client's own names, so any renaming needs the full way.
+    # A plain answer keeps its names, so an answer with renamed tools needs the full way.
     if way is not None and not (
         answers is not None and (answers.renamed or answers.wrapped or answers.stand_ins or answers.absent)
     ):
@@ -90,7 +90,7 @@ def _short_way(source: str, target: str) -> _ShortWay | None:
     reader, writer = get(source), get(target)
     read = reader.fast.read_plain if reader.fast is not None else None
     write = writer.fast.write_plain if writer.fast is not None else None
-    # Within one dialect, and between kin, the bytes have their own way.
+    # Within one dialect, and between kin dialects, bytes pass without these functions.
     if read is None or write is None or reader is writer or source in writer.kin:
         return None
     return _ShortWay(read, write, reader, writer, Context(source, target))
@@ -114,7 +114,7 @@ def _plain_response(
     source, target = context.source, context.target
     if plain.seals is not None or plain.thinking:
         plan = seal_plan(way.reader, way.writer, answers, seals, vault, host)
-        # A vault needs the conversation, which only a context of this answer has.
+        # A vault needs the conversation, which only a separate context for this answer contains.
         if plan is not None and plan.way == "vault":
             context = answer_context(source, target, answers, created)
         if plan is None or not place_seals_in_plain(plain, plan, context):
@@ -125,7 +125,7 @@ def _plain_response(
         out = write(plain, answers.asked, created, answers.request)
     if out is None:
         return None
-    # The losses of plain answers are few and equal, and mostly nobody asks for them.
+    # The losses of plain answers are computed only on demand, because most callers never read them.
     losses = partial(_losses, source, plain)
     if tolerance is not None:
         check_losses(losses(), tolerance)
@@ -147,7 +147,7 @@ def _dropped(source: str, fields: Named, invented: tuple[Path, ...]) -> tuple[Lo
 
 
 _ANY_VALUE = Raw(b"0")
-"""In place of a value that is never read."""
+"""Placeholder for a value that is never read."""
 
 
 class StreamTranslator(stream.StreamTranslator):
