@@ -1,1 +1,1 @@
-"""The contract of the tool interface: the examples of its documents, as tests. They must work exactly."""
+"""Tests of the contract of the tool interface: every example of its documents must work exactly."""

@@ -1,4 +1,4 @@
-"""An agent on a loopback upstream that asks for one call, and then ends. Gives the requests as they arrived."""
+"""Owns a run of an agent on a loopback upstream that requests one call and then ends. Returns the arrived requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Json = Any
 
 
 class Arrived(Struct):
-    """A request of the agent."""
+    """A request that arrived from the agent."""
 
     path: str
     headers: dict[str, str]
@@ -33,8 +33,8 @@ def agent_requests(
     prepare: Any = None,
     **options: Any,
 ) -> list[Arrived]:
-    """Ask an agent one question, and give all requests that its upstream got. `call` is the call that the first answer
-    has. `prepare` gets the agent before the question."""
+    """Send an agent one question. Returns all requests that its upstream got. `call` is the call in the first answer.
+    `prepare` gets the agent before the question."""
     arrived: list[Arrived] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -85,8 +85,8 @@ def _answer(dialect: str, call: tuple[str, Json] | None) -> Json:
         return {**answer, "stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None, "usage": usage}
     if dialect == "openai-chat":
         function = {"id": "c1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-        said = {"content": None, "tool_calls": [function]} if call else {"content": "Done."}
-        choice = {"index": 0, "message": {"role": "assistant", **said}, "finish_reason": "stop"}
+        content_of_answer = {"content": None, "tool_calls": [function]} if call else {"content": "Done."}
+        choice = {"index": 0, "message": {"role": "assistant", **content_of_answer}, "finish_reason": "stop"}
         return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
     part: Json = {"functionCall": {"id": "c1", "name": name, "args": arguments}} if call else {"text": "Done."}
     answer = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}

@@ -1,6 +1,7 @@
-"""Six tool scenarios in the shapes of every dialect, by the rules of the seed documents.
+"""Owns six tool scenarios in the form of every dialect, by the rules of the seed documents.
 
-Declaration, call and result of a tool; where the system prompt stands; what ties a result to its call.
+The rules concern the declaration, the call and the result of a tool, the place of the system prompt, and the id that
+links a result to its call.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ DIALECTS = ("anthropic", "openai-responses", "openai-chat", "gemini")
 
 
 class Scenario(NamedTuple):
-    """One tool, one call, one result."""
+    """A scenario with one tool, one call and one result."""
 
     name: str
     parameters: dict[str, str]
@@ -83,20 +84,20 @@ SCENARIOS = {
 
 
 def text(value: Any) -> str:
-    """Arguments as the JSON string that two of the dialects want."""
+    """Arguments as a JSON string, for the two dialects that need one."""
     return json.dumps(value, separators=(",", ":"))
 
 
 def schema(scenario: Scenario) -> dict[str, Any]:
     properties: dict[str, Any] = {name: {"type": kind} for name, kind in scenario.parameters.items()}
-    for said in properties.values():
-        if said["type"] == "array":
-            said["items"] = {"type": "string"}
+    for parameter in properties.values():
+        if parameter["type"] == "array":
+            parameter["items"] = {"type": "string"}
     return {"type": "object", "properties": properties, "required": scenario.required}
 
 
 def declaration(dialect: str, scenario: Scenario, *, written: bool = False) -> list[Any]:
-    """The value of `tools`. `written`: as we write it where a document leaves something open."""
+    """The value of `tools`. `written`: the form that we write if a document allows several forms."""
     name, description, parameters = scenario.name, f"Tool {scenario.name}", schema(scenario)
     if dialect == "anthropic":
         return [{"name": name, "description": description, "input_schema": parameters}]
@@ -109,8 +110,8 @@ def declaration(dialect: str, scenario: Scenario, *, written: bool = False) -> l
     return [{"functionDeclarations": [function]}]
 
 
-def called(dialect: str, scenario: Scenario) -> list[Any]:
-    """What stands in the history for the model's call: messages, input items or contents."""
+def call_in_history(dialect: str, scenario: Scenario) -> list[Any]:
+    """The model's call in the history: messages, input items or contents."""
     call_id, name = scenario.call_id, scenario.name
     if dialect == "anthropic":
         block = {"type": "tool_use", "id": call_id, "name": name, "input": scenario.input}
@@ -123,8 +124,8 @@ def called(dialect: str, scenario: Scenario) -> list[Any]:
     return [{"role": "model", "parts": [{"functionCall": {"id": call_id, "name": name, "args": scenario.input}}]}]
 
 
-def answered(dialect: str, scenario: Scenario) -> list[Any]:
-    """What stands in the history for the tool's result."""
+def result_in_history(dialect: str, scenario: Scenario) -> list[Any]:
+    """The result of the tool in the history."""
     call_id, output = scenario.call_id, scenario.output
     if dialect == "anthropic":
         return [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": call_id, "content": output}]}]
@@ -137,16 +138,18 @@ def answered(dialect: str, scenario: Scenario) -> list[Any]:
 
 
 def request(dialect: str, scenario: Scenario, *, written: bool = False) -> dict[str, Any]:
-    """The second request of the cycle: system prompt, user's text, call, result, tools."""
-    system, asked = "You are a helpful assistant.", "Please do it."
+    """The second request of the cycle, with system prompt, user's text, call, result and tools."""
+    system, question = "You are a helpful assistant.", "Please do it."
     tools = declaration(dialect, scenario, written=written)
-    steps = called(dialect, scenario) + answered(dialect, scenario)
+    steps = call_in_history(dialect, scenario) + result_in_history(dialect, scenario)
     if dialect == "anthropic":
-        messages = [{"role": "user", "content": asked}, *steps]
+        messages = [{"role": "user", "content": question}, *steps]
         return {"model": "m", "max_tokens": 99, "system": system, "messages": messages, "tools": tools}
     if dialect == "openai-responses":
         message = (
-            {"type": "message", "role": "user", "content": asked} if written else {"role": "user", "content": asked}
+            {"type": "message", "role": "user", "content": question}
+            if written
+            else {"role": "user", "content": question}
         )
         body = {
             "model": "m",
@@ -157,23 +160,23 @@ def request(dialect: str, scenario: Scenario, *, written: bool = False) -> dict[
         }
         return {**body, "store": False} if written else body
     if dialect == "openai-chat":
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": asked}, *steps]
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": question}, *steps]
         return {"model": "m", "messages": messages, "tools": tools, "max_completion_tokens": 99}
     return {
         "systemInstruction": {"parts": [{"text": system}]},
-        "contents": [{"role": "user", "parts": [{"text": asked}]}, *steps],
+        "contents": [{"role": "user", "parts": [{"text": question}]}, *steps],
         "tools": tools,
         "generationConfig": {"maxOutputTokens": 99},
     }
 
 
 def answer(dialect: str, scenario: Scenario) -> Any:
-    """The model's call as the upstream answers it."""
-    (said,) = called(dialect, scenario)
+    """The upstream's answer with the model's call."""
+    (call_turn,) = call_in_history(dialect, scenario)
     if dialect == "anthropic":
-        return {**said, "stop_reason": "tool_use"}
+        return {**call_turn, "stop_reason": "tool_use"}
     if dialect == "openai-responses":
-        return {"output": [said]}
+        return {"output": [call_turn]}
     if dialect == "openai-chat":
-        return {"choices": [{"message": said, "finish_reason": "tool_calls"}]}
-    return {"candidates": [{"content": said}]}
+        return {"choices": [{"message": call_turn, "finish_reason": "tool_calls"}]}
+    return {"candidates": [{"content": call_turn}]}

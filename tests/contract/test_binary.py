@@ -1,4 +1,4 @@
-"""Binary results: summarised where the documents say so, attached beside the result for Gemini."""
+"""Binary results: summarised where the documents require it, and attached next to the result for Gemini."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_summarised_results_of_gemini_are_text_only() -> None:
     assert "aGk=" not in done.body.decode()
 
 
-def test_gemini_attaches_the_bytes_beside_the_result() -> None:
+def test_for_gemini_the_bytes_are_attached_next_to_the_result() -> None:
     same = translate_request(REQUEST, source="gemini", target="gemini")
     assert same.json() == REQUEST
     done = translate_request(CLAUDE, source="anthropic", target="gemini", model="gemini-2.5-pro")
@@ -86,7 +86,7 @@ def test_gemini_attaches_the_bytes_beside_the_result() -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai-chat", "openai-responses"])
-def test_bytes_beside_a_result_are_kept_on_the_way_out_of_gemini(target: str) -> None:
+def test_bytes_next_to_a_result_of_gemini_are_kept_in_other_dialects(target: str) -> None:
     done = translate_request(REQUEST, source="gemini", target=target, model="m")
     assert NOTE in done.body.decode()
     assert "aGk=" in done.body.decode()
@@ -95,17 +95,17 @@ def test_bytes_beside_a_result_are_kept_on_the_way_out_of_gemini(target: str) ->
 def test_a_client_can_return_an_image_from_a_tool() -> None:
     result = ToolResult("rf_img_1", (Text(NOTE), Media("image", "image/png", "aGk=")))
     call = ToolCall("rf_img_1", "read_file", '{"absolute_path":"/a.png"}')
-    _, answered = tool_results([call], [result], dialect="anthropic")
-    assert answered["content"][0]["content"] == [
+    _, result_turn = tool_results([call], [result], dialect="anthropic")
+    assert result_turn["content"][0]["content"] == [
         {"type": "text", "text": NOTE},
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
     ]
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini", "code-assist", "ollama", "openrouter"])
-def test_a_tool_that_announces_its_picture_is_not_repeated(target: str) -> None:
+def test_the_note_about_a_picture_is_not_written_twice(target: str) -> None:
     announced: Any = copy.deepcopy(CLAUDE)
     announced["messages"][2]["content"][0]["content"].insert(0, {"type": "text", "text": NOTE})
-    told = translate_request(announced, source="anthropic", target=target, binary="summarise")
-    assert told.body.count(NOTE.encode()) == 1
-    assert "media.summarised" in [loss.code for loss in told.losses]
+    done = translate_request(announced, source="anthropic", target=target, binary="summarise")
+    assert done.body.count(NOTE.encode()) == 1
+    assert "media.summarised" in [loss.code for loss in done.losses]

@@ -1,4 +1,4 @@
-"""The adapter contract: calls out of a raw answer, a continuation out of calls and outputs."""
+"""The contract of the adapter: it reads calls from a raw answer, and makes a continuation from calls and outputs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OUTPUT = '{"temperature":25}'
 
 
 @pytest.mark.parametrize("dialect", ANSWERS)
-def test_calls_come_out_of_a_raw_answer(dialect: str) -> None:
+def test_calls_are_read_from_a_raw_answer(dialect: str) -> None:
     (call,) = tool_calls(ANSWERS[dialect], dialect=dialect)
     assert (call.id, call.name, call.arguments) == (IDS[dialect], "get_weather", '{"location":"Paris"}')
     assert call.input == {"location": "Paris"}
@@ -61,7 +61,7 @@ def test_the_continuation_is_complete(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", ANSWERS)
-def test_structured_outputs_become_their_text(dialect: str) -> None:
+def test_structured_outputs_become_text(dialect: str) -> None:
     assert tool_results(ANSWERS[dialect], [{"temperature": 25}], dialect=dialect) == CONTINUATIONS[dialect]
 
 
@@ -81,12 +81,12 @@ def test_structured_outputs_become_their_text(dialect: str) -> None:
         ),
     ],
 )
-def test_the_error_flag_is_kept_or_said(dialect: str, result: Any) -> None:
+def test_the_error_flag_is_kept_or_becomes_text(dialect: str, result: Any) -> None:
     outputs = [{"id": IDS[dialect], "outputText": "no such city", "isError": True}]
     assert tool_results(ANSWERS[dialect], outputs, dialect=dialect)[-1] == result
 
 
-def test_an_answer_without_calls_gives_none() -> None:
+def test_an_answer_without_calls_gives_no_calls() -> None:
     assert (
         tool_calls({"choices": [{"finish_reason": "stop", "message": {"content": "hi"}}]}, dialect="openai-chat") == []
     )
@@ -98,7 +98,7 @@ def test_an_answer_without_calls_gives_none() -> None:
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "gemini"])
 @pytest.mark.parametrize("call_id", ["call_xxx", "toolu_abc", "fc-12345", "tool-use-67890"])
-def test_the_models_id_is_attached_exactly(dialect: str, call_id: str) -> None:
+def test_the_id_of_the_call_is_attached_unchanged(dialect: str, call_id: str) -> None:
     done = tool_results([ToolCall(call_id, "f", "{}")], {call_id: "r"}, dialect=dialect)
     assert str(done).count(f"'{call_id}'") == 2
 
@@ -119,7 +119,7 @@ def test_the_models_id_is_attached_exactly(dialect: str, call_id: str) -> None:
         ),
     ],
 )
-def test_a_forced_choice_crosses(choice: Any, target: str, field: Any) -> None:
+def test_a_forced_choice_is_translated(choice: Any, target: str, field: Any) -> None:
     body = {
         "model": "m",
         "messages": [{"role": "user", "content": "Weather in Paris?"}],

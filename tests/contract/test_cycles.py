@@ -1,4 +1,4 @@
-"""Full cycles: a user asks, the model calls, the client answers, the model concludes; in each dialect and across."""
+"""Full cycles in each dialect and between dialects: question, call, result and conclusion."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ WORDS = {
 
 
 class Cycle(NamedTuple):
-    """The four steps in one dialect."""
+    """The four steps of a cycle in one dialect."""
 
     first: dict[str, Any]
-    called: Any
+    answer_with_call: Any
     output: Any
     second: dict[str, Any]
     final: Any
-    said: str
+    conclusion: str
 
 
 def _gemini() -> Cycle:
-    asked = {"role": "user", "parts": [{"text": "What is in the README?"}]}
+    question = {"role": "user", "parts": [{"text": "What is in the README?"}]}
     call = {"functionCall": {"id": "fc-67890", "name": "read_file", "args": {"absolute_path": "/path/to/README.md"}}}
-    spoken = {"role": "model", "parts": [call]}
+    call_turn = {"role": "model", "parts": [call]}
     output = "# Project Title\nThis is a sample project."
     response = {"functionResponse": {"id": "fc-67890", "name": "read_file", "response": {"output": output}}}
     tools = [
         {"functionDeclarations": [{"name": "read_file", "description": "Reads a file.", "parametersJsonSchema": PATH}]}
     ]
-    said = "The README contains a title."
+    conclusion = "The README contains a title."
     return Cycle(
-        {"contents": [asked], "tools": tools},
-        {"candidates": [{"content": spoken}]},
+        {"contents": [question], "tools": tools},
+        {"candidates": [{"content": call_turn}]},
         output,
-        {"contents": [asked, spoken, {"role": "user", "parts": [response]}]},
-        {"candidates": [{"content": {"role": "model", "parts": [{"text": said}]}}]},
-        said,
+        {"contents": [question, call_turn, {"role": "user", "parts": [response]}]},
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": conclusion}]}}]},
+        conclusion,
     )
 
 
 def _anthropic() -> Cycle:
-    asked = {"role": "user", "content": "Please list the files in the current directory."}
-    spoken = {
+    question = {"role": "user", "content": "Please list the files in the current directory."}
+    call_turn = {
         "role": "assistant",
         "content": [
             {"type": "text", "text": "Okay, I will list the files."},
@@ -64,34 +64,34 @@ def _anthropic() -> Cycle:
     output = "README.md\nsrc/\npackage.json"
     result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "tool-use-12345", "content": output}]}
     tools = [{"name": "run_shell_command", "description": "Executes a shell command.", "input_schema": WORDS}]
-    said = "I found these files and directories."
+    conclusion = "I found these files and directories."
     model = "claude-3-opus-20240229"
     return Cycle(
-        {"model": model, "messages": [asked], "tools": tools},
-        spoken,
+        {"model": model, "messages": [question], "tools": tools},
+        call_turn,
         output,
-        {"model": model, "messages": [asked, spoken, result]},
-        {"role": "assistant", "content": [{"type": "text", "text": said}]},
-        said,
+        {"model": model, "messages": [question, call_turn, result]},
+        {"role": "assistant", "content": [{"type": "text", "text": conclusion}]},
+        conclusion,
     )
 
 
 def _responses() -> Cycle:
-    asked = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List the files."}]}
+    question = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List the files."}]}
     item = {"type": "function_call", "call_id": "call_12345", "name": "shell", "arguments": '{"command":["ls", "-F"]}'}
     output = '{"output":"README.md\\nsrc/\\npackage.json\\n","metadata":{"exit_code":0}}'
     result = {"type": "function_call_output", "call_id": "call_12345", "output": output}
     tools = [{"type": "function", "name": "shell", "description": "Runs a shell command.", "parameters": WORDS}]
     base = {"model": "gpt-5", "instructions": "You are a helpful assistant."}
-    said = "Certainly."
-    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]}
+    conclusion = "Certainly."
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": conclusion}]}
     return Cycle(
-        {**base, "input": [asked], "tools": tools},
+        {**base, "input": [question], "tools": tools},
         {"type": "response.output_item.done", "item": item},
         output,
-        {**base, "input": [asked, item, result]},
+        {**base, "input": [question, item, result]},
         {"type": "response.output_item.done", "item": message},
-        said,
+        conclusion,
     )
 
 
@@ -100,17 +100,17 @@ HISTORY = {"gemini": "contents", "anthropic": "messages", "openai-responses": "i
 
 
 @pytest.mark.parametrize("dialect", CYCLES)
-def test_the_client_makes_the_second_request_of_the_first_and_the_answer(dialect: str) -> None:
+def test_the_second_request_continues_the_first_request_and_the_answer(dialect: str) -> None:
     cycle = CYCLES[dialect]
-    (call,) = tool_calls(cycle.called, dialect=dialect)
-    continuation = tool_results(cycle.called, {call.id: cycle.output}, dialect=dialect)
+    (call,) = tool_calls(cycle.answer_with_call, dialect=dialect)
+    continuation = tool_results(cycle.answer_with_call, {call.id: cycle.output}, dialect=dialect)
     field = HISTORY[dialect]
     assert cycle.first[field] + continuation == cycle.second[field]
 
 
 @pytest.mark.parametrize("dialect", CYCLES)
-def test_the_calls_arguments_are_exact(dialect: str) -> None:
-    (call,) = tool_calls(CYCLES[dialect].called, dialect=dialect)
+def test_the_arguments_of_the_call_are_unchanged(dialect: str) -> None:
+    (call,) = tool_calls(CYCLES[dialect].answer_with_call, dialect=dialect)
     expected = {
         "gemini": ("fc-67890", "read_file", '{"absolute_path":"/path/to/README.md"}'),
         "anthropic": ("tool-use-12345", "run_shell_command", '{"command":["ls","-F"]}'),
@@ -126,29 +126,29 @@ def test_the_conclusion_has_no_calls(dialect: str) -> None:
 
 @pytest.mark.parametrize("source", CYCLES)
 @pytest.mark.parametrize("target", HISTORY)
-def test_both_requests_cross_with_every_word(source: str, target: str) -> None:
+def test_both_requests_are_translated_with_every_text(source: str, target: str) -> None:
     cycle = CYCLES[source]
     for body in (cycle.first, cycle.second):
         done = translate_request(body, source=source, target=target, model="m")
         assert {loss.code for loss in done.losses} <= {"limit.invented"}
         back = translate_request(done.body, source=target, target=source, model="m")
-        again = translate_request(back.body, source=source, target=target, model="m")
-        assert again.json()[HISTORY[target]] == done.json()[HISTORY[target]]
-    (call,) = tool_calls(cycle.called, dialect=source)
+        second = translate_request(back.body, source=source, target=target, model="m")
+        assert second.json()[HISTORY[target]] == done.json()[HISTORY[target]]
+    (call,) = tool_calls(cycle.answer_with_call, dialect=source)
     written = done.body.decode()
     assert written.count(f'"{call.id}"') == 2
 
 
 @pytest.mark.parametrize("source", CYCLES)
 @pytest.mark.parametrize("target", HISTORY)
-def test_both_answers_cross(source: str, target: str) -> None:
+def test_both_answers_are_translated(source: str, target: str) -> None:
     cycle = CYCLES[source]
-    (call,) = tool_calls(cycle.called, dialect=source)
-    done = translate_response(cycle.called, source=source, target=target)
-    (again,) = tool_calls(done.body, dialect=target)
-    # Ids for Chat clients begin with call_.
-    assert again.id in (call.id, f"call__{call.id}" if target == "openai-chat" else "")
-    assert (again.name, again.input) == (call.name, call.input)
+    (call,) = tool_calls(cycle.answer_with_call, dialect=source)
+    done = translate_response(cycle.answer_with_call, source=source, target=target)
+    (second,) = tool_calls(done.body, dialect=target)
+    # Call ids for Chat clients begin with `call_`.
+    assert second.id in (call.id, f"call__{call.id}" if target == "openai-chat" else "")
+    assert (second.name, second.input) == (call.name, call.input)
     final = translate_response(cycle.final, source=source, target=target)
-    assert cycle.said in final.body.decode()
+    assert cycle.conclusion in final.body.decode()
     assert tool_calls(final.body, dialect=target) == []

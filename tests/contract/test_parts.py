@@ -1,4 +1,4 @@
-"""What a tool returns in several parts: its result says that it succeeded, and for Gemini the parts stand beside it."""
+"""Results with several parts: the result states the success, and for Gemini the parts follow the result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def response(call_id: str, name: str, output: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("dialect", ["gemini", "code-assist"])
-def test_several_parts_stand_beside_the_result(dialect: str) -> None:
+def test_several_parts_follow_the_result(dialect: str) -> None:
     many = ToolResult(
         "c1", (Text(SUCCEEDED), Text("--- a ---\n\nx"), IMAGE, Text("--- end ---")), name="read_many_files"
     )
@@ -44,17 +44,17 @@ def test_several_parts_stand_beside_the_result(dialect: str) -> None:
     }
 
 
-def test_of_parallel_calls_all_results_come_first() -> None:
+def test_the_results_of_parallel_calls_come_before_their_parts() -> None:
     many = ToolResult("c1", (Text(SUCCEEDED), Text("x")), name="read_many_files")
-    told = contents("gemini", many, ToolResult("c2", (Text("y"),), name="glob"))
-    assert told[-1]["parts"] == [
+    turns_of_results = contents("gemini", many, ToolResult("c2", (Text("y"),), name="glob"))
+    assert turns_of_results[-1]["parts"] == [
         response("c1", "read_many_files", SUCCEEDED),
         response("c2", "glob", "y"),
         {"text": "x"},
     ]
 
 
-def test_a_result_of_one_text_stays_what_it_is() -> None:
+def test_a_result_with_one_text_is_unchanged() -> None:
     assert contents("gemini", ToolResult("c1", (Text(SUCCEEDED),), name="glob"))[-1]["parts"] == [
         response("c1", "glob", SUCCEEDED)
     ]

@@ -1,5 +1,8 @@
-"""The page of differences from the seed documents: complete, well formed, and true. Each entry is checked against the
-code, so an entry cannot outlive the difference, and a recipe cannot stop working unnoticed."""
+"""The page of differences from the seed documents is complete, well formed and true.
+
+Each entry has a check of the code. So an entry cannot stay after its difference is gone, and a recipe cannot stop
+working unnoticed.
+"""
 
 from __future__ import annotations
 
@@ -41,17 +44,17 @@ CHECKS: dict[str, Callable[[], None]] = {}
 
 
 def difference(name: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """The check of one entry of the page."""
+    """Register the check of one entry of the page."""
 
-    def made(check: Callable[[], None]) -> Callable[[], None]:
+    def register(check: Callable[[], None]) -> Callable[[], None]:
         CHECKS[name] = check
         return check
 
-    return made
+    return register
 
 
 def entries() -> dict[str, dict[str, str]]:
-    """The entries of the page, each with its four lines."""
+    """The entries of the page with their four lines."""
     found: dict[str, dict[str, str]] = {}
     for block in re.split(r"^### ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
         name, _, body = block.partition("\n")
@@ -62,15 +65,17 @@ def entries() -> dict[str, dict[str, str]]:
 
 
 def sent(dialect: str, model: str, request: Request | None = None, **settings: Any) -> Any:
-    """A request of the agent as the upstream gets it."""
+    """A request of the agent as its upstream gets it."""
     system = Turn("system", (Text("Be brief."),))
     usual = Request((system, Turn("user", (Text("Hello"),))), tools=(Tool("t", "d", '{"type":"object"}'),))
     body, _ = exported(replace(request or usual, settings=Settings(**settings)), dialect, model)
     return json.loads(body)
 
 
-def ran(dialect: str = "gemini", model: str = "gemini-2.5-pro", call: Any = None, **options: Any) -> list[Arrived]:
-    """The requests of a whole run of the agent, in a folder of its own unless one is named."""
+def requests_of_run(
+    dialect: str = "gemini", model: str = "gemini-2.5-pro", call: Any = None, **options: Any
+) -> list[Arrived]:
+    """The requests of a whole run of the agent, in a new folder by default."""
     if "folder" in options:
         return agent_requests(options.pop("folder"), dialect, model, call, **options)
     with tempfile.TemporaryDirectory() as name:
@@ -84,7 +89,7 @@ def _responses(arrived: Arrived) -> list[Any]:
     return [part["functionResponse"] for part in parts if "functionResponse" in part]
 
 
-def _offering_all() -> Request:
+def _request_with_all_tools() -> Request:
     tools = tuple([Tool(one.name, one.description, json.dumps(one.schema)) for one in builtin()])
     return Request((Turn("user", (Text("Hello"),)),), tools=tools)
 
@@ -97,28 +102,28 @@ def _picture_file() -> Path:
     return file
 
 
-def test_the_list_is_complete_and_every_entry_has_four_lines() -> None:
+def test_every_entry_has_four_lines_and_a_check() -> None:
     assert set(entries()) == set(CHECKS)
 
 
-def test_every_entry_says_which_document_and_the_documents_say_so() -> None:
+def test_every_entry_quotes_its_document_correctly() -> None:
     seeds = {path.name[:3]: path.read_text() for path in exchanges.require_shared("seeds").glob("*.txt")}
-    strange = []
+    unknown_names = []
     for name, lines in entries().items():
         document, _, words = lines["Seeds"].partition(", ")
         assert document in seeds, name
         plain = " ".join(seeds[document].split())
         for quoted in re.findall(r"`([^`]+)`", words):
             pieces = [" ".join(piece.split()) for piece in quoted.split("...")]
-            strange += [(name, piece) for piece in pieces if piece not in plain]
-    assert strange == []
+            unknown_names += [(name, piece) for piece in pieces if piece not in plain]
+    assert unknown_names == []
 
 
 def test_every_name_in_the_documents_is_in_the_source_or_on_the_page() -> None:
     root = PAGE.parents[2]
-    ours = [path for path in (root / "src").rglob("*") if path.suffix in (".py", ".json", ".md")]
-    known = "\n".join([PAGE.read_text(), *[path.read_text() for path in ours]])
-    strange = set()
+    source_files = [path for path in (root / "src").rglob("*") if path.suffix in (".py", ".json", ".md")]
+    known = "\n".join([PAGE.read_text(), *[path.read_text() for path in source_files]])
+    unknown_names = set()
     for path in exchanges.require_shared("seeds").glob("*.txt"):
         text = path.read_text()
         for name in {
@@ -126,8 +131,8 @@ def test_every_name_in_the_documents_is_in_the_source_or_on_the_page() -> None:
             *re.findall(r'"([A-Za-z_]\w{2,40})"\s*:', text),
         }:
             if name.split(".")[-1].replace("[]", "") not in known:
-                strange.add(name)
-    assert strange == set()
+                unknown_names.add(name)
+    assert unknown_names == set()
 
 
 @pytest.mark.parametrize("name", sorted(entries()))
@@ -138,20 +143,20 @@ def test_an_entry_is_true(name: str) -> None:
 @difference("user-agent")
 def _() -> None:
     assert re.fullmatch(r"dragoman/\S+ \(\w+; \w+\)", user_agent())
-    assert ran()[0].headers["user-agent"] == user_agent()
-    assert ran(headers={"User-Agent": "GeminiCLI/1"})[0].headers["user-agent"] == "GeminiCLI/1"
+    assert requests_of_run()[0].headers["user-agent"] == user_agent()
+    assert requests_of_run(headers={"User-Agent": "GeminiCLI/1"})[0].headers["user-agent"] == "GeminiCLI/1"
 
 
 @difference("privileged-user-id")
 def _() -> None:
     name = "x-gemini-api-privileged-user-id"
-    assert name not in ran()[0].headers
-    assert ran(headers={name: "installation"})[0].headers[name] == "installation"
+    assert name not in requests_of_run()[0].headers
+    assert requests_of_run(headers={name: "installation"})[0].headers[name] == "installation"
 
 
 @difference("code-assist-absent-fields")
 def _() -> None:
-    (arrived,) = ran("code-assist")
+    (arrived,) = requests_of_run("code-assist")
     absent = {"cachedContent", "toolConfig", "labels", "safetySettings"}
     assert not absent & set(arrived.body["request"]) and "null" not in json.dumps(arrived.body)
 
@@ -159,8 +164,8 @@ def _() -> None:
 @difference("code-assist-system-instruction")
 def _() -> None:
     assert sent("code-assist", "gemini-2.5-pro")["request"]["systemInstruction"]["parts"] == [{"text": "Be brief."}]
-    own = {"model": "m", "request": {"contents": [], "systemInstruction": {"text": "Be brief."}}}
-    read = get("code-assist").read_request(json.dumps(own).encode(), Context("code-assist", "anthropic"))
+    request = {"model": "m", "request": {"contents": [], "systemInstruction": {"text": "Be brief."}}}
+    read = get("code-assist").read_request(json.dumps(request).encode(), Context("code-assist", "anthropic"))
     assert read.turns[0] == Turn("system", (Text("Be brief.", at=read.turns[0].parts[0].at),), at=read.turns[0].at)
 
 
@@ -194,25 +199,25 @@ def _() -> None:
 
 @difference("local-shell")
 def _() -> None:
-    offered = json.dumps(sent("openai-responses", "gpt-5", _offering_all())["tools"])
+    offered = json.dumps(sent("openai-responses", "gpt-5", _request_with_all_tools())["tools"])
     assert "run_shell_command" in offered and "local_shell" not in offered
-    own = {"model": "gpt-5", "input": "Hi", "tools": [{"type": "local_shell"}]}
-    carried = translate_request(own, source="openai-responses", target="openai-responses")
+    request = {"model": "gpt-5", "input": "Hi", "tools": [{"type": "local_shell"}]}
+    carried = translate_request(request, source="openai-responses", target="openai-responses")
     assert json.loads(carried.body)["tools"] == [{"type": "local_shell"}]
 
 
 @difference("anthropic-web-search")
 def _() -> None:
-    searches = ran("anthropic", "claude-opus-5", ("google_web_search", {"query": "tea"}), policy="all")
+    searches = requests_of_run("anthropic", "claude-opus-5", ("google_web_search", {"query": "tea"}), policy="all")
     assert [one["type"] for one in searches[1].body["tools"]] == ["web_search_20250305"]
     service = GoogleWebSearch(Endpoint("https://a.example/{query}"))
-    assert service.needs_hosted == "", "the service answers, whatever the upstream has"
+    assert service.needs_hosted == "", "a search service needs no tool of the upstream"
 
 
 @difference("web-search-offered")
 def _() -> None:
     def offered(**options: Any) -> set[str]:
-        (arrived,) = ran("openai-chat", "some-model", **options)
+        (arrived,) = requests_of_run("openai-chat", "some-model", **options)
         return {one["function"]["name"] for one in arrived.body["tools"]}
 
     all_names = {one.name for one in builtin()}
@@ -235,7 +240,7 @@ def _() -> None:
     try:
         read = ("read_file", {"absolute_path": str(picture)})
         for binary, carried in (("native", True), ("summarise", False)):
-            last = ran("anthropic", "claude-opus-5", read, folder=picture.parent, binary=binary)[-1]
+            last = requests_of_run("anthropic", "claude-opus-5", read, folder=picture.parent, binary=binary)[-1]
             found = json.dumps(last.body["messages"])
             assert ("iVBORw0KGgo" in found) is carried
             assert "Binary content of type image/png was processed." in found
@@ -249,9 +254,9 @@ def _() -> None:
         return replace(result, is_error=False)
 
     missing = ("list_directory", {"path": "absent"})
-    (failed,) = _responses(ran(call=missing)[-1])
+    (failed,) = _responses(requests_of_run(call=missing)[-1])
     assert list(failed["response"]) == ["error"]
-    (same,) = _responses(ran(call=missing, after_call=plain)[-1])
+    (same,) = _responses(requests_of_run(call=missing, after_call=plain)[-1])
     assert list(same["response"]) == ["output"] and "absent" in same["response"]["output"]
 
 
@@ -273,9 +278,9 @@ def _() -> None:
         return replace(result, parts=(Text(json.dumps(whole)),))
 
     command = ("run_shell_command", {"command": "exit 3"})
-    (usual,) = _responses(ran(call=command, policy="all")[-1])
+    (usual,) = _responses(requests_of_run(call=command, policy="all")[-1])
     assert usual["response"]["output"].startswith("Command: exit 3\n")
-    (changed,) = _responses(ran(call=command, policy="all", after_call=with_metadata)[-1])
+    (changed,) = _responses(requests_of_run(call=command, policy="all", after_call=with_metadata)[-1])
     assert json.loads(changed["response"]["output"])["metadata"] == {"exit_code": 3}
 
 
@@ -296,21 +301,21 @@ def _() -> None:
 
 @difference("opening-words")
 def _() -> None:
-    def own(agent: Agent) -> None:
+    def replace_opening(agent: Agent) -> None:
         agent.session.turns = (Turn("user", (Text("This is the Gemini CLI."),)), Turn("assistant", (Text("Got it."),)))
 
-    first, second, question = ran()[0].body["contents"]
+    first, second, question = requests_of_run()[0].body["contents"]
     assert first["parts"][0]["text"].startswith("We are setting up the context") and "Gemini" not in str(first)
     assert second == {"role": "model", "parts": [{"text": "Got it. Thanks for the context!"}]}
     assert question["parts"] == [{"text": "Begin."}]
-    texts = [one["parts"][0]["text"] for one in ran(prepare=own)[0].body["contents"]]
+    texts = [one["parts"][0]["text"] for one in requests_of_run(prepare=replace_opening)[0].body["contents"]]
     assert texts == ["This is the Gemini CLI.", "Got it.", "Begin."]
 
 
 @difference("ide-context")
 def _() -> None:
     class Editor:
-        """An editor in which the person changes the text."""
+        """An editor in which the person has changed the text."""
 
         async def open(self, diff: FileDiff, /) -> DiffUpdate:
             return DiffUpdate("accepted", "changed in the editor")
@@ -322,9 +327,11 @@ def _() -> None:
         folder = Path(name).resolve() / "work"
         folder.mkdir()
         write = ("write_file", {"file_path": str(folder / "a.txt"), "content": "from the model"})
-        ran(call=write, folder=folder, diffs=Editor())
+        requests_of_run(call=write, folder=folder, diffs=Editor())
         assert (folder / "a.txt").read_text() == "changed in the editor"
-    assert "open file" not in json.dumps(ran()[0].body) and "open file" in json.dumps(ran(prepare=add)[0].body)
+    assert "open file" not in json.dumps(requests_of_run()[0].body) and "open file" in json.dumps(
+        requests_of_run(prepare=add)[0].body
+    )
 
 
 @difference("ollama-call-ids")
@@ -335,7 +342,7 @@ def _() -> None:
     assert ids[0] == ids[1] and len(set(ids[0])) == 2
 
 
-def _words(name: str, arguments: Any, folder: Path) -> str:
+def _result_text(name: str, arguments: Any, folder: Path) -> str:
     found = asyncio.run(builtin(name)[0].run(arguments, ToolEnvironment((folder,))))
     assert isinstance(found.content, str)
     return found.content
@@ -346,10 +353,10 @@ def _() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         path = str(folder / "NEW.txt")
-        wrote = _words("write_file", {"file_path": path, "content": "hello"}, folder)
+        wrote = _result_text("write_file", {"file_path": path, "content": "hello"}, folder)
         edit = {"file_path": path, "old_string": "hello", "new_string": "there"}
         assert wrote == f"Successfully created and wrote to new file: {path}."
-        assert _words("replace", edit, folder) == f"Successfully modified file: {path} (1 replacements)."
+        assert _result_text("replace", edit, folder) == f"Successfully modified file: {path} (1 replacements)."
 
 
 @difference("shell-report")
@@ -361,10 +368,10 @@ def _() -> None:
         return replace(result, parts=(Text(output),))
 
     command = ("run_shell_command", {"command": "echo README.md"})
-    (usual,) = _responses(ran(call=command, policy="all")[-1])
+    (usual,) = _responses(requests_of_run(call=command, policy="all")[-1])
     words = ["Command", "Directory", "Output", "Error", "Exit Code", "Signal", "Background PIDs", "Process Group PGID"]
     assert [line.partition(":")[0] for line in usual["response"]["output"].splitlines()] == words
-    (short,) = _responses(ran(call=command, policy="all", after_call=only_output)[-1])
+    (short,) = _responses(requests_of_run(call=command, policy="all", after_call=only_output)[-1])
     assert short["response"] == {"output": "README.md"}
 
 
@@ -372,7 +379,7 @@ def _() -> None:
 def _() -> None:
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "a.ts").write_text("// TODO\n")
-        found = _words("search_file_content", {"pattern": "TODO"}, Path(name).resolve())
+        found = _result_text("search_file_content", {"pattern": "TODO"}, Path(name).resolve())
         assert "File: a.ts\nL1: // TODO" in found
 
 
@@ -380,7 +387,7 @@ def _() -> None:
 def _() -> None:
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "a.txt").write_text("one\n")
-        found = _words("read_many_files", {"paths": ["a.txt"]}, Path(name).resolve())
+        found = _result_text("read_many_files", {"paths": ["a.txt"]}, Path(name).resolve())
         assert found == "--- a.txt ---\none\n--- End of content ---"
 
 
@@ -392,14 +399,16 @@ def _() -> None:
         (folder / "a.ts").write_text("// TODO\n")
         program = folder.parent / "bin" / "rg"
         program.parent.mkdir()
-        program.write_text(f"#!/bin/sh\ntouch '{folder}/asked'\nexit 1\n")
+        program.write_text(f"#!/bin/sh\ntouch '{folder}/was-run'\nexit 1\n")
         program.chmod(0o700)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PATH", "/nowhere")
-            assert "L1: // TODO" in _words("search_file_content", {"pattern": "TODO"}, folder), "without any program"
+            assert "L1: // TODO" in _result_text("search_file_content", {"pattern": "TODO"}, folder), (
+                "without any program"
+            )
             patch.setenv("PATH", str(program.parent))
-            _words("search_file_content", {"pattern": "TODO"}, folder)
-        assert (folder / "asked").exists(), "ripgrep is asked where there is one"
+            _result_text("search_file_content", {"pattern": "TODO"}, folder)
+        assert (folder / "was-run").exists(), "an installed ripgrep is used"
 
 
 @difference("memory-file")
@@ -409,12 +418,12 @@ def _() -> None:
         home = Path(name).resolve()
         folder = home / "work"
         folder.mkdir()
-        ran(call=fact, folder=folder, policy="all")
-        own = home / ".config" / "dragoman" / "memory.md"
-        assert own.read_text() == "## Added memories\n- Tea is green.\n"
-        theirs = home / ".gemini" / "GEMINI.md"
-        ran(call=fact, folder=folder, policy="all", memory=theirs)
-        assert theirs.read_text() == "## Gemini Added Memories\n- Tea is green.\n"
+        requests_of_run(call=fact, folder=folder, policy="all")
+        default = home / ".config" / "dragoman" / "memory.md"
+        assert default.read_text() == "## Added memories\n- Tea is green.\n"
+        configured = home / ".gemini" / "GEMINI.md"
+        requests_of_run(call=fact, folder=folder, policy="all", memory=configured)
+        assert configured.read_text() == "## Gemini Added Memories\n- Tea is green.\n"
 
 
 COMMAND = Confirmation("List", "run", command="ls -la", roots=("ls",))
@@ -450,7 +459,7 @@ def _() -> None:
         """Runs a command."""
         return " ".join(command)
 
-    first, second = ran(call=("shell", {"command": ["ls", "-F"]}), tools=[shell])
+    first, second = requests_of_run(call=("shell", {"command": ["ls", "-F"]}), tools=[shell])
     (declared,) = first.body["tools"][0]["functionDeclarations"]
     assert declared["parametersJsonSchema"]["properties"]["command"]["items"] == {"type": "string"}
     assert _responses(second) == [{"id": "c1", "name": "shell", "response": {"output": "ls -F"}}]
@@ -461,12 +470,12 @@ def _() -> None:
     class Reader(ReadFile):
         description = "Reads and returns the content of a specified file."
 
-    def told(**options: Any) -> dict[str, str]:
-        (arrived,) = ran(**options)
+    def descriptions(**options: Any) -> dict[str, str]:
+        (arrived,) = requests_of_run(**options)
         return {one["name"]: one["description"] for one in arrived.body["tools"][0]["functionDeclarations"]}
 
-    assert all(told().values())
-    assert told(tools=[Reader()]) == {"read_file": Reader.description}
+    assert all(descriptions().values())
+    assert descriptions(tools=[Reader()]) == {"read_file": Reader.description}
 
 
 @difference("mcp-long-names")

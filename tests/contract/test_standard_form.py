@@ -1,4 +1,4 @@
-"""The standard form: definitions as functions, calls as id, name and arguments text, results keyed by the id."""
+"""The standard form: tools as functions, calls with id, name and arguments as text, results by call id."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_standard_definitions_are_formatted_for_each_dialect(dialect: str) -> No
     ]
 
 
-def test_the_choice_stays_beside_the_definitions() -> None:
+def test_the_tool_choice_is_not_part_of_the_definitions() -> None:
     body = {
         "model": "gpt-4o",
         "messages": [{"role": "user", "content": "Weather in Paris?"}],
@@ -97,7 +97,7 @@ def test_the_choice_stays_beside_the_definitions() -> None:
         ),
     ],
 )
-def test_calls_are_id_name_and_arguments_text(dialect: str, answer: Any, call: tuple[str, str, str]) -> None:
+def test_a_call_has_an_id_a_name_and_arguments_as_text(dialect: str, answer: Any, call: tuple[str, str, str]) -> None:
     (found,) = tool_calls(answer, dialect=dialect)
     assert (found.id, found.name, found.arguments) == call
     assert found.input == {"location": "Paris"}
@@ -148,10 +148,10 @@ def test_a_result_is_formatted_for_each_dialect(dialect: str) -> None:
     assert tool_results([CALL], ["25 degrees"], dialect=dialect)[-1] == RESULTS[dialect]
 
 
-def test_legacy_calls_are_read_and_answered_in_the_new_form() -> None:
+def test_legacy_calls_are_read_and_continued_in_the_new_form() -> None:
     message = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": '{"a":1}'}}
     (call,) = tool_calls(message, dialect="openai-chat")
     assert (call.name, call.arguments) == ("f", '{"a":1}')
-    spoken, result = tool_results(message, ["r"], dialect="openai-chat")
-    assert spoken["tool_calls"][0]["id"] == result["tool_call_id"] == call.id
-    assert "function_call" not in spoken
+    call_turn, result = tool_results(message, ["r"], dialect="openai-chat")
+    assert call_turn["tool_calls"][0]["id"] == result["tool_call_id"] == call.id
+    assert "function_call" not in call_turn

@@ -1,4 +1,4 @@
-"""The streaming snippets: a call told in pieces, in every dialect, read and written."""
+"""The streaming snippets of the documents: a call in several pieces is read and written in every dialect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _plain(*chunks: Any) -> bytes:
 
 
 ITEM = {"id": "fc_1", "type": "function_call", "call_id": "call_123", "name": "run_shell_command"}
-# The snippets as the documents show them: without what surrounds the call.
+# The snippets of the documents. They contain only the call.
 SNIPPETS = {
     "anthropic": _named(
         {
@@ -84,7 +84,7 @@ SNIPPETS = {
         }
     ),
 }
-# What makes them whole streams.
+# The other events, which make the snippets whole streams.
 BEFORE = {
     "anthropic": _named(
         {
@@ -121,10 +121,10 @@ def _call(dialect: str, stream: bytes, step: int) -> ToolCall:
     events: list[Event] = []
     for i in range(0, len(stream), step):
         events += reader.feed(stream[i : i + step])
-    told = fold(events + reader.close())
-    assert isinstance(told, Response)
-    assert told.stop.reason == "tool_calls"
-    (call,) = [part for part in told.parts if isinstance(part, ToolCall)]
+    response = fold(events + reader.close())
+    assert isinstance(response, Response)
+    assert response.stop.reason == "tool_calls"
+    (call,) = [part for part in response.parts if isinstance(part, ToolCall)]
     return call
 
 
@@ -146,18 +146,18 @@ def test_a_streamed_call_is_read(dialect: str, step: int) -> None:
 
 @pytest.mark.parametrize("source", DIALECTS)
 @pytest.mark.parametrize("target", DIALECTS)
-def test_a_streamed_call_crosses(source: str, target: str) -> None:
+def test_a_streamed_call_is_translated(source: str, target: str) -> None:
     translator = StreamTranslator(source=source, target=target)
     written = translator.feed(_stream(source)) + translator.close()
     call = _call(target, written, 10_000)
     assert (call.name, call.input) == ("run_shell_command", {"command": "ls -la"})
     if source in IDS:
-        # Ids for Chat clients begin with call_.
+        # Call ids for Chat clients begin with `call_`.
         assert call.id in (IDS[source], f"call__{IDS[source]}" if target == "openai-chat" else "")
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-responses"])
-def test_a_snippet_that_breaks_off_is_no_call(dialect: str) -> None:
+def test_an_incomplete_snippet_is_no_call(dialect: str) -> None:
     translator = StreamTranslator(source=dialect, target="openai-chat")
     written = translator.feed(BEFORE[dialect] + SNIPPETS[dialect]) + translator.close()
     assert b'"error"' in written

@@ -2,8 +2,8 @@
 
     python -m tests.repo.coverage_floors    # reads the data of `coverage run`
 
-A floor is what was measured, rounded down. Raise a floor when the coverage has grown. Lower none: write the test.
-Lines and branches count together, as `coverage report` counts them.
+A floor is a measured coverage, rounded down. Raise a floor when the coverage has grown. Never lower a floor: write the
+missing test. Lines and branches count together, as in `coverage report`.
 """
 
 from __future__ import annotations

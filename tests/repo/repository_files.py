@@ -1,4 +1,4 @@
-"""Owns the listing of the repository's own files, for the checks that read them."""
+"""Owns the list of the repository's files, for the checks that read them."""
 
 from __future__ import annotations
 

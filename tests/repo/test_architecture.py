@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names every package, in the order of the layers that .importlinter checks."""
+"""ARCHITECTURE.md names every package in the order of the layers that .importlinter checks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LINE = re.compile(r"^([a-z_]+) +(\d+)  \S", re.M)
 
 
 def _layers() -> list[list[str]]:
-    """The layers from top to bottom; packages that stand side by side share a layer."""
+    """The layers from top to bottom. Packages side by side share a layer."""
     parser = configparser.ConfigParser()
     parser.read(ROOT / ".importlinter")
     lines = parser["importlinter:contract:layers"]["layers"].split("\n")
@@ -23,13 +23,13 @@ def _drawn() -> list[tuple[str, int]]:
     return [(name, int(number)) for name, number in LINE.findall(text)]
 
 
-def test_the_drawing_has_the_layers_that_are_checked() -> None:
+def test_the_drawing_has_the_checked_layers() -> None:
     layers = _layers()
     expected = [(name, len(layers) - place) for place, names in enumerate(layers) for name in names]
     assert _drawn() == expected
 
 
-def test_every_package_and_module_stands_in_a_layer() -> None:
+def test_every_package_and_module_has_a_layer() -> None:
     packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     modules = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__"}
     assert {name for names in _layers() for name in names} == packages | modules

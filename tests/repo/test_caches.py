@@ -8,28 +8,28 @@ from tests.repo.repository_files import SOURCE, modules
 
 MADE_ONCE = {
     "cli/client_rows.py",
-    "codec/schema/already_fits.py",  # decoders, one for each target's subset
-    "codec/wire_decoding.py",  # shapes of our own Structs
+    "codec/schema/already_fits.py",  # Decoders, one for each subset of a target.
+    "codec/wire_decoding.py",  # Data about our own Structs.
     "convert/formats/__init__.py",
     "convert/formats/exchange.py",
     "convert/ray_engine.py",
     "dialects/__init__.py",
-    "facts/profiles.py",  # the table of rows
-    "gateway/endpoints/page.py",  # the files of the page
+    "facts/profiles.py",  # The table of rows.
+    "gateway/endpoints/page.py",  # The files of the page.
     "gateway/exchange/upstream_headers_and_key.py",
     "lint/runner.py",
     "runtime/harmless_options.py",
     "runtime/sandboxes/__init__.py",
-    "translate/stream.py",  # one import
-    "translate/with_fast_shortcuts.py",  # one for every two dialects
+    "translate/stream.py",  # One import.
+    "translate/with_fast_shortcuts.py",  # One object for every pair of dialects.
 }
-"""Modules that make an object once for the process: a decoder, a table, a list of modules. Nothing in a document, a
-request or a configuration decides how many there are."""
+"""Modules that make an object once in a process: a decoder, a table, a list of modules. The number of these objects
+does not depend on documents, requests or the configuration."""
 REGISTER = {"facts/__init__.py"}
 """The module that makes cached lookups of `functools`, and lists them."""
 
 
-def test_caches_are_made_by_the_register() -> None:
+def test_every_cache_is_made_by_the_register() -> None:
     found = set()
     for path, tree in modules(SOURCE):
         for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""Change fragments: every one is well formed, and the release script gathers them without losing a word."""
+"""Every change fragment is well formed, and the release script collects the fragments completely."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _script() -> Any:
     spec = importlib.util.spec_from_file_location("release_script", FOLDER / "release.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["release_script"] = module  # dataclasses look their module up
+    sys.modules["release_script"] = module  # A dataclass needs its module in `sys.modules`.
     spec.loader.exec_module(module)
     return module
 
@@ -72,7 +72,7 @@ FRAGMENTS = {
 }
 
 
-def test_the_first_release_keeps_the_block_that_was_unreleased(tmp_path: Path) -> None:
+def test_the_first_release_keeps_the_unreleased_block(tmp_path: Path) -> None:
     root = _repository(tmp_path, "# Changelog\n\n## Unreleased\n\nWords.\n\n- One.\n", "0.1.0", FRAGMENTS)
     script.release(root, "0.1.0", "2026-12-01")
     assert (root / "CHANGELOG.md").read_text() == (
@@ -82,7 +82,7 @@ def test_the_first_release_keeps_the_block_that_was_unreleased(tmp_path: Path) -
     assert [path.name for path in (root / "changes.d").iterdir()] == ["README.md"]
 
 
-def test_a_later_release_stands_above_the_older_ones_and_sets_the_version(tmp_path: Path) -> None:
+def test_a_later_release_is_added_at_the_top_and_sets_the_version(tmp_path: Path) -> None:
     old = "# Changelog\n\n## 0.1.0 (2026-12-01)\n\nWords.\n"
     root = _repository(tmp_path, old, "0.1.0", {"c.added.md": "C is new.\n"})
     script.release(root, "0.2.0", "2027-01-02")
@@ -102,7 +102,7 @@ def test_a_later_release_stands_above_the_older_ones_and_sets_the_version(tmp_pa
         ("0.2.0", {"bad.md": "Text.\n"}, "bad.md"),
     ],
 )
-def test_a_release_that_makes_no_sense_changes_nothing(
+def test_an_invalid_release_changes_nothing(
     tmp_path: Path, version: str, fragments: dict[str, str], reason: str
 ) -> None:
     old = "# Changelog\n\n## 0.1.0 (2026-12-01)\n\nWords.\n"

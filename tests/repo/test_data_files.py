@@ -1,4 +1,4 @@
-"""Every data file stands in one row of docs/data-files.md, with its source and its licence."""
+"""Every data file has one row in docs/data-files.md, with its source and its licence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _is_data(path: Path) -> bool:
     return path.suffix not in CODE and not hidden
 
 
-def test_every_data_file_stands_in_one_row() -> None:
+def test_every_data_file_has_one_row() -> None:
     patterns = _patterns()
     files = _data_files()
     assert len(files) > 200

@@ -1,4 +1,4 @@
-"""A dialect is one folder: whoever is outside of it reads what it declares, and compares no names."""
+"""A dialect is one folder. Code outside of the folder reads the declarations of the dialect and compares no names."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from dragoman.dialects import names
 
 SOURCE = Path(dragoman.__file__).parent
 LIMIT = 31
-"""Names outside of the dialects on 2026-11-17; there were 253."""
+"""The number of dialect names outside of the folders on 2026-11-17. Before there were 253."""
 FORMATS = "convert/formats/"
-"""File formats: a batch file or a fine-tuning set is the form of one provider, so its module names a dialect."""
+"""File formats. A batch file or a fine-tuning set has the form of one provider, so its module names a dialect."""
 SERVED = ("gateway", "transport", "conform", "convert")
-"""Packages that serve, ask and judge any dialect."""
+"""Packages that work with any dialect."""
 ONE_DIALECT = {
-    "gateway/endpoints/responses_api.py": 1,  # what Responses keeps under an id
+    "gateway/endpoints/responses_api.py": 1,  # Answers that Responses stores under an id.
     "gateway/exchange/response_continuation.py": 1,
 }
-"""Their modules for what only one dialect has, which their names say."""
+"""Modules of these packages for a feature of one dialect. Their names show the feature."""
 
 
-def found() -> Counter[str]:
-    """How often the code outside of the dialects names a dialect, by file."""
+def dialect_names_by_file() -> Counter[str]:
+    """The number of dialect names in each file outside of the dialects' folders."""
     known = set(names())
     out: Counter[str] = Counter()
     for file in SOURCE.rglob("*.py"):
@@ -35,15 +35,15 @@ def found() -> Counter[str]:
     return +out
 
 
-def test_few_names_of_dialects_stand_outside_of_their_folders() -> None:
-    assert sum(found().values()) <= LIMIT, found()
+def test_few_dialect_names_are_outside_of_their_folders() -> None:
+    assert sum(dialect_names_by_file().values()) <= LIMIT, dialect_names_by_file()
 
 
-def test_who_serves_all_dialects_knows_none_by_name() -> None:
-    assert {place: count for place, count in found().items() if place.startswith(SERVED)} == ONE_DIALECT
+def test_packages_for_all_dialects_name_no_dialect() -> None:
+    assert {place: count for place, count in dialect_names_by_file().items() if place.startswith(SERVED)} == ONE_DIALECT
 
 
-def test_every_folder_has_the_files_that_others_look_for() -> None:
+def test_every_dialect_folder_has_the_required_files() -> None:
     for name in names():
         folder = SOURCE / "dialects" / name.replace("-", "_")
         assert {"endpoints.py", "conformance_client.py"} <= {file.name for file in folder.iterdir()}, name

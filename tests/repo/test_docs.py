@@ -1,4 +1,4 @@
-"""The documentation: generated pages are current, links lead somewhere, and the examples print what they say."""
+"""The documentation: generated pages are current, links have targets, and the examples print the shown output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRITTEN = [page for page in PAGES if not page.read_text().startswith("<!-- Gener
 
 @pytest.fixture(autouse=True)
 def _memories_as_before() -> Iterator[None]:
-    """An example turns the memories off, for all tests that follow in the process."""
+    """Restore the memories. An example turns them off for all later tests in the process."""
     yield
     cache_memory_budget.budget(cache_memory_budget.DEFAULT)
 
@@ -32,14 +32,14 @@ def test_generated_pages_are_current() -> None:
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(DOCS)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_targets(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert not missing
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(DOCS)))
-def test_examples_print_what_they_say(page: Path) -> None:
+def test_examples_print_the_shown_output(page: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
     names: dict[str, Any] = {}
     for block in blocks:

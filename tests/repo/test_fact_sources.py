@@ -1,4 +1,4 @@
-"""Every row of facts says what it rests on, with the marks that the guide explains."""
+"""Every row of facts names its source, with the marks that the guide explains."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def test_the_guide_explains_every_mark() -> None:
     assert {part for mark in used for part in re.split(r", (?=[A-Z])", mark)} <= explained
 
 
-def test_every_price_rests_on_a_page_of_the_provider() -> None:
+def test_every_price_has_a_page_of_the_provider_as_source() -> None:
     assert len(PRICED) > 10
     assert [row.match for row in PRICED if "[D]" not in row.source] == []

@@ -1,4 +1,4 @@
-"""The pages for contributors: links, anchors, paths and commands exist. Hooks and the hosted run need nothing else."""
+"""The pages for contributors: their links, anchors, paths and commands exist. Hooks and CI need only the repository."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ TARGETS = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.
 
 
 def _anchors(page: Path) -> set[str]:
-    """The anchors that a page's headings have."""
+    """The anchors of a page's headings."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_and_anchors_lead_somewhere(page: Path) -> None:
+def test_links_and_anchors_have_targets(page: Path) -> None:
     missing = []
     for link, anchor in LINK.findall(page.read_text(encoding="utf-8")):
         if "://" in link:
@@ -44,7 +44,7 @@ def test_links_and_anchors_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "tests/README.md"])
 def test_paths_that_a_guide_names_exist(name: str) -> None:
     places = PLACE.findall((ROOT / name).read_text(encoding="utf-8"))
-    examples = {"tests/lint/fixtures/ANT-027.json", "tests/unit/runtime/test_NAME.py"}  # files that the reader writes
+    examples = {"tests/lint/fixtures/ANT-027.json", "tests/unit/runtime/test_NAME.py"}  # Files that the reader creates.
     assert [place for place in places if not (ROOT / place).exists() and place not in examples] == []
 
 
@@ -67,7 +67,7 @@ def test_hooks_are_local_and_use_installed_tools() -> None:
     assert set(re.findall(r"entry: \.venv/bin/(\S+)", text)) == {"ruff", "mypy", "lint-imports"}
 
 
-def test_the_hosted_run_needs_a_clone_and_nothing_else() -> None:
+def test_the_hosted_run_needs_only_a_clone() -> None:
     text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
     assert "DRAGOMAN_SHARED" not in text and "shared" not in text and "://" not in text
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -1,4 +1,4 @@
-"""The data file of host facts: valid rows about declared hosts, and no fact that nobody acts on."""
+"""The data file of host facts: valid rows about declared hosts, and only facts that the code uses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLACES = {
     "tool_choice": {"allowed_tools"},
     "reasoning": {"summary"},
 }
-"""Where below the head of a request the writers look."""
+"""The nested places of a request in which the writers read facts."""
 
 
 def test_every_row_is_valid_and_states_its_source() -> None:
@@ -46,7 +46,7 @@ def test_every_fact_is_one_that_a_host_can_have() -> None:
         assert set(row.facts) <= known, row
 
 
-def test_every_field_is_one_that_the_writers_know() -> None:
+def test_every_field_is_a_field_of_the_writers() -> None:
     top = {field.encode_name for field in msgspec.structs.fields(wire.ChatRequest)}
     responses = {field.encode_name for field in msgspec.structs.fields(ResponsesRequest)}
     for row in hosts.rows():
@@ -64,15 +64,15 @@ def test_no_name_is_declared_twice() -> None:
 
 
 @pytest.mark.parametrize("name", DECLARED)
-def test_a_host_is_found_by_its_names_and_where_it_listens(name: str) -> None:
+def test_a_host_is_found_by_its_names_and_its_addresses(name: str) -> None:
     row = DECLARED[name]
-    spoken = row.dialects[0]
-    facts = hosts.lookup(name, spoken)
+    dialect = row.dialects[0]
+    facts = hosts.lookup(name, dialect)
     assert facts is not None and facts.name == name
     for other in (*row.names, *[pattern.replace("*", "x") for pattern in row.match]):
-        assert hosts.lookup(other, spoken) is facts, other
-        assert hosts.lookup(other.upper(), spoken) is facts, other
-        assert hosts.lookup(f"https://{other}/v1", spoken) is facts, other
+        assert hosts.lookup(other, dialect) is facts, other
+        assert hosts.lookup(other.upper(), dialect) is facts, other
+        assert hosts.lookup(f"https://{other}/v1", dialect) is facts, other
         assert hosts.origin(other) == name
 
 
@@ -83,23 +83,23 @@ def test_an_unknown_host_has_no_facts_and_its_own_name() -> None:
     assert hosts.origin(None) == ""
 
 
-def test_every_row_says_something_that_no_later_row_takes_back() -> None:
+def test_every_row_has_an_effect_that_no_later_row_removes() -> None:
     for row in hosts.rows():
         for name in row.of or row.names[:1]:
             model = row.models[0].replace("*", "") if row.models else ""
             facts = msgspec.to_builtins(hosts.lookup(name, row.dialects[0], model))
-            stands = [fact for fact, value in row.facts.items() if _stands(facts[fact], value)]
-            assert stands, (name, row.source)
+            effective = [fact for fact, value in row.facts.items() if _has_effect(facts[fact], value)]
+            assert effective, (name, row.source)
 
 
-def _stands(known: object, said: object) -> bool:
-    if isinstance(said, dict) and isinstance(known, dict):
-        return any(known.get(key) == value for key, value in said.items())
-    return known == said
+def _has_effect(known: object, stated: object) -> bool:
+    if isinstance(stated, dict) and isinstance(known, dict):
+        return any(known.get(key) == value for key, value in stated.items())
+    return known == stated
 
 
-def test_rows_can_be_loaded_on_top_and_taken_away() -> None:
-    mine = {
+def test_rows_can_be_loaded_and_removed() -> None:
+    own_row = {
         "names": ["house"],
         "match": ["llm.house.example"],
         "facts": {"fields": {"seed": False}, "null_content": False},
@@ -107,7 +107,7 @@ def test_rows_can_be_loaded_on_top_and_taken_away() -> None:
         "date": "2026-11",
     }
     more = {"of": ["mistral"], "facts": {"fields": {"seed": True}}, "source": "tried", "date": "2026-11"}
-    with hosts.load([mine, more]):
+    with hosts.load([own_row, more]):
         found = hosts.lookup("llm.house.example", "openai-chat")
         assert found == Host("house", {"seed": False}, null_content=False)
         mistral = hosts.lookup("mistral", "openai-chat")
@@ -118,7 +118,7 @@ def test_rows_can_be_loaded_on_top_and_taken_away() -> None:
 
 
 @pytest.mark.parametrize("facts", [{"feilds": {}}, {"echo": "yes"}])
-def test_rows_that_say_nothing_sensible_are_refused(facts: dict[str, object]) -> None:
+def test_invalid_rows_are_refused(facts: dict[str, object]) -> None:
     before = hosts.rows()
     with pytest.raises(ConfigError):
         hosts.load([{"names": ["house"], "facts": facts, "source": "s", "date": "2026-11"}])

@@ -1,4 +1,4 @@
-"""What importing the library costs and touches: no network module, few modules, the public names and no others."""
+"""The import of the library loads few modules and no network module, and has exactly the public names."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import types
 import dragoman
 from dragoman.dialects import names as dialects
 
-# `_socket` alone is no sign: typing_extensions, which msgspec uses where it is installed, looks at a type in it.
+# `_socket` alone proves nothing: msgspec uses typing_extensions if it is installed, and that module imports `_socket`.
 NETWORK = {"socket", "ssl", "asyncio", "http", "urllib.request", "selectors", "subprocess", "email"}
 LIMIT = 157
-"""82 of them are ours: packages count too. None is loaded twice, and none opens anything."""
+"""82 of the modules are ours, packages included. No module is loaded twice, and no module opens a file or socket."""
 
 PROGRAM = """
 import sys
@@ -38,12 +38,12 @@ print(json.dumps(sorted(sys.modules)))
 
 
 def loaded(used: tuple[str, ...]) -> list[str]:
-    """The modules a fresh process has loaded after the import, and after using some dialects."""
+    """The modules that a new process has loaded after the import and after the use of some dialects."""
     return printed(PROGRAM.format(dialects=list(used)))
 
 
 def printed(program: str) -> list[str]:
-    """What a program prints in a fresh process."""
+    """The output of a program in a new process."""
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     found: list[str] = json.loads(done.stdout)
     return found
@@ -56,14 +56,14 @@ def test_the_import_loads_no_network_module_and_few_modules() -> None:
     assert len(modules) <= LIMIT, f"{len(modules)} modules: {modules}"
 
 
-def test_using_every_dialect_loads_no_network_module_either() -> None:
+def test_using_every_dialect_loads_no_network_module() -> None:
     modules = loaded((*dialects(), "detect"))
     assert "dragoman.dialects.openai_chat" in modules
     assert set(modules) & NETWORK == set()
 
 
 def test_the_endpoints_of_all_dialects_load_no_reader_and_no_writer() -> None:
-    """A gateway needs them all when it starts; what it translates is known with the first request."""
+    """At its start a gateway needs all endpoints. It needs readers and writers only at the first request."""
     modules = [name for name in printed(ENDPOINTS) if name.startswith("dragoman.dialects.") and name.count(".") == 3]
     assert modules == [f"dragoman.dialects.{name.replace('-', '_')}.endpoints" for name in dialects()]
 

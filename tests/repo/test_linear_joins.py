@@ -1,5 +1,7 @@
-"""Bytes that grow in a loop are gathered in a list and joined once: `out += more` copies all bytes each time, and the
-time grows with the square of the length."""
+"""Bytes that grow in a loop are collected in a list and joined once.
+
+`out += more` copies all bytes each time, so the time grows with the square of the length.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def _is_fixed(looped: ast.expr) -> bool:
     return isinstance(looped, ast.Tuple | ast.List) or (isinstance(looped, ast.Name) and looped.id.isupper())
 
 
-def test_the_check_finds_what_it_looks_for() -> None:
+def test_the_check_finds_bytes_that_grow_in_a_loop() -> None:
     assert found("def f(x):\n out = b''\n for one in x:\n  out += one\n return out") == [4]
     assert found("def f(x):\n out = b''\n for one in (1, 2):\n  out += x\n return out") == []
     assert found("def f(x):\n out = []\n for one in x:\n  out += one\n return out") == []
@@ -47,7 +49,7 @@ def test_the_check_finds_what_it_looks_for() -> None:
 def test_no_loop_adds_bytes_to_bytes() -> None:
     known = {
         "transport/request_head_and_decompression.py": 1
-    }  # at most MAX_INFLATED bytes from at most MAX_MEMBERS members
+    }  # At most MAX_INFLATED bytes from at most MAX_MEMBERS members.
     places = {
         str(file.relative_to(SOURCE)): len(lines)
         for file in sorted(SOURCE.rglob("*.py"))

@@ -13,7 +13,7 @@ CODE = re.compile(r"[a-z_]+(\.[a-z_]+)+")
 
 
 def _reported() -> dict[str, str]:
-    """Every text that stands as a code in a report of a loss -> where. A code may be chosen by a condition."""
+    """Every code in a report of a loss, with its place. The code may be chosen by a condition."""
     found: dict[str, str] = {}
     for path, tree in modules(SOURCE):
         for node in ast.walk(tree):
@@ -25,7 +25,7 @@ def _reported() -> dict[str, str]:
 
 
 def _mentioned() -> set[str]:
-    """Every text constant in the sources but the register's own."""
+    """Every text constant in the sources, except in the register."""
     return {
         node.value
         for path, tree in modules(SOURCE)
@@ -41,22 +41,22 @@ def test_every_reported_code_is_registered() -> None:
     assert {code: where for code, where in reported.items() if code not in CODES} == {}
 
 
-def test_every_text_that_looks_like_a_code_is_one() -> None:
-    # Codes also travel in tables and in the changes of the schema adapter.
+def test_every_text_that_looks_like_a_code_is_registered() -> None:
+    # Codes are also in tables and in the changes of the schema adapter.
     families = {code.partition(".")[0] for code in CODES} - {"response", "model", "name", "n", "id"}
-    looks = {text for text in _mentioned() if CODE.fullmatch(text) and text.partition(".")[0] in families}
-    # One wish of openai-responses happens to be spelled like a code, so are the kinds of OpenRouter's details, and two
-    # fields of telemetry.
+    codelike = {text for text in _mentioned() if CODE.fullmatch(text) and text.partition(".")[0] in families}
+    # These texts look like codes: one option of openai-responses, the kinds of OpenRouter's details, and two fields of
+    # telemetry.
     kinds = {"reasoning.text", "reasoning.summary", "reasoning.encrypted", "reasoning.server_tool_call"}
     fields = {"event.name", "event.timestamp"}
-    assert looks - set(CODES) == {"reasoning.encrypted_content", *kinds, *fields}
+    assert codelike - set(CODES) == {"reasoning.encrypted_content", *kinds, *fields}
 
 
 def test_every_registered_code_is_used() -> None:
     assert set(CODES) - _mentioned() == set()
 
 
-def test_every_code_says_what_it_means_with_an_example() -> None:
+def test_every_code_has_a_meaning_and_an_example() -> None:
     for code, entry in CODES.items():
         assert CODE.fullmatch(code), code
         assert entry.meaning.endswith(".") or entry.meaning.endswith("?"), code

@@ -1,4 +1,4 @@
-"""What a package index shows: no link of the README leads to a file beside it."""
+"""The README on a package index has no relative link."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ADDRESS = "https://example.com/somebody/dragoman"
 
 
 def loaded() -> Any:
-    """The module of the build. hatchling is needed by builds only, so an empty class stands for its interface."""
+    """The module of the build. Only builds need hatchling, so an empty class replaces its interface."""
     interface = ModuleType("hatchling.metadata.plugin.interface")
     interface.MetadataHookInterface = object  # type: ignore[attr-defined]
     with mock.patch.dict(sys.modules, {interface.__name__: interface}), mock.patch.object(sys, "path", [str(ROOT)]):
@@ -31,13 +31,13 @@ build_metadata = loaded()
 
 @pytest.mark.parametrize("address", ["", ADDRESS])
 def test_no_relative_link_reaches_a_package_index(address: str) -> None:
-    assert re.findall(r"\]\((?!https?:|#)", README), "the README has links to look at"
+    assert re.findall(r"\]\((?!https?:|#)", README), "the README has links"
     text = build_metadata.readme(README, address, "1.2.3")
     assert re.findall(r"\]\((?!https?:|#)[^)]*\)", text) == []
     assert bool(re.search(r"!\[", text)) is bool(address)
 
 
-def test_links_lead_to_the_files_of_the_version() -> None:
+def test_links_point_to_the_files_of_the_version() -> None:
     text = "[how](docs/a.md#b), ![p](docs/p.webp), [out](https://x.example), [here](#c)"
     assert build_metadata.readme(text, ADDRESS, "1.2.3") == (
         f"[how]({ADDRESS}/blob/v1.2.3/docs/a.md#b), ![p]({ADDRESS}/raw/v1.2.3/docs/p.webp), "

@@ -1,4 +1,4 @@
-"""The data file of model facts: valid rows, known dialects, and nothing that no profile has."""
+"""The data file of model facts: valid rows, known dialects, and only fields of a profile."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The public surface that docs/releasing.md promises: names, parameters and attributes that callers may rely on.
+"""The public names, parameters and attributes that docs/releasing.md promises to callers.
 
-Something new is added here together with its code. Something that is removed or renamed here breaks callers: read the
-policy in docs/releasing.md before.
+Add a new name here together with its code. To remove or rename a name breaks callers: first read the policy in
+docs/releasing.md.
 """
 
 from __future__ import annotations

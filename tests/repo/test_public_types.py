@@ -1,4 +1,4 @@
-"""The types that a caller sees: two type checkers read this file (`make types`), and pytest runs it.
+"""The types that a caller sees. Two type checkers read this file (`make types`), and pytest runs it.
 
 `assert_type` does nothing at run time. A checker fails when the type of the expression is another one.
 """
@@ -96,7 +96,7 @@ def test_lint_repair_and_detect_are_typed() -> None:
     assert done.repairs == ()
 
 
-def test_a_vault_of_ones_own_is_accepted() -> None:
+def test_a_custom_vault_is_accepted() -> None:
     class Own:
         def get(self, key: str) -> str | None:
             return None
@@ -105,14 +105,14 @@ def test_a_vault_of_ones_own_is_accepted() -> None:
             raise AssertionError("nothing is sealed here")
 
     own: Vault = Own()
-    # `get` of a dict takes its key by position only, `get` of the protocol also by name: pyright refuses the pair.
+    # `get` of a dict accepts its key only by position, `get` of the protocol also by name. So pyright refuses a dict.
     memory: Vault = MemoryVault()
     for vault in (own, memory):
         done = dragoman.translate_request(ASKED, source="openai-chat", target="gemini", seals="vault", vault=vault)
         assert_type(done.headers, dict[str, str])
 
 
-def test_errors_are_of_one_family() -> None:
+def test_all_errors_have_one_base_class() -> None:
     with pytest.raises(dragoman.DragomanError) as caught:
         dragoman.translate_request(b"[", source="openai-chat", target="gemini")
     assert isinstance(caught.value, WireError)
@@ -121,7 +121,7 @@ def test_errors_are_of_one_family() -> None:
 
 
 def test_dialects_of_other_packages_type_check_too() -> None:
-    """Editors offer the built-in names; any other text is accepted, too."""
+    """Editors offer the built-in names. Any other text is accepted too."""
 
     def asked(own: str) -> Translation:
         return dragoman.translate_request(ASKED, source=own, target="anthropic")

@@ -1,4 +1,4 @@
-"""The README's first example is run, and prints what it says it prints."""
+"""The first example of the README runs and prints the shown output."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 README = Path(__file__).parents[2] / "README.md"
 
 
-def test_the_first_example_does_what_it_says() -> None:
+def test_the_first_example_prints_the_shown_output() -> None:
     example = re.search(r"```python\n(.*?)```", README.read_text(), re.S)
     assert example is not None
     lines = example[1].splitlines()
-    said = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
+    shown = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
     code = "\n".join(lines).replace('t.json()["messages"][2]', 'print(t.json()["messages"][2])')
     printed = io.StringIO()
     names: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed):
         exec(compile(code, str(README), "exec"), names)
-    assert printed.getvalue().splitlines() == said
+    assert printed.getvalue().splitlines() == shown

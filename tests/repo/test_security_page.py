@@ -1,4 +1,4 @@
-"""The page about security: its table of policies is what the policy decides."""
+"""The page about security: its table of policies agrees with the decisions of the policies."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ def _rows(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", section, re.M)]
 
 
-def test_every_row_about_policies_is_what_the_policy_decides() -> None:
+def test_every_row_about_policies_agrees_with_the_policies() -> None:
     head, _, *rows = _rows("What each policy allows")
     modes: list[Mode] = ["ask", "edits", "all"]
     assert head[1:] == [f"`{mode}`" for mode in modes]
     assert [row[0] for row in rows] == [*CALLS]
-    for what, *found in rows:
-        name, kind, asked, allow, deny = CALLS[what]
-        decided = [Policy(mode, [*allow], [*deny]).judge(name, kind, asked).word for mode in modes]
-        assert found == [WORDS[word] for word in decided], what
+    for situation, *found in rows:
+        name, kind, confirmation, allow, deny = CALLS[situation]
+        decided = [Policy(mode, [*allow], [*deny]).judge(name, kind, confirmation).word for mode in modes]
+        assert found == [WORDS[word] for word in decided], situation
 
 
 def test_every_sandbox_has_a_column() -> None:
@@ -67,5 +67,5 @@ def test_every_sandbox_has_a_column() -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_the_page_tells_what_each_sandbox_needs(name: str) -> None:
+def test_the_page_explains_each_sandbox(name: str) -> None:
     assert PAGE.count(f"`{name}`") >= 2

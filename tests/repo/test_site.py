@@ -1,4 +1,4 @@
-"""The documentation builds as a site: every link and every anchor leads somewhere, and no page loads a foreign file."""
+"""The documentation builds as a site. Every link and anchor has a target, and no page loads a file of another host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not stand in the repository: recorded traffic, and paths of one machine."""
+"""The repository contains no recorded traffic and no paths of one machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONG = 60
 
 
 def _literals(path: str, text: str) -> set[str]:
-    """The long texts a file holds as data."""
+    """The long texts in a file."""
     if not path.endswith(".py"):
         return {found for found in re.findall(r'"((?:[^"\\]|\\.)*)"', text) if len(found) >= LONG}
     return {
@@ -28,7 +28,7 @@ def _literals(path: str, text: str) -> set[str]:
 
 
 def _recorded(value: Any) -> Iterator[str]:
-    """Every long text of a recorded exchange; a stream by its lines."""
+    """Every long text of a recorded exchange. A stream is read by lines."""
     if isinstance(value, str):
         yield from [line for line in value.splitlines() if len(line) >= LONG] if value.startswith("data:") else [value]
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

@@ -1,5 +1,7 @@
-"""A dialect is one folder, gateway included: the toy is served, asked, used by the agent and judged. No other file is
-edited for that. The toy comes as a folder of the package and as an installed package."""
+"""A dialect is one folder, also for the gateway, the agent and the conformance kit. No other file is edited.
+
+The tests use the toy dialect, as a folder of the package and as an installed package.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ def lines(values: list[Any]) -> bytes:
     return b"".join([json.dumps(value).encode() + b"\n" for value in values])
 
 
-def speaking_toy() -> Scripted:
+def toy_upstream() -> Scripted:
     """An upstream of the toy dialect."""
 
     def answers(request: IncomingRequest) -> tuple[int, list[tuple[str, str]], bytes]:
@@ -71,7 +73,7 @@ def speaking_toy() -> Scripted:
     return Scripted(answers)
 
 
-def speaking_chat() -> Scripted:
+def chat_upstream() -> Scripted:
     return Scripted(lambda request: (200, [("content-type", "application/json")], json.dumps(CHAT).encode()))
 
 
@@ -85,11 +87,11 @@ def config(places: list[str]) -> Config:
 
 
 def through_gateway(use: Any) -> tuple[Any, Scripted, Scripted]:
-    behind = speaking_toy(), speaking_chat()
+    behind = toy_upstream(), chat_upstream()
     return through(use, config, *behind, environment={"TOY_API_KEY": "secret-of-the-toy"}), *behind
 
 
-def test_the_gateway_serves_its_clients_and_asks_its_upstreams(toy: None) -> None:
+def test_the_gateway_serves_toy_clients_and_uses_toy_upstreams(toy: None) -> None:
     def use(base: str) -> list[Received]:
         toy_to_chat = {**QUESTION, "model": "gpt-1"}
         messages = [{"role": "user", "content": "Weather in Oslo?"}]
@@ -103,7 +105,7 @@ def test_the_gateway_serves_its_clients_and_asks_its_upstreams(toy: None) -> Non
             ask(base, "POST", "/v1/messages", {**request, "messages": [{"role": "user", "content": "fail"}]}),
         ]
 
-    found, own, chat = through_gateway(use)
+    found, toy_server, chat = through_gateway(use)
     assert [received.status for received in found] == [200, 200, 200, 200, 200, 429]
     crossed, passed, streamed, message, events, fault = found
     assert crossed.json()["lines"] == [{"from": "model", "text": "It rains."}]
@@ -115,14 +117,14 @@ def test_the_gateway_serves_its_clients_and_asks_its_upstreams(toy: None) -> Non
     assert message.json()["stop_reason"] == "tool_use"
     assert b"event: message_stop" in events.body and b'"partial_json"' in events.body
     assert fault.json()["error"] == {"type": "rate_limit_error", "message": "slow down (upstream 'toy', status 429)"}
-    paths = [request.path for request in own.seen]
+    paths = [request.path for request in toy_server.seen]
     assert paths[:4] == ["/toy", "/toy/stream", "/toy", "/toy/stream"]
-    assert {request.headers["x-toy-key"] for request in own.seen} == {"secret-of-the-toy"}
-    assert own.seen[0].headers["x-toy-mood"] == "bad"
-    assert own.bodies()[2]["lines"] == [{"from": "user", "text": "Weather in Oslo?"}]
+    assert {request.headers["x-toy-key"] for request in toy_server.seen} == {"secret-of-the-toy"}
+    assert toy_server.seen[0].headers["x-toy-mood"] == "bad"
+    assert toy_server.bodies()[2]["lines"] == [{"from": "user", "text": "Weather in Oslo?"}]
 
 
-def test_lists_counts_and_whoever_is_lost(toy: None) -> None:
+def test_lists_counts_and_unknown_paths_work(toy: None) -> None:
     def use(base: str) -> list[Received]:
         return [
             ask(base, "GET", "/toy/models"),
@@ -152,7 +154,7 @@ def test_lists_counts_and_whoever_is_lost(toy: None) -> None:
     assert {"client": "toy", "line": f"TOY_BASE_URL=http://{_host(about)} TOY_API_KEY=any"} in about.json()["clients"]
 
 
-def test_its_clients_show_their_key_in_its_header(toy: None) -> None:
+def test_toy_clients_send_their_key_in_the_toys_header(toy: None) -> None:
     def guarded(places: list[str]) -> Config:
         return msgspec.structs.replace(config(places), listen=Listen(key_env="KEYS"))
 
@@ -160,8 +162,8 @@ def test_its_clients_show_their_key_in_its_header(toy: None) -> None:
         return [ask(base, "POST", "/toy", QUESTION, {"x-toy-key": key}) for key in ("k1", "k2")]
 
     environment = {"TOY_API_KEY": "secret-of-the-toy", "KEYS": "k1"}
-    upstream = speaking_toy()
-    served, refused = through(use, guarded, upstream, speaking_chat(), environment=environment)
+    upstream = toy_upstream()
+    served, refused = through(use, guarded, upstream, chat_upstream(), environment=environment)
     assert (served.status, refused.status) == (200, 401)
     assert "the key is not one of this gateway's" in refused.json()["problem"]
     assert [request.headers["x-toy-key"] for request in upstream.seen] == ["secret-of-the-toy"]
@@ -172,19 +174,19 @@ def _host(about: Received) -> str:
     return shown.partition("http://")[2].partition(" ")[0]
 
 
-def test_the_agent_uses_it(toy: None, tmp_path: Path) -> None:
+def test_the_agent_can_use_the_toy(toy: None, tmp_path: Path) -> None:
     tool = FakeTool("weather", lambda arguments: f"rain in {arguments['city']}", schema={"type": "object"})
     with ScriptedUpstream(0) as upstream:
         upstream.expect(Script("toy", ANSWER, PIECES))
-        # One answer for all questions: the agent runs the call, sends its result, and is stopped by the limit.
+        # Every request gets the same answer. The agent runs the call and sends its result until a limit ends the run.
         environment = {"HOME": str(tmp_path), "TOY_API_KEY": "k", "TOY_BASE_URL": f"http://127.0.0.1:{upstream.port}"}
         agent = Agent(folder=tmp_path, tools=[tool], environment=environment)
         reply = agent.ask("Weather in Oslo?")
-        asked = upstream.asked()
+        arrived = upstream.asked()
     assert agent.model == "toy/toy-1"
-    assert [one.path for one in asked][:2] == ["/toy/stream", "/toy/stream"]
-    assert not any(one.trouble for one in asked)
-    second = json.loads(asked[1].body)["lines"]
+    assert [one.path for one in arrived][:2] == ["/toy/stream", "/toy/stream"]
+    assert not any(one.trouble for one in arrived)
+    second = json.loads(arrived[1].body)["lines"]
     assert second[-1] == {"from": "tool", "id": "c2", "text": "rain in Oslo"}
     results = [part for turn in agent.session.turns for part in turn.parts if isinstance(part, ToolResult)]
     assert results and reply.reason != "fault"
@@ -311,7 +313,7 @@ CASES: list[dict[str, Any]] = [
 
 
 def suite_with_the_toy(place: Path) -> suite_reader.Suite:
-    """A suite of its own, as whoever writes a dialect makes one; the plainest documents of the others are the kit's."""
+    """A suite like that of an author of a dialect. The plain documents of the other dialects come from the kit."""
     plain = json.loads((suite_reader.latest() / suite_reader.PLAIN).read_bytes())
     plain["toy"] = {"request": QUESTION, "reply": LAST, "frames": [{"text": "It rains."}, {"end": "done"}]}
     source = {"page": "dragoman_toy.py", "section": "1", "evidence": "documented", "date": "2026-11-17"}
@@ -326,27 +328,27 @@ def suite_with_the_toy(place: Path) -> suite_reader.Suite:
     return suite_reader.load(place)
 
 
-def test_the_conformance_kit_judges_it(toy: None, tmp_path: Path) -> None:
-    judged = suite_with_the_toy(tmp_path / "suite")
+def test_the_toy_passes_the_conformance_kit(toy: None, tmp_path: Path) -> None:
+    suite = suite_with_the_toy(tmp_path / "suite")
     with ScriptedUpstream(0) as upstream:
 
         def behind(places: list[str]) -> Config:
             base = f"http://127.0.0.1:{upstream.port}"
-            return Config(upstreams={name: Upstream(name, base, auth="none") for name in judged.plain})
+            return Config(upstreams={name: Upstream(name, base, auth="none") for name in suite.plain})
 
         def use(base: str) -> list[library_runner.Result]:
-            host = gateway_runner.Host(base, judged, upstream, "{upstream}/{model}", key="k", timeout=10)
-            return [gateway_runner.run(case, host) for case in judged.cases]
+            host = gateway_runner.Host(base, suite, upstream, "{upstream}/{model}", key="k", timeout=10)
+            return [gateway_runner.run(case, host) for case in suite.cases]
 
-        through_it = through(use, behind)
-    here = [library_runner.run(case) for case in judged.cases if case.kind != "count"]
-    for result in [*here, *through_it]:
+        gateway_results = through(use, behind)
+    library_results = [library_runner.run(case) for case in suite.cases if case.kind != "count"]
+    for result in [*library_results, *gateway_results]:
         assert result.passed, (result.case.id, result.untested, result.failures)
 
 
-def test_a_writer_that_breaks_the_dialect_is_caught(toy: None, tmp_path: Path) -> None:
-    judged = suite_with_the_toy(tmp_path / "suite")
-    (case,) = [one for one in judged.cases if one.id == "toy.stream"]
+def test_the_kit_finds_a_writer_that_breaks_the_dialect(toy: None, tmp_path: Path) -> None:
+    suite = suite_with_the_toy(tmp_path / "suite")
+    (case,) = [one for one in suite.cases if one.id == "toy.stream"]
     wrong = msgspec.structs.replace(case, input=case.input[:1])
     assert "the stream ends 'fault', expected 'well'" in library_runner.run(wrong).failures[0]
 
@@ -357,7 +359,7 @@ def test_an_installed_package_is_found_when_the_gateway_starts(tmp_path: Path, m
     before = [path for path in [os.environ.get("PYTHONPATH", "")] if path]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), *before]))
     with as_package(site):
-        _outside(tmp_path)
+        _use_in_other_processes(tmp_path)
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -379,8 +381,8 @@ def test_two_dialects_on_one_address_stop_the_start(tmp_path: Path, workers: str
     assert both in done.stderr
 
 
-def _outside(tmp_path: Path) -> None:
-    """The same in processes of their own."""
+def _use_in_other_processes(tmp_path: Path) -> None:
+    """Use the toy in separate processes."""
     program = (
         "import sys, dragoman; from dragoman.dialects import installed;"
         "assert not {'dragoman_toy', 'importlib.metadata'} & set(sys.modules); assert 'toy' in installed()"

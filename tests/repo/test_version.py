@@ -1,4 +1,4 @@
-"""The version stands in one place: `__version__` in src/dragoman/__init__.py. The build reads that line."""
+"""The version is in one place: `__version__` in src/dragoman/__init__.py. The build reads that line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of the project: few of its own, and no reference to a module that does not exist."""
+"""The project has few special words, and its texts name only modules that exist."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tests.repo.repository_files import ROOT, SOURCE, texts
 
 MOST = 30
-"""A newcomer can learn this many words."""
+"""The largest number of special words. A newcomer can learn this many."""
 _REFERENCE = re.compile(r"`(?:dragoman\.)?([a-z_]+)\.([a-z_]+)(?:\.([A-Za-z_]+))?`")
 _PACKAGES = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
 _OLD_NAMES = ("CHANGELOG.md", "changes.d/")

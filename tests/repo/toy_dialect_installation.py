@@ -1,4 +1,4 @@
-"""Puts the toy dialect of `examples/` where dragoman finds it: as an installed package, or as a folder of its own."""
+"""Owns the installation of the toy dialect of `examples/`: as an installed package, or as a folder of the package."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QUESTION = {
 
 
 def write_package(site: Path) -> None:
-    """What pip writes: the module, and beside it the metadata with the entry point."""
+    """Write the files that pip writes: the module, and the metadata with the entry point."""
     project = tomllib.loads((TOY / "pyproject.toml").read_text())["project"]
     points = project["entry-points"]["dragoman.dialects"]
     metadata = site / "dragoman_toy-1.0.dist-info"
@@ -40,38 +40,38 @@ def write_package(site: Path) -> None:
 
 @contextmanager
 def as_package(site: Path) -> Iterator[None]:
-    """The toy as a package that is installed while this lasts."""
+    """Install the toy as a package within this context."""
     write_package(site)
     sys.path.insert(0, str(site))
-    _look_again()
+    _search_dialects_again()
     try:
         yield
     finally:
         sys.path.remove(str(site))
         sys.modules.pop("dragoman_toy", None)
-        _look_again()
+        _search_dialects_again()
 
 
 @contextmanager
 def as_folder(site: Path) -> Iterator[None]:
-    """The toy as one more folder of `dragoman/dialects` while this lasts."""
+    """Add the toy as a folder of `dragoman/dialects` within this context."""
     (site / "toy").mkdir()
     (site / "toy" / "__init__.py").write_text((TOY / "dragoman_toy.py").read_text())
     dialects.__path__.append(str(site))
-    _look_again()
+    _search_dialects_again()
     try:
         yield
     finally:
         dialects.__path__.remove(str(site))
         sys.modules.pop("dragoman.dialects.toy", None)
-        _look_again()
+        _search_dialects_again()
 
 
 WAYS: dict[str, Callable[[Path], object]] = {"package": as_package, "folder": as_folder}
 
 
-def _look_again() -> None:
-    """Which dialects there are is found out once in a process."""
+def _search_dialects_again() -> None:
+    """Search the dialects again. A process normally searches them once."""
     for known in (
         dialects.names,
         dialects.installed,

@@ -1,4 +1,4 @@
-"""Builds source archive and wheel, and tries them as users install them: `make test-wheel`.
+"""Builds the source archive and the wheel, and tests them as users install them: `make test-wheel`.
 
 For every Python from 3.11 on this machine: a fresh environment, an older version from a folder, the upgrade, a smoke
 test of the commands, and the removal. The source archive is installed once. Only pip's own index is used for the
@@ -28,7 +28,7 @@ REQUEST = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content
 
 
 def run(*command: str | Path, folder: Path | None = None, given: str = "") -> str:
-    """The output of a command that has to succeed."""
+    """The output of a command. The command must succeed."""
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     words = [str(word) for word in command]
     done = subprocess.run(words, cwd=folder, env=clean, input=given, capture_output=True, text=True, timeout=600)
@@ -38,7 +38,7 @@ def run(*command: str | Path, folder: Path | None = None, given: str = "") -> st
 
 
 def pythons() -> list[str]:
-    """Every Python that the package supports and that this machine can start, each version once."""
+    """Every supported Python on this machine, each version once."""
     found: dict[str, str] = {}
     named = [f"python{version}" for version in VERSIONS]
     installed = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/3.*/bin/python"))
@@ -68,7 +68,7 @@ def build(folder: Path) -> tuple[Path, Path]:
     (wheel,) = folder.glob("dragoman-*.whl")
     package = tree / "src/dragoman/__init__.py"
     package.write_text(re.sub(r'__version__ = ".*"', f'__version__ = "{OLDER}"', package.read_text()))
-    (tree / "PKG-INFO").unlink()  # it has the version, too
+    (tree / "PKG-INFO").unlink()  # This file has the version too.
     run(tools / "bin/hatchling", "build", "-t", "wheel", "-d", folder, folder=tree)
     return archive, wheel
 
@@ -85,7 +85,7 @@ def check_files(wheel: Path) -> str:
         assert json.loads(packed.read("dragoman/build-facts.json")).get("commit") or not (ROOT / ".git").exists()
     assert suite.filename.endswith(".zip") and suite.file_size < MOST_SUITE, suite.file_size
     text = str(facts.get_payload())
-    assert re.findall(r"\]\((?!https?:|#)[^)]*\)", text) == [], "a link that leads nowhere on a package index"
+    assert re.findall(r"\]\((?!https?:|#)[^)]*\)", text) == [], "a relative link has no target on a package index"
     assert text.startswith("# dragoman") and facts["License-Expression"] == "Apache-2.0"
     print(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {len(names)} files, suite {suite.file_size:,} bytes")
     return str(facts["Version"])
