@@ -42,7 +42,7 @@ def with_words(shape: Format, at: Path, context: Context) -> Format:
     new = {_KEYWORDS[word]: value for word, value in placed.items() if _KEYWORDS[word] not in schema}
     if not new or shape.schema is None:
         return shape
-    detail = f"{' and '.join(new)} say what the format is called"
+    detail = f"added {' and '.join(new)} of the format"
     context.lose("schema.rewritten", at + shape.schema_at, detail)
     # The bytes of the schema stay; the words come first, where a model reads them first.
     text = json_text.encode({**new, **json_text.fields(shape.schema)}).decode()

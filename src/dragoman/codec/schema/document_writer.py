@@ -70,9 +70,9 @@ def _pruned(job: Job, layer: Layer, height: int) -> Layer:
     if "type" not in remaining and kinds and job.subset.typed:
         remaining["type"] = kinds[0]
     if layer.copied:
-        job.report(CUT, layer.path, "unfolds too far; what stands inside is left open")
+        job.report(CUT, layer.path, "unfolds too far; its inside is left open")
     else:
-        job.report(INVALID, layer.path, f"nested deeper than {MAX_DEPTH} schemas; what stands inside is left open")
+        job.report(INVALID, layer.path, f"nested deeper than {MAX_DEPTH} schemas; its inside is left open")
     return layer._replace(schema=remaining, made=True)
 
 

@@ -113,7 +113,7 @@ def named_once(job: Job, node: Node) -> None:
     """
     required = node.words.get("required")
     if required is not None and len(set(required.value)) < len(required.value):
-        rewrote(job, required, "a name stands there twice")
+        rewrote(job, required, "a name occurs twice")
         node.put("required", list(dict.fromkeys(required.value)))
 
 

@@ -92,7 +92,7 @@ def nullable_word(job: Job, node: Node) -> None:
     del node.words["nullable"]
     if word.value:
         set_nullable(job, node)
-    rewrote(job, word, "null is now one of the types" if word.value else "false, which is the rule")
+    rewrote(job, word, "null is now one of the types" if word.value else "false, which is the default")
 
 
 def const_word(job: Job, node: Node) -> None:

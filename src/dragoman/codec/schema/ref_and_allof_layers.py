@@ -212,7 +212,9 @@ def _solid(job: Job, layer: Layer) -> Layer:
         job.report(REWRITTEN, layer.path, "true written as a schema that allows anything")
         return layer._replace(schema={})
     if schema is False:
-        job.report(REWRITTEN, layer.path, "false, which allows nothing, written as far as the target can say it", True)
+        job.report(
+            REWRITTEN, layer.path, "false, which allows nothing, written as far as the target can express it", True
+        )
         # `not: {}` allows nothing; a target without `not` gets it as a note.
         return layer._replace(schema={"not": {}}, made=True)
     job.report(INVALID, layer.path, "neither an object nor a boolean where a schema is due; allows anything")
@@ -246,7 +248,7 @@ def _reference_text(job: Job, name: str, text: str, target: Path, at: Path) -> s
             job.waiting.append(target)
         wanted = pointer((job.container, job.names[target]))
     if (name, text) != (job.ref_word, wanted):
-        job.report(REWRITTEN, at, f"reference now says {wanted}")
+        job.report(REWRITTEN, at, f"the reference is now {wanted}")
     return wanted
 
 

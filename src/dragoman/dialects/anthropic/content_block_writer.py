@@ -100,7 +100,7 @@ class BlockWriter:
             if part.seal is not None and part.seal.data:
                 self.context.lose("seal.dropped", part.at)
             if part.citations:
-                self.context.lose("citation.dropped", part.at, "of a text without words")
+                self.context.lose("citation.dropped", part.at, "of an empty text")
             return None
         out: Block = {"type": "text", "text": text}
         if part.seal is None and part.cache is None and part.extra is None and not part.refusal and not part.citations:
@@ -338,7 +338,7 @@ class BlockWriter:
         if type(part) is Text:
             if not part.text and not self.own:
                 if part.citations:
-                    context.lose("citation.dropped", part.at, "of a text without words")
+                    context.lose("citation.dropped", part.at, "of an empty text")
                 if part.cache is not None:
                     context.lose("cache.dropped", part.at, "on an empty text")
                 return None

@@ -66,7 +66,7 @@ def results_first(subject: Subject) -> Iterator[Breach]:
             if block.get("type") != "tool_result":
                 other = True
             elif other:
-                yield Breach(at, "a result stands behind another block", "put the results first")
+                yield Breach(at, "a result comes after another block", "put the results first")
 
 
 @rule("ANT-007", "error")
@@ -210,7 +210,7 @@ def not_empty(subject: Subject) -> Iterator[Breach]:
     for at, block in every_block(subject):
         words = block.get("text")
         if block.get("type") == "tool_result" and block.get("is_error") and not _has_content(block.get("content")):
-            yield Breach(at, "a failure without a word", "write what failed")
+            yield Breach(at, "a failed result without text", "write what failed")
         if block.get("type") != "text" or at[-1] == "content":
             continue
         if words == "" or not isinstance(words, str):

@@ -238,10 +238,10 @@ def system_turns(subject: Subject) -> Iterator[Breach]:
         elif before.role != "user" and not (
             before.blocks and word(before.blocks[-1][1], "type").endswith("_tool_result")
         ):
-            yield Breach(turn.at, "a system message does not follow a user turn", "move it behind the user's turn")
+            yield Breach(turn.at, "a system message does not follow a user turn", "move it after the user's turn")
         elif after != "assistant":
             yield Breach(
-                turn.at, "a system message is not followed by the assistant or the end", "move it behind the user"
+                turn.at, "a system message is not followed by the assistant or the end", "move it after the user"
             )
 
 

@@ -306,7 +306,7 @@ def _write_thinking(request: Request, out: dict[str, Any], context: Context, own
         thinking = thinking or {"type": "adaptive"}
         if thinking["type"] == "adaptive":
             thinking["display"] = "summarized"
-            context.lose("thoughts.invented", (), "what the model says between calls is a thought")
+            context.lose("thoughts.invented", (), "the text between calls comes as a thought")
     if thinking is not None:
         out["thinking"] = thinking
     if word is not None:

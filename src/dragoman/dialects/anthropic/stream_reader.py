@@ -156,7 +156,7 @@ class StreamReader(FrameReader):
         if self._over:
             # A ping may come at any time (docs "Streaming messages", 2026-10).
             if self._ended and b'"ping"' not in data:
-                self._context.lose("event.dropped", (), "an event behind the end of the answer")
+                self._context.lose("event.dropped", (), "an event after the end of the answer")
             return False
         try:
             event = read_event(data)

@@ -360,7 +360,7 @@ class StreamWriter:
             start_tier = self._usage.tier if self._usage is not None else None
             ended = event.usage.tier if event.usage is not None else None
             if ended is not None and start_tier != ended:
-                self._context.lose("tier.dropped", ended.at, "it is known only after message_start, where its field is")
+                self._context.lose("tier.dropped", ended.at, "it came after message_start, which has its field")
         for name in figures.keys() - wire.DELTA_USAGE:
             del figures[name]
         extra |= {"delta": delta, "usage": figures}

@@ -223,7 +223,7 @@ def place(texts: list[Text], citations: list[Citation], context: Context) -> lis
         number = min(bisect_right(ends, cited.start), len(texts) - 1)
         before = ends[number - 1] if number else 0
         if cited.end > ends[number]:
-            context.lose("citation.approximated", texts[number].at, "it goes on in the next part")
+            context.lose("citation.approximated", texts[number].at, "it reaches into the next part")
         start, end = cited.start - before, min(cited.end, ends[number]) - before
         # A segment may reach over two parts, because Gemini counts in
         # the joined text. A citation of the canon belongs to one part.
@@ -328,7 +328,7 @@ def write_grounding(texts: list[Cited], context: Context) -> dict[str, Any] | No
             if cited.url and cited.quote:
                 context.lose("citation.approximated", at, "the quoted text has no place")
             if any(fields.keys() - _NO_PLACE for fields in (cited.extra or {}).values()):
-                context.lose("citation.approximated", at, "its place in the source has no field")
+                context.lose("citation.approximated", at, "there is no field for its place in the source")
             key = (cited.url, cited.title, "" if cited.url else cited.quote)
             if key not in chunks:
                 chunks[key] = len(written)

@@ -229,7 +229,7 @@ def signatures_stay(subject: Subject) -> Iterator[Breach]:
             elif seal.startswith(packed_seals.MARK):
                 yield Breach((*place, name), "the signature is another upstream's", "write the documented dummy")
             elif seal in came and not _same(came[seal], part):
-                yield Breach(place, "the signed part is not as it came", "send it unchanged")
+                yield Breach(place, "the signed part was changed", "send it unchanged")
 
 
 def _same(one: Object, other: Object) -> bool:

@@ -69,7 +69,7 @@ def partial_arguments(subject: Subject) -> Iterator[Breach]:
                 continue
             here = (*place, "functionCall")
             if word(call, "name") and index in started:
-                yield Breach(here, "a call starts inside a call that goes on")
+                yield Breach(here, "a call starts inside a call that is still open")
             elif not word(call, "name") and index not in started:
                 yield Breach(here, "a piece of a call that was not started")
             for spot, piece in items(call, "partialArgs", here):

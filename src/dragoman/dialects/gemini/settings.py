@@ -352,7 +352,7 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
     # Gemini 2.5 takes a budget, later models a level; both together are an error (lint rule GEM-013).
     if profile.thinking_budget is not None:
         if effort is not None and budget is not None and budget > 0:
-            context.lose("effort.approximated", at, f"{effort}: the budget of {budget} tokens says how much")
+            context.lose("effort.approximated", at, f"{effort}: the budget of {budget} tokens is sent instead")
             effort, at = None, settings.at.get("budget", ())
         return {"thinkingBudget": _budget(effort, budget, profile.thinking_budget, context, at)}
     # A budget of 0 turns thinking off (google-genai 3.1.0, 2026-11).
@@ -362,7 +362,7 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
     assert requested is not None
     if requested.effort is None:
         if not profile.thinking_levels and not profile.thinking_default:
-            unknown = f"it is not known how {context.model or 'the model'} is turned to thinking"
+            unknown = f"it is unknown how thinking is turned on for {context.model or 'the model'}"
             context.lose("effort.dropped", at, unknown)
         elif context.source != wire.NAME:
             context.lose("effort.approximated", at, THINKS_UNASKED)

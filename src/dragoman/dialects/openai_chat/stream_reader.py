@@ -113,7 +113,7 @@ class StreamReader(FrameReader):
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         if self._over:
             if self._ended and not data.startswith(b"[DONE]"):
-                self._context.lose("event.dropped", (), "a chunk behind the end of the answer")
+                self._context.lose("event.dropped", (), "a chunk after the end of the answer")
             return False
         if data.startswith(b"[DONE]"):  # one host sends a space after it
             self._finish(events)
@@ -470,7 +470,7 @@ class StreamReader(FrameReader):
                 call.unsent.append(text)
             self._release(answer, events)
         elif text.strip():  # the call has ended: text after a whole JSON object is no part of the call
-            self._context.lose("event.dropped", at, "arguments behind a whole JSON object")
+            self._context.lose("event.dropped", at, "arguments after a whole JSON object")
 
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
         call_id = piece.id

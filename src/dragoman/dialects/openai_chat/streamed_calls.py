@@ -71,7 +71,7 @@ class Call:
             self.part = msgspec.structs.replace(self.part, id=call_id)
             self.named = True
             return True
-        detail = f"{call_id} came behind the call's beginning"
+        detail = f"{call_id} came after the call's beginning"
         context.lose("call.id.rewritten", (*self.part.at, "id"), detail)
         return False
 

@@ -51,7 +51,9 @@ def take_limit(tools: Tools, context: Context) -> tuple[Tools, int | None]:
             value = json_text.plain(tool.value)
             limits.append(value.pop(MAX_USES))
             if len(hosted) > 1:
-                context.lose("tool.hosted.option.dropped", tool.at, f"{MAX_USES}: the limit here is one for all tools")
+                context.lose(
+                    "tool.hosted.option.dropped", tool.at, f"{MAX_USES}: the limit here is for all tools together"
+                )
             tool = HostedTool(tool.dialect, tool.kind, json_text.raw(value), tool.at)
         out.append(tool)
     return tuple(out), limits[0] if len(hosted) == 1 else None

@@ -94,7 +94,7 @@ def _unheld(turn: Turn, at: Path, context: Context) -> Turn:
         if isinstance(part, Reasoning):
             alone = part.seal is None and "content" not in own_fields(part.extra)
             if alone:
-                context.lose("reasoning.dropped", at, "the upstream does not hold it, and nothing encrypted is there")
+                context.lose("reasoning.dropped", at, "the upstream does not hold it, and it has no encrypted content")
                 continue
         elif alone and isinstance(part, ToolCall) and part.extra is not None:
             left = {name: value for name, value in own_fields(part.extra).items() if name != "id"}

@@ -144,7 +144,7 @@ def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any]
             context.lose("thoughts.dropped", settings.at.get("thoughts", ()))
     elif settings.thoughts is False and not own:
         # Summaries are sent only on request (openai 3.49.0, 2026-11).
-        context.lose("thoughts.dropped", settings.at.get("thoughts", ()), "they are hidden unless asked for")
+        context.lose("thoughts.dropped", settings.at.get("thoughts", ()), "they are hidden unless requested")
     if reasoning:
         out["reasoning"] = reasoning
 

@@ -139,7 +139,7 @@ class StreamReader(FrameReader):
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         # The stream needs no [DONE], but some hosts send it.
         if self._ended and data[:6] != b"[DONE]":
-            self._context.lose("event.dropped", (), "an event behind the end of the answer")
+            self._context.lose("event.dropped", (), "an event after the end of the answer")
         if self._over or data[:6] == b"[DONE]":
             return False
         if (self._echo and self._echoed(data)) or (name in _PROGRESS_NAMES and self._is_progress(name, data)):

@@ -203,7 +203,7 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, context: Context, unknown
         words = f"(About all tools of {namespace.name}: {namespace.description})"
         before = out[0].description
         out[0] = msgspec.structs.replace(out[0], description=f"{before}\n\n{words}" if before else words)
-        context.lose("tool.namespace.prefixed", (*at, "description"), "stands with its first tool")
+        context.lose("tool.namespace.prefixed", (*at, "description"), "moved to the description of its first tool")
     fields = own_fields(gather(context, at, unknown, more or None))
     if fields:
         extra = with_fields(out[0].extra, {_GROUP + name: value for name, value in fields.items()})
