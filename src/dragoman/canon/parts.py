@@ -188,8 +188,8 @@ class Opaque(Part, frozen=True, gc=False):
 
 
 ELSEWHERE = Raw(b"null")
-"""The value of a hosted call or result without JSON of its own in the source: the item of the call also holds the
-result, or the facts stand in the metadata of the answer. No writer writes this value.
+"""The value of a hosted call or result without JSON of its own in the source. The facts are then in another item, such
+as the item of the call, or in the metadata of the answer. No writer writes this value.
 """
 
 

@@ -190,7 +190,7 @@ def forced(kind: str, rows: tuple[Row, ...]) -> bool:
 
 
 def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], context: Context) -> Request:
-    """The request with `tools`, which `cross` made, and with a choice of a hosted tool changed to its counterpart: the
+    """The request with `tools`, which `cross` made. A choice of a hosted tool is changed to its counterpart: the
     target's own tool, or a function that the client runs. A stand-in is not forced: the model would have to call it
     again and again, and perhaps no client runs it.
     """

@@ -1,8 +1,8 @@
 """Decodes bytes into a wire Struct. Unknown content is never lost without its path.
 
 Wire Structs forbid unknown fields, so the common case is one typed decode. If that fails, the body is walked along the
-type as raw JSON: unknown fields are cut out and kept with their path and exact text, objects of an unknown variant are
-wrapped whole, known fields keep their exact bytes. The rest is then decoded strictly again. Three conventions for wire
+type as raw JSON. Unknown fields are cut out and kept with their path and exact text. Objects of an unknown variant are
+wrapped whole. Known fields keep their exact bytes. The rest is then decoded strictly again. Three conventions for wire
 Structs:
 
   - a Struct that covers several variants, distinguished by `type`, lists the known ones in `__kinds__`. Its field

@@ -70,8 +70,8 @@ def get(name: str) -> Dialect:
 def endpoints(name: str) -> Endpoints:
     """How servers serve the dialect called `name`, and how clients call it.
 
-    The file `endpoints.py` of a folder is read alone: a gateway needs the endpoints of all dialects when it starts, and
-    the readers and writers of few.
+    Only the file `endpoints.py` of a folder is imported. A gateway needs the endpoints of all dialects when it starts,
+    but the readers and writers of few dialects.
     """
     from importlib.util import find_spec  # late, like pkgutil
 

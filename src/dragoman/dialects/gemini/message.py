@@ -326,8 +326,8 @@ def _write_thought(part: Reasoning, context: Context, request: bool) -> dict[str
     """A thought for the upstream if it is its own, or if it has no seal; a client gets every thought.
 
     gemini-2.5-flash accepted unsigned thoughts (`gemini-42bffb2dcb2d`). Models that demand seals in the open turn get
-    none: an open step must stay as signed, and a thought that is left out there and sent after the turn would change
-    the bytes that the upstream has cached.
+    no unsigned thought at all. An open step must stay as it was signed. If a thought were left out in the open turn and
+    sent later, the bytes that the upstream has cached would change.
     """
     mine = part.seal.dialect == wire.NAME if part.seal is not None else context.source == wire.NAME
     # gemini-cli does not send thoughts back (0.56 sources, 2026-08).

@@ -1,8 +1,8 @@
 """The wire shapes of Gemini generateContent: requests, answers, chunks. No meaning.
 
 Fields of type `Raw` are carried unchanged. The API reads camelCase and snake_case alike. Every Struct lists the
-snake_case spelling of its fields in `__alias__`, which costs a tolerant decode. The snake_case spellings that
-google-genai 3.1 and the recorded clients really send are fields of their own beside their camelCase twin, so that such
+snake_case spelling of its fields in `__alias__`, which costs a tolerant decode. Some snake_case spellings are really
+sent by google-genai 3.1 and the recorded clients. These are separate fields beside their camelCase twins, so that such
 a body decodes strictly. Readers use the twin only if the camelCase field is absent.
 
 Parts are most of a document, so there are two shapes: `Part` has the fields of nearly all parts, and is tried first;

@@ -1,9 +1,9 @@
 """Owns the sound of an answer for Chat clients: `message.audio`, and `delta.audio` in streams.
 
 The schema of an answer requires four fields there (openai 3.49.0, 2026-11). `data` is the upstream's sound. `id` is
-computed from the sound: no later request can name the sound by it, and `expires_at` shows that, because it is the time
-of the answer. `transcript` is empty: upstreams of other dialects send their words as text, in `content`. The field has
-no media type: a client knows the format from its own request (`audio.format`).
+computed from the sound. No later request can name the sound by this id. `expires_at` is the time of the answer, so
+clients see that the id is no longer valid. `transcript` is empty: upstreams of other dialects send their words as text,
+in `content`. The field has no media type: a client knows the format from its own request (`audio.format`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Owns `reasoning_details` of a Chat message: the list that carries seals to a Chat client and back.
 
 OpenRouter and similar gateways write this list, and many Chat clients return it with the message. Each seal of another
-upstream is one whole marked entry, also in a stream: clients join the pieces of an entry in different ways, and an
-entry in one piece survives all of them. An entry without the mark belongs to the host that wrote it.
+upstream is one whole marked entry, also in a stream. Clients join the pieces of an entry in different ways, but they
+all keep an entry in one piece. An entry without the mark belongs to the host that wrote it.
 """
 
 from __future__ import annotations

@@ -265,8 +265,8 @@ def _is_declared(tool: ClientTool, declared: Tool | HostedTool) -> bool:
 
 
 def has_own_item(call: ToolCall, context: Context) -> bool:
-    """Whether a call in an answer belongs to a tool that the client declared by its type, including the tool search:
-    the client expects an item of that type.
+    """Whether a call in an answer belongs to a tool that the client declared by its type, including the tool search.
+    The client expects an item of that type.
     """
     return is_search(call, context) or called_tool(call.name, context.answers) is not None
 

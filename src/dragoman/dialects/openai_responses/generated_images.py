@@ -1,8 +1,8 @@
 """Owns images that a model made: an `image_generation_call` item here, an image among the parts of an answer elsewhere.
 
-Every image with its bytes becomes such an item. OpenAI accepts the item by value: its own client, which lets the server
-store nothing, returns items with their `result` because "it is now supported from the API-side" (openai/codex pull
-14558, 2026-03). Items that the client made itself have ids with the prefix of their type, which the server checks
+Every image with its bytes becomes such an item. OpenAI accepts the item by value. Its own client lets the server store
+nothing, and returns items with their `result` because "it is now supported from the API-side" (openai/codex pull 14558,
+2026-03). Items that the client made itself have ids with the prefix of their type, which the server checks
 (openai/codex pull 28814, 2026-06). An item without a `result` must be stored on the server (else 404: can1357/oh-my-pi
 pull 3226, 2026-06). `action`, which answers have, gives 400 (Yeachan-Heo/gajae-code issue 1688, 2026-07). So only the
 four fields of the published schema are sent.

@@ -1,8 +1,8 @@
 """Owns the calls and results of tools that Responses runs itself. One item holds both: a `web_search_call` has the
 query and, if `include` asks for it, the found pages.
 
-In a request an item of another dialect's upstream has no id: the server refuses an id that it did not give with 400 if
-it stores nothing, and Codex sends these items without one (codex-rs protocol/models.rs, read 2026-11). A client gets a
+In a request an item of another dialect's upstream has no id. If the server stores nothing, it answers 400 to an id that
+it did not give. Codex sends these items without an id (codex-rs protocol/models.rs, read 2026-11). A client gets a
 marked id, which is removed when the client returns the item.
 """
 

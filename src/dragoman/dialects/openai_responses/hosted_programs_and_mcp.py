@@ -2,8 +2,8 @@
 called (`mcp_call`).
 
 Uses of other dialects are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`): an
-item of a run names its container, which the server looks up, and every recorded `mcp_call` that a server accepted had
-the id that the same server gave it (`openai-responses-66ca518b4712`). Nothing shows that it accepts other items.
+item of a run names its container, which the server looks up. Every recorded `mcp_call` that a server accepted had an id
+from the same server (`openai-responses-66ca518b4712`). Nothing shows that a server accepts other items.
 """
 
 from __future__ import annotations
