@@ -1,5 +1,5 @@
-"""Laws over generated conversations and answers: what is written is legal, comes back, settles, and loses nothing
-silently."""
+"""Laws for generated conversations and answers: the output is legal, comes back, is stable after one trip, and has no
+silent loss."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dragoman
 from dragoman import Loss
-from dragoman.canon import Event, Fault, Part, Request, Response, Stop, Tool, ToolCall, ToolResult
+from dragoman.canon import Event, Fault, Part, Request, Response, Stop, Text, Tool, ToolCall, ToolResult, Turn
 from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.codec import json_text
 from dragoman.codec.call_ids import from_chat_client
@@ -18,7 +18,7 @@ from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.oracles import body_verdict, conversation_rules, grammar
 from tests.property.law_for_each_dialect import each
-from tests.property.strategies import requests, responses
+from tests.property.strategies import placed, requests, responses
 from tests.recorded.event_grammar import findings
 from tests.recorded.round_trip_comparison import request_differences, response_differences
 from tests.recorded.tree_comparison import differences, placeless
@@ -28,7 +28,7 @@ ELSEWHERE = "elsewhere"
 
 
 def write(dialect: str, request: Request) -> tuple[bytes, tuple[Loss, ...]]:
-    """A request from no dialect at all, written in one."""
+    """Write a canonical request in a dialect."""
     under = Context(ELSEWHERE, dialect)
     return get(dialect).write_request(request, under), under.losses.all()
 
@@ -43,7 +43,7 @@ def answer(dialect: str, response: Response) -> tuple[bytes, tuple[Loss, ...]]:
 
 
 def told(dialect: str, response: Response) -> tuple[bytes, tuple[Loss, ...]]:
-    """The answer as a stream."""
+    """Write the answer as a stream."""
     under = Context(ELSEWHERE, dialect, created=5)
     writer = get(dialect).writer(under)
     return b"".join([writer.send(event) for event in unfold(response)]) + writer.close(), under.losses.all()
@@ -67,15 +67,24 @@ def test_requests_are_legal_and_come_back_but_for_the_losses(dialect: str, reque
     nothing(request_differences(request, request, back, losses, ()))
 
 
+def test_two_empty_results_of_one_turn_are_compared_by_their_ids() -> None:
+    calls = (ToolCall("call_a", "naïve", "{}"), ToolCall("call_b", "a.b", "{}"))
+    results = (ToolResult("call_a", (), name="naïve"), ToolResult("call_b", (), name="a.b", is_error=True))
+    turns = placed((Turn("user", (Text("hi"),)), Turn("assistant", calls), Turn("tool", results)))
+    request = Request(turns, model="some-model")
+    body, losses = write("ollama", request)
+    nothing(request_differences(request, request, read("ollama", body), losses, ()))
+
+
 def unpaired(request: Request) -> list[str]:
-    """The results that answer no earlier call."""
+    """Return the results without an earlier call."""
     asked: set[str] = set()
     found = []
     for part in [part for turn in request.turns for part in turn.parts]:
         if isinstance(part, ToolCall):
             asked.add(part.id)
         if isinstance(part, ToolResult) and part.call_id not in asked:
-            found.append(f"{part.call_id} was not asked")
+            found.append(f"{part.call_id} has no earlier call")
     return found
 
 
@@ -106,7 +115,7 @@ def test_folding_undoes_unfolding(response: Response) -> None:
 
 
 def brought_back(response: Response) -> Response:
-    """The answer with the ids that a request reader makes of those which a Chat client brings back."""
+    """Return the answer with the ids that a request reader restores from a Chat client."""
     return msgspec.structs.replace(response, parts=tuple([_with_own_id(part) for part in response.parts]))
 
 
@@ -147,7 +156,7 @@ def test_streams_are_legal_and_the_same_however_they_are_cut(dialect: str, respo
 
 
 def without_broken_calls(response: Response) -> Response:
-    """The answer without calls whose arguments are no JSON object."""
+    """Return the answer without calls that have invalid arguments."""
     parts = [part for part in response.parts if not is_broken(part)]
     return msgspec.structs.replace(response, parts=tuple(parts))
 
@@ -157,7 +166,7 @@ def is_broken(part: Part) -> bool:
 
 
 def judged(dialect: str, raw: bytes) -> list[str]:
-    """What the grammar finds, but for arguments: those are the model's, and a model may write what it likes."""
+    """Return the findings of the grammar except for arguments: the model writes them, and they may be invalid."""
     found = grammar.check_stream(dialect, raw, extensions=True)
     return [text for text in found if "arguments" not in text and "ANT-S03" not in text]
 

@@ -475,7 +475,8 @@ def _matches(first: list[Atom], second: list[Atom]) -> list[tuple[int, int]]:
     one = [f"{atom.kind} {atom.role} {atom.key}" for atom in first]
     other = [f"{atom.kind} {atom.role} {atom.key}" for atom in second]
     if len(one) * len(other) <= _TABLE:
-        return _longest(one, other)
+        ids = [[atom.sides.get("call.id") for atom in atoms] for atoms in (first, second)]
+        return _longest(list(zip(one, ids[0], strict=True)), list(zip(other, ids[1], strict=True)))
     blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
     return [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
 
@@ -485,16 +486,20 @@ _TABLE = 40_000
 which may match the empty result of one call with that of another call."""
 
 
-def _longest(one: list[str], other: list[str]) -> list[tuple[int, int]]:
-    """Return the largest number of pairs of equal words, in order."""
+def _longest(one: list[tuple[str, Json]], other: list[tuple[str, Json]]) -> list[tuple[int, int]]:
+    """Return the largest number of pairs with equal words, in order. Of several such sets, return the one with the most
+    pairs of equal ids: two results of one turn may both be empty."""
+    pair = 1 + min(len(one), len(other))  # one pair is worth more than all equal ids
     table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
     for i in range(len(one) - 1, -1, -1):
         row, below = table[i], table[i + 1]
         for j in range(len(other) - 1, -1, -1):
-            row[j] = below[j + 1] + 1 if one[i] == other[j] else max(below[j], row[j + 1])
+            row[j] = max(below[j], row[j + 1])
+            if one[i][0] == other[j][0]:
+                row[j] = max(row[j], below[j + 1] + pair + (one[i][1] == other[j][1]))
     found, i, j = [], 0, 0
     while i < len(one) and j < len(other):
-        if one[i] == other[j]:
+        if one[i][0] == other[j][0] and table[i][j] == table[i + 1][j + 1] + pair + (one[i][1] == other[j][1]):
             found.append((i, j))
             i, j = i + 1, j + 1
         elif table[i + 1][j] >= table[i][j + 1]:
