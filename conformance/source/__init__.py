@@ -1,5 +1,5 @@
-"""What the cases are written from: `python -m conformance.source` writes the newest suite, `--check` compares.
+"""The source of the cases: `python -m conformance.source` writes the newest suite, `--check` compares.
 
-Each module here holds one group of recurring failures; `desk` writes documents of every dialect by hand, `paths` says
-where the same thing stands in each. Nothing here uses the library.
+Each module has one group of recurring failures. `documents` has handwritten documents of every dialect, `paths` has the
+place of the same value in each dialect. This package must not import the library.
 """

@@ -1,4 +1,4 @@
-"""Writes the suite: `python -m conformance.source`; with `--check` it only says whether the files are current."""
+"""Writes the suite: `python -m conformance.source`; `--check` only tests whether the files are current."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .documents import DIALECTS, reply, request
 from .kit import DATE
 from .streams import frames
 
-HOME = Path(__file__).resolve().parents[1] / DATE
+SUITE = Path(__file__).resolve().parents[1] / DATE
 MODULES = (
     calls,
     seals,
@@ -56,7 +56,7 @@ def written() -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     listed = []
     for topic, group in sorted(topics.items()):
-        # A case per line: a change of one case is one line of a diff.
+        # One case in each line: a change of one case is one line of a diff.
         lines = ",\n".join([_line(one) for one in group])
         name = f"cases/{topic}.json"
         files[name] = f"[\n{lines}\n]\n".encode()
@@ -69,29 +69,31 @@ def written() -> dict[str, bytes]:
 
 
 def _plain(dialect: str) -> object:
-    """The plainest documents of a dialect, for cases that are about something else."""
+    """The simplest documents of a dialect, for cases about other topics."""
     return {"request": request(dialect), "reply": reply(dialect, "Hi."), "frames": frames(dialect, "Hi.")}
 
 
 def _line(one: object) -> str:
-    """A case as JSON; "@number:1.50" stands for a number in that spelling, which Python would change."""
+    """A case as JSON; "@number:1.50" means a number in this spelling, which Python would change."""
     return re.sub(r'"@number:([0-9.e+-]+)"', r"\1", json.dumps(one, ensure_ascii=False))
 
 
 def main() -> int:
     files = written()
-    on_disk = {str(path.relative_to(HOME)) for path in (HOME / "cases").glob("*.json")}
+    on_disk = {str(path.relative_to(SUITE)) for path in (SUITE / "cases").glob("*.json")}
     stale = sorted(on_disk - set(files))
-    changed = [name for name, data in files.items() if not (HOME / name).exists() or (HOME / name).read_bytes() != data]
+    changed = [
+        name for name, data in files.items() if not (SUITE / name).exists() or (SUITE / name).read_bytes() != data
+    ]
     if "--check" in sys.argv[1:]:
         for name in (*changed, *stale):
             print(f"not current: {name}")
         return 1 if changed or stale else 0
-    (HOME / "cases").mkdir(parents=True, exist_ok=True)
+    (SUITE / "cases").mkdir(parents=True, exist_ok=True)
     for name in stale:
-        (HOME / name).unlink()
+        (SUITE / name).unlink()
     for name in changed:
-        (HOME / name).write_bytes(files[name])
+        (SUITE / name).write_bytes(files[name])
     total = json.loads(files["suite.json"])["cases"]
     print(f"{total} cases in {len(files) - 2} files; {len(changed)} written, {len(stale)} removed")
     return 0

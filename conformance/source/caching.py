@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import paths
-from .calls import A, B, asked, tools_of
+from .calls import A, B, client_request, tools_of
 from .documents import GEMINIS, Doc, chunk, enveloped, function_call, reply, request
 from .kit import CLEAN, Cases, case, others, pairs, src
 
@@ -11,7 +11,7 @@ TOPIC = "prompt-caching"
 
 
 def cases() -> Cases:
-    says = (
+    requirement = (
         "What was sent in one turn stands at the beginning of the next turn byte for byte, "
         "the tools and the system prompt "
         "too: else no cache ever hits."
@@ -35,9 +35,9 @@ def cases() -> Cases:
             "conversation",
             client,
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
-            given={"request": asked(client), "steps": steps},
+            given={"request": client_request(client), "steps": steps},
             expect=[*facts, CLEAN],
         )
     yield from _marks(sources)
@@ -46,7 +46,7 @@ def cases() -> Cases:
 
 
 def _marks(sources: list[Doc]) -> Cases:
-    says = "The client's cache marks reach an upstream that has them."
+    requirement = "The client's cache marks reach an upstream that has them."
     mark = {"type": "ephemeral"}
     given = request("anthropic", tools=tools_of("anthropic"))
     given["system"] = [{"type": "text", "text": "Be careful.", "cache_control": mark}]
@@ -58,7 +58,7 @@ def _marks(sources: list[Doc]) -> Cases:
         "request",
         "anthropic",
         "openrouter",
-        says=says,
+        requirement=requirement,
         sources=sources,
         given=given,
         expect=[{"path": "/messages/*/content/*/cache_control", "count": 2}, CLEAN],
@@ -69,7 +69,7 @@ def _marks(sources: list[Doc]) -> Cases:
         "request",
         "openrouter",
         "anthropic",
-        says=says,
+        requirement=requirement,
         sources=sources,
         given=request("openrouter")
         | {
@@ -90,13 +90,13 @@ def _marks(sources: list[Doc]) -> Cases:
         "request",
         "anthropic",
         "openai-responses",
-        says=says,
+        requirement=requirement,
         sources=sources,
         given=given,
         expect=[{"path": "/input/*/content/*/prompt_cache_breakpoint", "present": True}, CLEAN],
         model="gpt-5.6-sol",
     )
-    says = "No request to Claude has more than four cache marks, however many the client set."
+    requirement = "No request to Claude has more than four cache marks, however many the client set."
     many = request("openrouter")
     parts = [{"type": "text", "text": f"Part {i}.", "cache_control": mark} for i in range(6)]
     many["messages"] = [{"role": "user", "content": parts}]
@@ -106,7 +106,7 @@ def _marks(sources: list[Doc]) -> Cases:
         "request",
         "openrouter",
         "anthropic",
-        says=says,
+        requirement=requirement,
         sources=[src("anthropic", "10 Limits", "D")],
         given=many,
         expect=[{"path": "/messages/*/content/*/cache_control", "count": 4}, CLEAN],
@@ -120,12 +120,12 @@ def _marks(sources: list[Doc]) -> Cases:
         "request",
         "openai-chat",
         "anthropic",
-        says=says,
+        requirement=requirement,
         sources=[src("anthropic", "10 Limits", "D")],
         given=request("openai-chat") | {"messages": [{"role": "user", "content": breakpoints}]},
         expect=[{"path": "/messages/*/content/*/cache_control", "count": 4}, CLEAN],
     )
-    says = "An upstream without cache marks gets none, and the request is otherwise whole."
+    requirement = "An upstream without cache marks gets none, and the request is otherwise whole."
     for upstream in ("gemini", "ollama"):
         yield case(
             TOPIC,
@@ -133,7 +133,7 @@ def _marks(sources: list[Doc]) -> Cases:
             "request",
             "anthropic",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=given,
             expect=[{"no_key": "cache_control"}, {"somewhere": "Be careful."}, {"loss": "cache.dropped"}, CLEAN],
@@ -141,7 +141,9 @@ def _marks(sources: list[Doc]) -> Cases:
 
 
 def _without_ids(sources: list[Doc]) -> Cases:
-    says = "Ids that had to be made up are the same in later turns: the prefix stays, and every result has its call."
+    requirement = (
+        "Ids that had to be made up are the same in later turns: the prefix stays, and every result has its call."
+    )
     for upstream, model in (("gemini", "gemini-2.5-flash"), ("ollama", "qwen3")):
         bare = [reply(upstream, "", (A._replace(id=""), B._replace(id=""))), reply(upstream, "", (A._replace(id=""),))]
         if upstream == "ollama":
@@ -163,16 +165,18 @@ def _without_ids(sources: list[Doc]) -> Cases:
                 "conversation",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 model=model,
-                given={"request": asked(client), "steps": steps},
+                given={"request": client_request(client), "steps": steps},
                 expect=facts,
             )
 
 
 def _next_question(sources: list[Doc]) -> Cases:
-    says = "When a tool loop is over and the user asks on, what was sent before still stands there byte for byte."
+    requirement = (
+        "When a tool loop is over and the user asks on, what was sent before still stands there byte for byte."
+    )
     for client, upstream in pairs():
         steps: list[Doc] = [
             {"reply": _calls(upstream), "outputs": ["12", "20"]},
@@ -186,15 +190,15 @@ def _next_question(sources: list[Doc]) -> Cases:
             "conversation",
             client,
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
-            given={"request": asked(client), "steps": steps},
+            given={"request": client_request(client), "steps": steps},
             expect=[{"prefix": turns}, {"somewhere": "And tomorrow?", "path": "/requests/2"}, CLEAN],
         )
 
 
 def _calls(upstream: str) -> Doc:
-    """Two calls; those of Gemini 3 are never without a seal."""
+    """Two calls; calls of Gemini 3 always have a seal."""
     if upstream in GEMINIS:
         parts = [{**function_call(A), "thoughtSignature": "Z2VtaW5pLXNlYWw="}, function_call(B)]
         return enveloped(upstream, chunk(parts, "STOP"))

@@ -6,11 +6,11 @@ from . import paths
 from .documents import (
     DIALECTS,
     GEMINIS,
+    AssistantTurn,
     Call,
     Doc,
     Out,
     Results,
-    Said,
     Turn,
     User,
     chunk,
@@ -39,8 +39,8 @@ IDS = src("crosswalk", "5 Call and result ids", "T")
 FINISH = src("crosswalk", "6 Finish reasons", "T")
 
 
-def asked(client: str, stream: bool = False) -> Doc:
-    """A client's question with the tools that the answers call."""
+def client_request(client: str, stream: bool = False) -> Doc:
+    """A request of a client with the tools that the answers call."""
     return request(client, tools=tools_of(client), stream=stream)
 
 
@@ -61,12 +61,12 @@ def cases() -> Cases:
 
 
 def apart(client: str) -> list[str]:
-    """The other dialects that write a history anew: the two of Google share theirs."""
+    """The other dialects that rewrite a history: both dialects of Google have the same form."""
     return others(*(GEMINIS if client in GEMINIS else (client,)))
 
 
 def parallel_streams() -> Cases:
-    says = (
+    requirement = (
         "Two calls that an upstream makes in one stream reach the client as two calls, in order, each with its own id, "
         "name and whole arguments, and the stream ends as a tool turn."
     )
@@ -90,10 +90,10 @@ def parallel_streams() -> Cases:
             "stream",
             upstream,
             client,
-            says=says,
+            requirement=requirement,
             sources=[GRAMMARS[upstream], GRAMMARS[client], IDS],
             given=frames(upstream, "", sent),
-            request=asked(client, True),
+            request=client_request(client, True),
             expect=facts,
         )
 
@@ -103,7 +103,7 @@ def _id(dialect: str) -> str:
 
 
 def parallel_answers() -> Cases:
-    says = "Two calls in one answer stay two calls with their own ids, in order, beside the text before them."
+    requirement = "Two calls in one answer stay two calls with their own ids, in order, beside the text before them."
     for upstream, client in pairs():
         facts: list[Doc] = [{"path": paths.answered(client), "count": 2}]
         for i, call in enumerate((A, B)):
@@ -118,16 +118,16 @@ def parallel_answers() -> Cases:
             "response",
             upstream,
             client,
-            says=says,
+            requirement=requirement,
             sources=[IDS, FINISH],
             given=reply(upstream, "Let me look.", (A, B)),
-            request=asked(client),
+            request=client_request(client),
             expect=facts,
         )
 
 
 def late_stops() -> Cases:
-    says = (
+    requirement = (
         "When a call comes first and the word STOP only in a later chunk without it, the turn is still a tool turn for "
         "the client."
     )
@@ -152,13 +152,13 @@ def late_stops() -> Cases:
                 "stream",
                 upstream,
                 client,
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 given=[enveloped(upstream, one) for one in chunks],
-                request=asked(client, True),
+                request=client_request(client, True),
                 expect=facts,
             )
-    says = (
+    requirement = (
         "Ollama's final line says stop and holds no call; an answer with a call before it is a tool turn all the same."
     )
     for client in ("anthropic", "openai-chat"):
@@ -169,13 +169,13 @@ def late_stops() -> Cases:
             "stream",
             "ollama",
             client,
-            says=says,
+            requirement=requirement,
             sources=[src("ollama", "7 done_reason, usage", "S"), FINISH],
             given=frames("ollama", "", (A,)),
-            request=asked(client, True),
+            request=client_request(client, True),
             expect=facts,
         )
-    says = "A server that says stop while it makes calls (a forced choice does that) made a tool turn."
+    requirement = "A server that says stop while it makes calls (a forced choice does that) made a tool turn."
     for client in ("anthropic",):
         yield case(
             "late-stop",
@@ -183,13 +183,13 @@ def late_stops() -> Cases:
             "response",
             "openai-chat",
             client,
-            says=says,
+            requirement=requirement,
             sources=[src("openai-chat", "6 Finish reasons", "M")],
             given=reply("openai-chat", "", (A,), stop="stop"),
-            request=asked(client),
+            request=client_request(client),
             expect=[paths.stop(client, "tools"), CLEAN],
         )
-    says = "An answer that ran into its token limit says so, although a call stands in it."
+    requirement = "An answer that ran into its token limit says so, although a call stands in it."
     for upstream, client, word in (
         ("openai-chat", "anthropic", "length"),
         ("anthropic", "openai-chat", "max_tokens"),
@@ -203,16 +203,16 @@ def late_stops() -> Cases:
             "response",
             upstream,
             client,
-            says=says,
+            requirement=requirement,
             sources=[FINISH],
             given=reply(upstream, "", (A,), stop=word),
-            request=asked(client),
+            request=client_request(client),
             expect=[paths.stop(client, "length"), {"path": paths.answered(client), "count": 1}],
         )
 
 
 def empty_arguments() -> Cases:
-    says = (
+    requirement = (
         "Arguments that are an empty text mean an empty object: an answer with such a call reaches the client usable."
     )
     source = [src("anthropic", "6 Stream grammar", "D"), src("crosswalk", "5 Call and result ids", "T")]
@@ -225,13 +225,13 @@ def empty_arguments() -> Cases:
                 "response",
                 upstream,
                 client,
-                says=says,
+                requirement=requirement,
                 sources=source,
                 given=reply(upstream, "", (EMPTY,)),
-                request=asked(client),
+                request=client_request(client),
                 expect=[fact, CLEAN, HARMLESS],
             )
-    says = "A call whose stream brings no piece of arguments is a call with an empty object."
+    requirement = "A call whose stream brings no piece of arguments is a call with an empty object."
     silent: dict[str, list[Doc | str]] = {
         "anthropic": frames("anthropic", "", (EMPTY,)),
         "openai-chat": [
@@ -250,14 +250,14 @@ def empty_arguments() -> Cases:
                 "stream",
                 upstream,
                 client,
-                says=says,
+                requirement=requirement,
                 sources=source,
                 given=sent,
-                request=asked(client, True),
+                request=client_request(client, True),
                 expect=[{"path": path, "same_json_text_as": "{}"}, GRAMMAR, WELL, CUT],
             )
-    says = "A call with empty arguments in the history is written as an empty object, not as an empty text."
-    turns: list[Turn] = [User("List."), Said((EMPTY,)), Results((Out("call_a", "list_files", "a.txt"),))]
+    requirement = "A call with empty arguments in the history is written as an empty object, not as an empty text."
+    turns: list[Turn] = [User("List."), AssistantTurn((EMPTY,)), Results((Out("call_a", "list_files", "a.txt"),))]
     for client in ("openai-chat", "openai-responses", "openrouter"):
         for upstream in others(client):
             fact = {"path": paths.call(upstream, 0, "args"), "same_json_text_as": "{}"}
@@ -267,12 +267,14 @@ def empty_arguments() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=source,
                 given=request(client, turns, tools_of(client)),
                 expect=[fact, CLEAN],
             )
-    says = "Arguments that break off are never silently made an empty or a repaired object: the break is reported."
+    requirement = (
+        "Arguments that break off are never silently made an empty or a repaired object: the break is reported."
+    )
     cut = Call("call_a", "get_weather", '{"city": "Par')
     for upstream in ("anthropic", "gemini", "ollama"):
         yield case(
@@ -281,21 +283,25 @@ def empty_arguments() -> Cases:
             "request",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[src("crosswalk", "5 Call and result ids", "M")],
-            given=request("openai-chat", [User("Go."), Said((cut,)), Results((Out("call_a", "get_weather", "?"),))]),
+            given=request(
+                "openai-chat", [User("Go."), AssistantTurn((cut,)), Results((Out("call_a", "get_weather", "?"),))]
+            ),
             expect=[{"loss": "arguments.invalid"}, {"somewhere": '{"city": "Par'}],
         )
 
 
 def exact_arguments() -> Cases:
-    says = "Arguments keep their order of keys and the spelling of their numbers: 1.50 stays 1.50, 2^53+1 stays exact."
+    requirement = (
+        "Arguments keep their order of keys and the spelling of their numbers: 1.50 stays 1.50, 2^53+1 stays exact."
+    )
     text = '{"z":1.50,"a":9007199254740993,"m":{"y":1e3,"b":[]},"e":"ü"}'
     exact = Call("call_a", "get_weather", text)
     for client, upstream in pairs():
         if client not in ("openai-chat", "openai-responses"):
             continue
-        turns: list[Turn] = [User("Go."), Said((exact,)), Results((Out("call_a", "get_weather", "fine"),))]
+        turns: list[Turn] = [User("Go."), AssistantTurn((exact,)), Results((Out("call_a", "get_weather", "fine"),))]
         fact = {"path": paths.call(upstream, 0, "args"), "same_json_text_as": text}
         yield case(
             "exact-arguments",
@@ -303,12 +309,12 @@ def exact_arguments() -> Cases:
             "request",
             client,
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[src("crosswalk", "5 Call and result ids", "M")],
             given=request(client, turns, tools_of(client)),
             expect=[fact],
         )
-    says = "An object of arguments in an answer keeps its order of keys and the spelling of its numbers."
+    requirement = "An object of arguments in an answer keeps its order of keys and the spelling of its numbers."
     spelled = Call(
         "call_a", "get_weather", '{"z":"@number:1.50","a":9007199254740993,"m":{"y":"@number:1e3","b":[]},"e":"ü"}'
     )
@@ -321,16 +327,16 @@ def exact_arguments() -> Cases:
                 "response",
                 upstream,
                 client,
-                says=says,
+                requirement=requirement,
                 sources=[src("crosswalk", "5 Call and result ids", "M")],
                 given=reply(upstream, "", (spelled,)),
-                request=asked(client),
+                request=client_request(client),
                 expect=[fact],
             )
 
 
 def split_results() -> Cases:
-    says = (
+    requirement = (
         "Results of one step that the client sends in separate turns and out of order reach the upstream together, "
         "directly after the calls, in their order where a server may go by it."
     )
@@ -338,8 +344,14 @@ def split_results() -> Cases:
     first, second = Out("call_a", "get_weather", "12 degrees"), Out("call_b", "get_weather", "20 degrees")
     for client in ("anthropic", "gemini", "openai-chat", "openai-responses"):
         for upstream in apart(client):
-            # Out of order, and in turns of their own.
-            turns: list[Turn] = [User("Go."), Said((A, B)), Results((second,)), Results((first,)), User("And now?")]
+            # Out of order, and in separate turns.
+            turns: list[Turn] = [
+                User("Go."),
+                AssistantTurn((A, B)),
+                Results((second,)),
+                Results((first,)),
+                User("And now?"),
+            ]
             facts: list[Doc] = [
                 {"path": paths.results(upstream), "count": 2},
                 {"path": paths.result_ids(upstream), "distinct": True},
@@ -361,7 +373,7 @@ def split_results() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 given=request(client, turns, tools_of(client)),
                 expect=facts,
@@ -373,14 +385,14 @@ def orphans() -> Cases:
         src("anthropic", "12 Linter rules ANT-005, ANT-007", "D"),
         src("openai-chat", "11 Linter rules OAC-004", "R"),
     ]
-    says = "A call without a result, with the conversation going on, does not reach an upstream that refuses it."
+    requirement = "A call without a result, with the conversation going on, does not reach an upstream that refuses it."
     for client in DIALECTS:
         for upstream in apart(client):
             if upstream == "ollama":
                 continue
             turns: list[Turn] = [
                 User("Go."),
-                Said((A, B)),
+                AssistantTurn((A, B)),
                 Results((Out("call_a", "get_weather", "12 degrees"),)),
                 User("Stop."),
             ]
@@ -397,12 +409,14 @@ def orphans() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 given=request(client, turns, tools_of(client)),
                 expect=facts,
             )
-    says = "A result whose call is not in the history keeps its content and is reported; the request stays legal."
+    requirement = (
+        "A result whose call is not in the history keeps its content and is reported; the request stays legal."
+    )
     for client in ("openai-chat", "openai-responses", "anthropic", "gemini"):
         for upstream in apart(client):
             if upstream == "ollama":
@@ -414,7 +428,7 @@ def orphans() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 given=request(client, turns, tools_of(client)),
                 expect=[{"somewhere": "12 degrees"}, {"loss": "result.orphaned"}, CLEAN],

@@ -1,10 +1,10 @@
-"""What the best-known clients need: the Messages stream of Claude Code, the Responses stream of Codex, Gemini's CLI."""
+"""Requirements of well-known clients: the Messages stream of Claude Code, the Responses stream of Codex, Gemini CLI."""
 
 from __future__ import annotations
 
 from . import paths
-from .calls import GRAMMARS, A, B, asked
-from .documents import GEMINIS, Call, Doc, Out, Results, Said, User, reply, request, tool, toolset
+from .calls import GRAMMARS, A, B, client_request
+from .documents import GEMINIS, AssistantTurn, Call, Doc, Out, Results, User, reply, request, tool, toolset
 from .kit import CLEAN, CUT, GRAMMAR, HARMLESS, WELL, Cases, case, others, src
 from .streams import chat_chunk, frames
 
@@ -18,7 +18,7 @@ def cases() -> Cases:
 
 
 def messages() -> Cases:
-    says = (
+    requirement = (
         "Claude Code gets message_start first, every block opened, filled and closed in order "
         "with dense indices, the stop "
         "reason in message_delta and message_stop last."
@@ -44,13 +44,15 @@ def messages() -> Cases:
             "stream",
             upstream,
             "anthropic",
-            says=says,
+            requirement=requirement,
             sources=[GRAMMARS["anthropic"]],
             given=frames(upstream, TEXT, (A, B)),
-            request=asked("anthropic", True),
+            request=client_request("anthropic", True),
             expect=facts,
         )
-    says = "Reasoning without a signature is no thinking block that Claude's own upstream would take back unsigned."
+    requirement = (
+        "Reasoning without a signature is no thinking block that Claude's own upstream would take back unsigned."
+    )
     thought: dict[str, list[Doc | str]] = {
         "openai-chat": [
             chat_chunk({"role": "assistant", "content": ""}),
@@ -67,13 +69,13 @@ def messages() -> Cases:
             "stream",
             upstream,
             "anthropic",
-            says=says,
+            requirement=requirement,
             sources=[GRAMMARS["anthropic"]],
             given=sent,
-            request=asked("anthropic", True),
+            request=client_request("anthropic", True),
             expect=[{"path": paths.text("anthropic", before="/response"), "equals": "Yes."}, GRAMMAR, WELL, CUT],
         )
-    says = "Comments and pings between the frames of an upstream disturb nothing."
+    requirement = "Comments and pings between the frames of an upstream disturb nothing."
     sent = frames("openrouter", TEXT, (A,))
     yield case(
         "messages-stream",
@@ -81,16 +83,16 @@ def messages() -> Cases:
         "stream",
         "openrouter",
         "anthropic",
-        says=says,
+        requirement=requirement,
         sources=[src("openrouter", "5 Stream", "T")],
         given=[": OPENROUTER PROCESSING", *sent[:2], ": OPENROUTER PROCESSING", *sent[2:]],
-        request=asked("anthropic", True),
+        request=client_request("anthropic", True),
         expect=[{"path": "/response/content/1/name", "equals": A.name}, GRAMMAR, WELL, CUT],
     )
 
 
 def responses() -> Cases:
-    says = (
+    requirement = (
         "Codex gets response.created first, each item added and done, and one "
         "response.completed last that repeats every "
         "item and has usage."
@@ -116,13 +118,13 @@ def responses() -> Cases:
             "stream",
             upstream,
             "openai-responses",
-            says=says,
+            requirement=requirement,
             sources=[GRAMMARS["openai-responses"]],
             given=frames(upstream, TEXT, (A, B)),
-            request=asked("openai-responses", True),
+            request=client_request("openai-responses", True),
             expect=facts,
         )
-    says = "The call id that Codex answers under is the upstream's, not the id of the item."
+    requirement = "The call id that Codex answers under is the upstream's, not the id of the item."
     for upstream in others("openai-responses"):
         facts = [
             {"path": "/output/[type=function_call]/#0/call_id", "equals": "call_a"},
@@ -136,13 +138,13 @@ def responses() -> Cases:
             "response",
             upstream,
             "openai-responses",
-            says=says,
+            requirement=requirement,
             sources=[src("openai-responses", "3 Items", "R")],
             given=reply(upstream, "", (A,)),
-            request=asked("openai-responses"),
+            request=client_request("openai-responses"),
             expect=facts,
         )
-    says = "An answer cut by its limit is an incomplete response with the reason, not a completed one."
+    requirement = "An answer cut by its limit is an incomplete response with the reason, not a completed one."
     words = {"anthropic": "max_tokens", "gemini": "MAX_TOKENS", "openai-chat": "length", "ollama": "length"}
     for upstream, word in words.items():
         facts = [
@@ -156,18 +158,18 @@ def responses() -> Cases:
             "stream",
             upstream,
             "openai-responses",
-            says=says,
+            requirement=requirement,
             sources=[src("openai-responses", "7 End state", "T")],
             given=frames(upstream, TEXT, stop=word),
-            request=asked("openai-responses", True),
+            request=client_request("openai-responses", True),
             expect=facts,
         )
 
 
 def gemini() -> Cases:
     sources = [src("gemini", "2 Request fields", "S"), src("gemini", "8 Usage", "T")]
-    says = "The Gemini CLI's system instruction, tools, calls and results all reach the upstream."
-    turns = [User("Go."), Said((A, B)), Results((Out("call_a", A.name, "12"), Out("call_b", B.name, "20")))]
+    requirement = "The Gemini CLI's system instruction, tools, calls and results all reach the upstream."
+    turns = [User("Go."), AssistantTurn((A, B)), Results((Out("call_a", A.name, "12"), Out("call_b", B.name, "20")))]
     for client in GEMINIS:
         declared = toolset(client, tool(client, "get_weather"), tool(client, "write_file"))
         for upstream in others(*GEMINIS):
@@ -186,16 +188,16 @@ def gemini() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 given=request(client, turns, declared, system="Be careful."),
                 expect=facts,
             )
-    says = "Old Gemini models give no call ids: calls and results are paired by order and name."
+    requirement = "Old Gemini models give no call ids: calls and results are paired by order and name."
     calls = (Call("", "get_weather", '{"city":"Paris"}'), Call("", "get_weather", '{"city":"Rome"}'))
     outs = (Out("", "get_weather", "12"), Out("", "get_weather", "20"))
     given = request(
-        "gemini", [User("Go."), Said(calls), Results(outs)], toolset("gemini", tool("gemini", "get_weather"))
+        "gemini", [User("Go."), AssistantTurn(calls), Results(outs)], toolset("gemini", tool("gemini", "get_weather"))
     )
     for upstream in others(*GEMINIS):
         facts = [{"same": [paths.call(upstream, i, "id"), paths.result_id(upstream, i)]} for i in (0, 1)]
@@ -206,12 +208,12 @@ def gemini() -> Cases:
             "request",
             "gemini",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[src("gemini", "11 Seed documents against today", "R")],
             given=given,
             expect=facts,
         )
-    says = "The Gemini CLI gets text and calls as parts of one model content, STOP, and the counts of tokens."
+    requirement = "The Gemini CLI gets text and calls as parts of one model content, STOP, and the counts of tokens."
     for client in GEMINIS:
         for upstream in others(*GEMINIS):
             before = "/response" if client == "code-assist" else ""
@@ -229,10 +231,10 @@ def gemini() -> Cases:
                 "response",
                 upstream,
                 client,
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 given=reply(upstream, TEXT, (A, B)),
-                request=asked(client),
+                request=client_request(client),
                 expect=facts,
             )
             facts = [
@@ -251,9 +253,9 @@ def gemini() -> Cases:
                 "stream",
                 upstream,
                 client,
-                says=says,
+                requirement=requirement,
                 sources=[*sources, GRAMMARS[client]],
                 given=frames(upstream, TEXT, (A, B)),
-                request=asked(client, True),
+                request=client_request(client, True),
                 expect=facts,
             )

@@ -1,4 +1,4 @@
-"""Tool controls: choice, parallel switch, limits and effort are honoured, emulated or reported, never just gone."""
+"""Tool controls: choice, parallel switch, limits and effort are kept, emulated or reported, never silently dropped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TOPIC = "controls"
 CHOICE = src("crosswalk", "4 tool_choice", "T")
 CONFIG = "/toolConfig/functionCallingConfig"
 
-REQUIRED: dict[str, tuple[Doc, str]] = {  # how the client says it: fields, and where Gemini's stand
+REQUIRED: dict[str, tuple[Doc, str]] = {  # the fields of the client, and their place in Gemini
     "anthropic": ({"tool_choice": {"type": "any"}}, ""),
     "gemini": ({"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}}, ""),
     "code-assist": ({"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}}, ""),
@@ -43,17 +43,20 @@ def _config(upstream: str, field: str) -> str:
 
 
 def _honoured(upstream: str, choice: str) -> list[Doc]:
-    """What an upstream must be told for a choice (required, one, none)."""
+    """The facts that an upstream's request must have for a choice (required, one, none)."""
     if upstream in GEMINIS:
         mode: list[Doc] = [{"path": _config(upstream, "mode"), "equals": "NONE" if choice == "none" else "ANY"}]
         one = {"path": _config(upstream, "allowedFunctionNames"), "equals": [NAME]}
         return [*mode, one] if choice == "one" else mode
     if upstream == "ollama":
         codes = {"required": "choice.dropped", "one": "choice.by_filter", "none": "choice.none.by_omission"}
-        told: list[Doc] = [{"loss": codes[choice]}]
+        expected: list[Doc] = [{"loss": codes[choice]}]
         if choice == "one":
-            told += [{"path": paths.declared(upstream), "count": 1}, {"path": "/tools/0/function/name", "equals": NAME}]
-        return told + ([{"path": "/tools", "absent": True}] if choice == "none" else [])
+            expected += [
+                {"path": paths.declared(upstream), "count": 1},
+                {"path": "/tools/0/function/name", "equals": NAME},
+            ]
+        return expected + ([{"path": "/tools", "absent": True}] if choice == "none" else [])
     if upstream == "anthropic":
         words = {"required": "any", "one": "tool", "none": "none"}
         facts: list[Doc] = [{"path": "/tool_choice/type", "equals": words[choice]}]
@@ -84,7 +87,7 @@ def cases() -> Cases:
                     "request",
                     client,
                     upstream,
-                    says=words[choice],
+                    requirement=words[choice],
                     sources=[CHOICE],
                     given=request(client, tools=tools_of(client), **fields),
                     expect=[*_honoured(upstream, choice), CLEAN],
@@ -96,7 +99,7 @@ def cases() -> Cases:
 
 
 def _refused() -> Cases:
-    says = "A model that refuses a forced choice is asked in words instead, and the weakening is reported."
+    requirement = "A model that refuses a forced choice is asked in words instead, and the weakening is reported."
     sources = [src("anthropic", "2 Request fields, model gates", "D")]
     for client in ("openai-chat", "openai-responses", "gemini"):
         fields, _ = REQUIRED[client]
@@ -106,7 +109,7 @@ def _refused() -> Cases:
             "request",
             client,
             "anthropic",
-            says=says,
+            requirement=requirement,
             sources=sources,
             model="claude-opus-5-5",
             given=request(client, tools=tools_of(client), **fields),
@@ -119,13 +122,13 @@ def _refused() -> Cases:
 
 
 def _parallel() -> Cases:
-    says = "The wish for one call at a time reaches the upstream, or the report says that it cannot be enforced."
-    said: dict[str, Doc] = {
+    requirement = "The wish for one call at a time reaches the upstream, or the report says that it cannot be enforced."
+    fields_of_client: dict[str, Doc] = {
         "anthropic": {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
         "openai-chat": {"parallel_tool_calls": False},
         "openai-responses": {"parallel_tool_calls": False},
     }
-    for client, fields in said.items():
+    for client, fields in fields_of_client.items():
         for upstream in others(client):
             if upstream in (*GEMINIS, "ollama"):
                 facts: list[Doc] = [{"loss": "parallel.unenforced"}]
@@ -139,7 +142,7 @@ def _parallel() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=[CHOICE],
                 given=request(client, tools=tools_of(client), **fields),
                 expect=[*facts, CLEAN],
@@ -147,7 +150,7 @@ def _parallel() -> Cases:
 
 
 def _subset() -> Cases:
-    says = "A choice among some of the tools is said, or the others are left out and that is reported."
+    requirement = "A choice among some of the tools is said, or the others are left out and that is reported."
     allowed = [{"type": "function", "function": {"name": NAME}}, {"type": "function", "function": {"name": "get_time"}}]
     fields = {"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": allowed}}}
     names = [NAME, "get_time", "delete_all"]
@@ -176,7 +179,7 @@ def _subset() -> Cases:
             "request",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[CHOICE],
             given=given,
             expect=[*facts, CLEAN],
@@ -185,7 +188,7 @@ def _subset() -> Cases:
 
 def _settings() -> Cases:
     sources = [src("crosswalk", "8 Sampling and limits", "T")]
-    says = "The limit on tokens crosses under the name the upstream knows."
+    requirement = "The limit on tokens crosses under the name the upstream knows."
     places = {
         "anthropic": "/max_tokens",
         "gemini": "/generationConfig/maxOutputTokens",
@@ -204,12 +207,12 @@ def _settings() -> Cases:
             "request",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=request("openai-chat", max_completion_tokens=777),
             expect=[fact, CLEAN],
         )
-    says = "Anthropic demands a limit: one is written where the client gave none, and reported as made up."
+    requirement = "Anthropic demands a limit: one is written where the client gave none, and reported as made up."
     for client in ("openai-chat", "gemini", "ollama"):
         yield case(
             TOPIC,
@@ -217,36 +220,36 @@ def _settings() -> Cases:
             "request",
             client,
             "anthropic",
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=request(client),
             expect=[{"path": "/max_tokens", "present": True}, {"loss": "limit.invented"}, CLEAN],
         )
-    says = "Stop sequences that the upstream has no place for are reported, since the model will not stop there."
+    requirement = "Stop sequences that the upstream has no place for are reported, since the model will not stop there."
     yield case(
         TOPIC,
         "stop",
         "request",
         "openai-chat",
         "openai-responses",
-        says=says,
+        requirement=requirement,
         sources=sources,
         given=request("openai-chat", stop=["END"]),
         expect=[{"path": "/stop", "absent": True}, {"loss": "stop.dropped"}, CLEAN],
     )
-    says = "Sampling settings that the model refuses are left out and reported."
+    requirement = "Sampling settings that the model refuses are left out and reported."
     yield case(
         TOPIC,
         "sampling",
         "request",
         "openai-chat",
         "anthropic",
-        says=says,
+        requirement=requirement,
         sources=[src("anthropic", "1 Endpoint and headers", "R")],
         given=request("openai-chat", temperature=0.2),
         expect=[{"path": "/temperature", "absent": True}, {"loss": "sampling.dropped"}, CLEAN],
     )
-    says = "Several answers at once are a wish that most upstreams cannot fulfil: reported, not forgotten."
+    requirement = "Several answers at once are a wish that most upstreams cannot fulfil: reported, not forgotten."
     for upstream in ("anthropic", "openai-responses", "ollama"):
         yield case(
             TOPIC,
@@ -254,12 +257,12 @@ def _settings() -> Cases:
             "request",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=request("openai-chat", n=3),
             expect=[{"path": "/n", "absent": True}, {"loss": "n.dropped"}, CLEAN],
         )
-    says = "A tool that the provider runs itself is not passed on as something the upstream does not know."
+    requirement = "A tool that the provider runs itself is not passed on as something the upstream does not know."
     given = request("anthropic", tools=[*tools_of("anthropic"), {"type": "memory_20250818", "name": "memory"}])
     for upstream in others("anthropic"):
         yield case(
@@ -268,7 +271,7 @@ def _settings() -> Cases:
             "request",
             "anthropic",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[src("anthropic", "4 Tools", "T")],
             given=given,
             expect=[{"nowhere": "memory_20250818"}, {"loss": "tool.hosted.as_function", "path": "/tools/2"}, CLEAN],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import paths
-from .calls import asked
+from .calls import client_request
 from .documents import Doc, chunk, enveloped, reply, request
 from .kit import CLEAN, CUT, GRAMMAR, WELL, Cases, case, others, pairs, src
 from .streams import chat_chunk, frames
@@ -50,9 +50,9 @@ def cases() -> Cases:
 
 
 def streams() -> Cases:
-    says = "The tokens that the upstream counts in its stream reach the client's stream."
+    requirement = "The tokens that the upstream counts in its stream reach the client's stream."
     for upstream, client in pairs():
-        given = asked(client, True)
+        given = client_request(client, True)
         if client == "openai-chat":
             given["stream_options"] = {"include_usage": True}
         facts = [*paths.usage(client, 30, 12, before="/response"), GRAMMAR, WELL, CUT]
@@ -62,13 +62,13 @@ def streams() -> Cases:
             "stream",
             upstream,
             client,
-            says=says,
+            requirement=requirement,
             sources=SOURCES,
             given=frames(upstream, "Let me look."),
             request=given,
             expect=facts,
         )
-    says = "A Chat client that did not ask for usage still gets one finish reason and [DONE] last."
+    requirement = "A Chat client that did not ask for usage still gets one finish reason and [DONE] last."
     for upstream in others("openai-chat", "openrouter"):
         facts = [
             {"path": "/frames/*/#-1", "equals": "[DONE]"},
@@ -82,13 +82,13 @@ def streams() -> Cases:
             "stream",
             upstream,
             "openai-chat",
-            says=says,
+            requirement=requirement,
             sources=[src("openai-chat", "5 Stream grammar", "T")],
             given=frames(upstream, "Let me look."),
-            request=asked("openai-chat", True),
+            request=client_request("openai-chat", True),
             expect=facts,
         )
-    says = "An upstream that sends no usage at all leaves a legal stream."
+    requirement = "An upstream that sends no usage at all leaves a legal stream."
     silent = [chat_chunk({"role": "assistant", "content": "Hi"}), chat_chunk({}, "stop"), "[DONE]"]
     for client in others("openai-chat", "openrouter"):
         yield case(
@@ -97,10 +97,10 @@ def streams() -> Cases:
             "stream",
             "openai-chat",
             client,
-            says=says,
+            requirement=requirement,
             sources=SOURCES,
             given=silent,
-            request=asked(client, True),
+            request=client_request(client, True),
             expect=[GRAMMAR, WELL, CUT],
         )
 
@@ -112,7 +112,7 @@ def _with_usage(dialect: str) -> Doc:
 
 
 def arithmetic() -> Cases:
-    says = (
+    requirement = (
         "Cached and reasoning tokens are in the totals where the client's dialect includes "
         "them and beside them where it "
         "does not; no token is counted twice or lost."
@@ -154,16 +154,16 @@ def arithmetic() -> Cases:
                     "response",
                     upstream,
                     client,
-                    says=says,
+                    requirement=requirement,
                     sources=SOURCES,
                     given=_with_usage(upstream),
-                    request=asked(client),
+                    request=client_request(client),
                     expect=[*facts, CLEAN],
                 )
 
 
 def counting() -> Cases:
-    says = (
+    requirement = (
         "The counting endpoint of the client's dialect answers with a whole number above zero in the dialect's shape."
     )
     shapes = {
@@ -183,7 +183,7 @@ def counting() -> Cases:
             "count",
             client,
             client,
-            says=says,
+            requirement=requirement,
             sources=[sources[client]],
             given=_countable(client),
             expect=[{"path": "/status", "equals": 200}, {"path": path, "at_least": 1}],

@@ -29,7 +29,7 @@ SOURCES = [src("openai-responses", "4 Tools", "T"), src("crosswalk", "3 Tool def
 WRAPPED = Call("call_p", "apply_patch", text_of({"input": PATCH}))
 
 
-def _asked(client: str, stream: bool = False) -> Doc:
+def _client_request(client: str, stream: bool = False) -> Doc:
     return request(client, tools=[TOOLS[client]], stream=stream)
 
 
@@ -49,7 +49,9 @@ def cases() -> Cases:
 
 
 def _declared(client: str) -> Cases:
-    says = "A tool with a grammar is declared as a function with one text, and the grammar's words reach the model."
+    requirement = (
+        "A tool with a grammar is declared as a function with one text, and the grammar's words reach the model."
+    )
     for upstream in others(*TOOLS):
         facts: list[Doc] = [
             {"path": paths.declared(upstream, "name"), "equals": "apply_patch"},
@@ -64,15 +66,15 @@ def _declared(client: str) -> Cases:
             "request",
             client,
             upstream,
-            says=says,
+            requirement=requirement,
             sources=SOURCES,
-            given=_asked(client),
+            given=_client_request(client),
             expect=facts,
         )
 
 
 def _answered(client: str) -> Cases:
-    says = "The call comes back as free text, exactly as the model wrote it."
+    requirement = "The call comes back as free text, exactly as the model wrote it."
     for upstream in others(*TOOLS):
         facts: list[Doc] = [
             {"path": _call_text(client), "equals": PATCH},
@@ -86,15 +88,15 @@ def _answered(client: str) -> Cases:
             "response",
             upstream,
             client,
-            says=says,
+            requirement=requirement,
             sources=SOURCES,
             given=reply(upstream, "", (WRAPPED,)),
-            request=_asked(client),
+            request=_client_request(client),
             expect=facts,
         )
     if client == "openai-chat":
-        return  # the shape of streamed custom calls is unknown there
-    says = "In a stream too: the text arrives as text, in the events of a free-form call."
+        return  # the form of streamed custom calls is unknown in this dialect
+    requirement = "In a stream too: the text arrives as text, in the events of a free-form call."
     for upstream in others(*TOOLS):
         facts = [
             {"path": _call_text(client, "/response"), "equals": PATCH},
@@ -110,16 +112,16 @@ def _answered(client: str) -> Cases:
             "stream",
             upstream,
             client,
-            says=says,
+            requirement=requirement,
             sources=SOURCES,
             given=frames(upstream, "", (WRAPPED,)),
-            request=_asked(client, True),
+            request=_client_request(client, True),
             expect=facts,
         )
 
 
 def _between() -> Cases:
-    says = "Between Chat and Responses a grammar tool stays one; only its nesting differs."
+    requirement = "Between Chat and Responses a grammar tool stays one; only its nesting differs."
     for client, upstream in (("openai-chat", "openai-responses"), ("openai-responses", "openai-chat")):
         path = (
             "/tools/0/format/definition"
@@ -132,16 +134,16 @@ def _between() -> Cases:
             "request",
             client,
             upstream,
-            says=says,
+            requirement=requirement,
             sources=SOURCES,
-            given=_asked(client),
+            given=_client_request(client),
             expect=[{"path": path, "equals": GRAMMAR_TEXT}, CLEAN],
         )
 
 
 def _history() -> Cases:
-    says = "A free-form call in the history, and its result, reach the upstream as a pair with the same id."
-    given = _asked("openai-responses")
+    requirement = "A free-form call in the history, and its result, reach the upstream as a pair with the same id."
+    given = _client_request("openai-responses")
     given["input"] = [
         *given["input"],
         {"type": "custom_tool_call", "call_id": "call_p", "name": "apply_patch", "input": PATCH},
@@ -160,12 +162,12 @@ def _history() -> Cases:
             "request",
             "openai-responses",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=SOURCES,
             given=given,
             expect=facts,
         )
-    says = "Tools of a namespace reach an upstream without namespaces under names that can be told apart."
+    requirement = "Tools of a namespace reach an upstream without namespaces under names that can be told apart."
     inner = {"type": "function", "name": "get", "description": "?", "parameters": {"type": "object", "properties": {}}}
     spaces = [{"type": "namespace", "name": name, "description": "?", "tools": [inner]} for name in ("crm", "erp")]
     for upstream in others("openai-responses"):
@@ -179,7 +181,7 @@ def _history() -> Cases:
             "request",
             "openai-responses",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=SOURCES,
             given=request("openai-responses", tools=spaces),
             expect=[*facts, {"loss": "tool.namespace.prefixed"}, CLEAN],
@@ -188,7 +190,9 @@ def _history() -> Cases:
 
 def _conversation() -> Cases:
     later = {"before": "/requests/1"}
-    says = "A whole tool loop over a free-form tool: the client answers the free-form call, the upstream gets a pair."
+    requirement = (
+        "A whole tool loop over a free-form tool: the client answers the free-form call, the upstream gets a pair."
+    )
     for upstream in others(*TOOLS):
         for what, step in (
             ("loop", {"reply": reply(upstream, "", (WRAPPED,))}),
@@ -214,8 +218,8 @@ def _conversation() -> Cases:
                 "conversation",
                 "openai-responses",
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=SOURCES,
-                given={"request": _asked("openai-responses"), "steps": [{**step, "outputs": ["Done."]}, {}]},
+                given={"request": _client_request("openai-responses"), "steps": [{**step, "outputs": ["Done."]}, {}]},
                 expect=facts,
             )

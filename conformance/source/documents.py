@@ -1,4 +1,4 @@
-"""Documents of every dialect, written by hand after the protocol pages: tools, requests, answers, streams, faults."""
+"""Documents of every dialect, written by hand from the documentation of the protocols: tools, requests, answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODELS = {
     "openai-responses": "gpt-5.2",
     "openrouter": "anthropic/claude-sonnet-4.5",
 }
-"""The model asked of an upstream, where a case says nothing else."""
+"""The default model of each upstream."""
 
 WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
@@ -47,8 +47,8 @@ class User(NamedTuple):
     text: str
 
 
-class Said(NamedTuple):
-    """The assistant's turn."""
+class AssistantTurn(NamedTuple):
+    """A turn of the assistant."""
 
     calls: tuple[Call, ...] = ()
     text: str = ""
@@ -58,15 +58,15 @@ class Results(NamedTuple):
     outs: tuple[Out, ...]
 
 
-Turn = User | Said | Results
+Turn = User | AssistantTurn | Results
 
 
 def tool(dialect: str, name: str, schema: Doc = WEATHER, description: str = "Look something up.") -> Doc:
     if dialect == "anthropic":
         return {"name": name, "description": description, "input_schema": schema}
     if dialect == "openai-responses":
-        told = {"type": "function", "name": name, "description": description}
-        return {**told, "parameters": schema, "strict": False}
+        values = {"type": "function", "name": name, "description": description}
+        return {**values, "parameters": schema, "strict": False}
     if dialect in GEMINIS:
         return {"name": name, "description": description, "parametersJsonSchema": schema}
     return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
@@ -87,7 +87,7 @@ def request(
     system: str = "",
     **more: Any,
 ) -> Doc:
-    """A request; `more` is set on it as it is (for Gemini: on the document inside the envelope)."""
+    """A request. The fields `more` are added unchanged (for Gemini: to the document inside the envelope)."""
     turns = turns or [User("What is the weather in Paris and in Rome?")]
     model = model or MODELS[dialect]
     if dialect in GEMINIS:
@@ -111,7 +111,7 @@ def request(
     if tools:
         out["tools"] = tools
     if dialect == "ollama":
-        out["stream"] = stream  # streams unless told otherwise
+        out["stream"] = stream  # Ollama streams by default
     elif stream:
         out["stream"] = True
     return out | more
@@ -127,13 +127,15 @@ def _contents(turn: Turn) -> list[Doc]:
 
 
 def function_call(call: Call) -> Doc:
-    told = {"id": call.id} if call.id else {}
-    return {"functionCall": {**told, "name": call.name, "args": json.loads(call.args or "{}")}}
+    values = {"id": call.id} if call.id else {}
+    return {"functionCall": {**values, "name": call.name, "args": json.loads(call.args or "{}")}}
 
 
 def function_response(out: Out) -> Doc:
-    told = {"id": out.id} if out.id else {}
-    return {"functionResponse": {**told, "name": out.name, "response": {"error" if out.error else "output": out.text}}}
+    values = {"id": out.id} if out.id else {}
+    return {
+        "functionResponse": {**values, "name": out.name, "response": {"error" if out.error else "output": out.text}}
+    }
 
 
 def _message(turn: Turn) -> Doc:
@@ -173,14 +175,14 @@ def call_item(call: Call) -> Doc:
 def _chat_messages(dialect: str, turn: Turn) -> list[Doc]:
     if isinstance(turn, User):
         return [{"role": "user", "content": turn.text}]
-    if isinstance(turn, Said):
+    if isinstance(turn, AssistantTurn):
         calls = [chat_call(dialect, call) for call in turn.calls]
         none = "" if dialect == "ollama" else None
         return [{"role": "assistant", "content": turn.text or none} | ({"tool_calls": calls} if calls else {})]
     out: list[Doc] = []
     for result in turn.outs:
-        told: Doc = {"role": "tool", "tool_call_id": result.id, "content": result.text}
-        out.append(told | ({"tool_name": result.name} if dialect == "ollama" else {}))
+        values: Doc = {"role": "tool", "tool_call_id": result.id, "content": result.text}
+        out.append(values | ({"tool_name": result.name} if dialect == "ollama" else {}))
     return out
 
 
@@ -210,14 +212,14 @@ def usage(dialect: str, given: int = 30, made: int = 12) -> Doc:
 
 
 def reply(dialect: str, text: str = "", calls: tuple[Call, ...] = (), *, model: str = "", stop: str = "") -> Doc:
-    """A whole answer that ends well; `stop` is the dialect's own word, where it is not the usual one."""
+    """A whole answer with a normal end; `stop` is a finish reason of the dialect that replaces the usual one."""
     model = model or MODELS[dialect]
     if dialect == "anthropic":
         content = [{"type": "text", "text": text}] if text else []
-        said: Doc = {"id": "msg_1", "type": "message", "role": "assistant", "model": model}
-        said["content"] = content + [tool_use(call) for call in calls]
+        fields: Doc = {"id": "msg_1", "type": "message", "role": "assistant", "model": model}
+        fields["content"] = content + [tool_use(call) for call in calls]
         reason = stop or ("tool_use" if calls else "end_turn")
-        return said | {"stop_reason": reason, "stop_sequence": None, "usage": usage(dialect)}
+        return fields | {"stop_reason": reason, "stop_sequence": None, "usage": usage(dialect)}
     if dialect == "openai-responses":
         items = [message_item(text)] if text else []
         items += [{**call_item(call), "id": f"fc_{i}", "status": "completed"} for i, call in enumerate(calls, 1)]
@@ -228,8 +230,8 @@ def reply(dialect: str, text: str = "", calls: tuple[Call, ...] = (), *, model: 
     if dialect == "ollama":
         message: Doc = {"role": "assistant", "content": text}
         message |= {"tool_calls": [chat_call(dialect, call) for call in calls]} if calls else {}
-        told: Doc = {"model": model, "created_at": "2026-11-15T00:00:00Z", "message": message, "done": True}
-        return told | {"done_reason": stop or "stop"} | usage(dialect)
+        values: Doc = {"model": model, "created_at": "2026-11-15T00:00:00Z", "message": message, "done": True}
+        return values | {"done_reason": stop or "stop"} | usage(dialect)
     message = {"role": "assistant", "content": text or None}
     message |= {"tool_calls": [chat_call(dialect, call) for call in calls]} if calls else {}
     choice = {"index": 0, "message": message, "finish_reason": stop or ("tool_calls" if calls else "stop")}

@@ -1,11 +1,11 @@
-"""Faults: their shape and status in the client's dialect, and streams that break without pretending to be whole."""
+"""Faults: their shape and status in the client's dialect, and broken streams that must not look complete."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from . import paths
-from .calls import GRAMMARS, asked
+from .calls import GRAMMARS, client_request
 from .documents import CHATS, DIALECTS, GEMINIS, Call, Doc
 from .kit import BROKEN, CUT, GRAMMAR, Cases, case, pairs, src
 from .streams import begin, fault_frame
@@ -63,7 +63,7 @@ def fault(dialect: str, kind: str) -> Doc:
 
 
 def _shape(client: str, kind: str) -> list[Doc]:
-    """What the client must see."""
+    """The facts about the fault that the client must get."""
     statuses = {"rate": [429], "invalid": [400], "auth": [400, 401, 424], "overloaded": [503, 529]}
     facts: list[Doc] = [{"somewhere": WORDS}, _any_of("/status", statuses[kind])]
     if client == "anthropic":
@@ -102,7 +102,7 @@ def _any_of(path: str, values: list[Any]) -> Doc:
 
 
 def cases() -> Cases:
-    says = {
+    requirements = {
         "rate": "A rate limit reaches the client as its own rate limit, with the time to wait.",
         "invalid": "A refused request reaches the client as its own kind of refusal, with the upstream's words.",
         "auth": (
@@ -121,13 +121,15 @@ def cases() -> Cases:
                 "fault",
                 upstream,
                 client,
-                says=says[kind],
+                requirement=requirements[kind],
                 sources=[src(client, pages[client], "T"), src("crosswalk", "6 Finish reasons", "T")],
                 given=fault(upstream, kind),
-                request=asked(client),
+                request=client_request(client),
                 expect=_shape(client, kind),
             )
-    said = "A fault that is no JSON (a proxy's page) still becomes a fault of the client's dialect with its status."
+    requirement = (
+        "A fault that is no JSON (a proxy's page) still becomes a fault of the client's dialect with its status."
+    )
     for client in DIALECTS:
         upstream = "openai-chat" if client != "openai-chat" else "anthropic"
         page = {"status": 502, "headers": {"content-type": "text/html"}, "body": "<html>Bad gateway</html>"}
@@ -137,13 +139,13 @@ def cases() -> Cases:
             "fault",
             upstream,
             client,
-            says=said,
+            requirement=requirement,
             sources=[src(client, pages[client], "T")],
             given=page,
-            request=asked(client),
+            request=client_request(client),
             expect=[{"path": "/status", "one_of": [500, 502, 503]}, {"path": "/body/error", "present": True}],
         )
-    said = "Google's fault may come in an array of one; it is the same fault."
+    requirement = "Google's fault may come in an array of one; it is the same fault."
     for client in ("anthropic", "openai-chat", "openai-responses"):
         wrapped = fault("gemini", "rate")
         yield case(
@@ -152,10 +154,10 @@ def cases() -> Cases:
             "fault",
             "gemini",
             client,
-            says=said,
+            requirement=requirement,
             sources=[src("gemini", "9 Errors", "S")],
             given={**wrapped, "body": [wrapped["body"]]},
-            request=asked(client),
+            request=client_request(client),
             expect=_shape(client, "rate"),
         )
     yield from broken()
@@ -163,13 +165,13 @@ def cases() -> Cases:
 
 def broken() -> Cases:
     half = Call("call_a", "get_weather", '{"city":"Par')
-    says = (
+    requirement = (
         "A stream that the upstream cuts off in the middle of a call ends for the client with "
         "a fault: no stop reason, no "
         "closing event, no completed call."
     )
     for upstream, client in pairs():
-        # Gemini and Ollama send calls whole: there the cut comes after a text.
+        # Gemini and Ollama send complete calls: in their streams the cut is after a text.
         whole = upstream in (*GEMINIS, "ollama")
         cut = begin(upstream, "Let me look.") if whole else begin(upstream, "Let me look.", (half,))
         if upstream == "anthropic":
@@ -191,13 +193,13 @@ def broken() -> Cases:
             "stream",
             upstream,
             client,
-            says=says,
+            requirement=requirement,
             sources=[GRAMMARS[upstream], GRAMMARS[client]],
             given=cut,
-            request=asked(client, True),
+            request=client_request(client, True),
             expect=facts,
         )
-    says = (
+    requirement = (
         "A fault that the upstream says in mid-stream reaches the client as a fault that ends "
         "the stream, with its words."
     )
@@ -212,9 +214,9 @@ def broken() -> Cases:
             "stream",
             upstream,
             client,
-            says=says,
+            requirement=requirement,
             sources=[GRAMMARS[upstream], GRAMMARS[client]],
             given=sent,
-            request=asked(client, True),
+            request=client_request(client, True),
             expect=facts,
         )

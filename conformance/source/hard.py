@@ -1,19 +1,19 @@
-"""The hard crossings: odd places of seals, calls in pieces, structured output, hosted tools, system turns, state."""
+"""Difficult translations: odd places of seals, calls in pieces, structured output, hosted tools, system turns."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from . import paths
-from .calls import FINISH, GRAMMARS, A, asked, tools_of
+from .calls import FINISH, GRAMMARS, A, client_request, tools_of
 from .documents import (
     DIALECTS,
     GEMINIS,
     RESPONSE,
+    AssistantTurn,
     Doc,
     Out,
     Results,
-    Said,
     User,
     chunk,
     enveloped,
@@ -47,7 +47,7 @@ def odd_seals() -> Cases:
         parts_path = f"/requests/1{paths.history(upstream)}/parts"
         for client in others(*GEMINIS):
             exact: Doc = {"equals": GEMINI_SEAL} if SLOTS[client] else {"one_of": [GEMINI_SEAL, DUMMY]}
-            says = "A seal of 100 KiB goes back whole."
+            requirement = "A seal of 100 KiB goes back whole."
             answer = enveloped(upstream, chunk([sealed(A, LARGE)], "STOP"))
             if upstream == "gemini" and client in ("anthropic", "openai-responses"):
                 yield case(
@@ -56,12 +56,12 @@ def odd_seals() -> Cases:
                     "conversation",
                     client,
                     upstream,
-                    says=f"{says} Nothing on the way may cut it.",
+                    requirement=f"{requirement} Nothing on the way may cut it.",
                     sources=SIGNED,
                     given=conversation(client, [{"reply": answer, "outputs": ["12"]}, {}]),
                     expect=[{"path": f"{parts_path}/[functionCall]/#0/thoughtSignature", "equals": LARGE}, CLEAN],
                 )
-            says = "A call that comes after a visible text with a seal of its own goes back with its own seal."
+            requirement = "A call that comes after a visible text with a seal of its own goes back with its own seal."
             parts = [{"text": "Let me look.", "thoughtSignature": "dGV4dC1zZWFs"}, sealed(A, GEMINI_SEAL)]
             facts: list[Doc] = [
                 {"path": f"{parts_path}/[functionCall]/#0/thoughtSignature", **exact},
@@ -74,14 +74,14 @@ def odd_seals() -> Cases:
                 "conversation",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=SIGNED,
                 given=conversation(
                     client, [{"reply": enveloped(upstream, chunk(parts, "STOP")), "outputs": ["12"]}, {}]
                 ),
                 expect=facts,
             )
-    says = "Thinking between calls keeps its place: each block goes back before the call it led to."
+    requirement = "Thinking between calls keeps its place: each block goes back before the call it led to."
     blocks: list[Doc] = [
         {"type": "thinking", "thinking": "First Paris.", "signature": CLAUDE_SEAL},
         tool_use(A),
@@ -96,7 +96,7 @@ def odd_seals() -> Cases:
             {"path": "/requests/1/messages/1/content/[type=tool_use]", "count": 2},
             CLEAN,
         ]
-        if client != "openrouter":  # which has all thinking in one field
+        if client != "openrouter":  # this dialect has all thinking in one field
             order = ["thinking", "tool_use", "thinking", "tool_use"]
             facts += [
                 {"path": f"/requests/1/messages/1/content/{i}/type", "equals": kind} for i, kind in enumerate(order)
@@ -107,12 +107,12 @@ def odd_seals() -> Cases:
             "conversation",
             client,
             "anthropic",
-            says=says,
+            requirement=requirement,
             sources=[src("anthropic", "5 Thinking rules, 1", "D")],
             given=conversation(client, [{"reply": answer, "outputs": ["12", "20"]}, {}]),
             expect=facts,
         )
-    says = "Thinking that the provider hid goes back as it came, or not at all."
+    requirement = "Thinking that the provider hid goes back as it came, or not at all."
     hidden = [{"type": "redacted_thinking", "data": CLAUDE_SEAL}, tool_use(A)]
     answer = reply("anthropic") | {"content": hidden, "stop_reason": "tool_use"}
     for client in others("anthropic"):
@@ -124,7 +124,7 @@ def odd_seals() -> Cases:
             "conversation",
             client,
             "anthropic",
-            says=says,
+            requirement=requirement,
             sources=[src("anthropic", "5 Thinking rules, 1", "D")],
             given=conversation(client, [{"reply": answer, "outputs": ["12"]}, {}]),
             expect=[{"path": path, "equals": CLAUDE_SEAL} | ({} if native else {"optional": True}), CLEAN],
@@ -132,7 +132,7 @@ def odd_seals() -> Cases:
 
 
 def thinking_streams() -> Cases:
-    says = "A signature that comes at the end of a thinking block in a stream goes back on the next turn."
+    requirement = "A signature that comes at the end of a thinking block in a stream goes back on the next turn."
     start = frames("anthropic", "x")[0]
     deltas = [
         {"type": "thinking_delta", "thinking": "I need "},
@@ -163,7 +163,7 @@ def thinking_streams() -> Cases:
             "conversation",
             client,
             "anthropic",
-            says=says,
+            requirement=requirement,
             sources=[GRAMMARS["anthropic"], src("anthropic", "5 Thinking rules", "D")],
             given=conversation(client, [{"frames": sent, "outputs": ["12"]}, {}]),
             expect=facts,
@@ -171,7 +171,7 @@ def thinking_streams() -> Cases:
 
 
 def pieces() -> Cases:
-    says = "Arguments that Vertex sends value by value reach the client as one whole object."
+    requirement = "Arguments that Vertex sends value by value reach the client as one whole object."
 
     def part(call: Doc) -> Doc:
         return chunk([{"functionCall": call}])
@@ -192,13 +192,13 @@ def pieces() -> Cases:
             "stream",
             "gemini",
             client,
-            says=says,
+            requirement=requirement,
             sources=[src("gemini", "6 Stream grammar", "T")],
             given=sent,
-            request=asked(client, True),
+            request=client_request(client, True),
             expect=[{"path": path, "same_json_text_as": '{"city":"Paris"}'}, GRAMMAR, WELL, CUT],
         )
-    says = "Two calls of the same tool in one chunk without ids are two calls."
+    requirement = "Two calls of the same tool in one chunk without ids are two calls."
     bare = [function_call(A._replace(id="")), function_call(A._replace(id="", args='{"city":"Rome"}'))]
     for client in others(*GEMINIS):
         yield case(
@@ -207,16 +207,16 @@ def pieces() -> Cases:
             "stream",
             "gemini",
             client,
-            says=says,
+            requirement=requirement,
             sources=[src("gemini", "11 Seed documents against today", "R")],
             given=[chunk(bare, "STOP")],
-            request=asked(client, True),
+            request=client_request(client, True),
             expect=[{"path": paths.answered(client, before="/response"), "count": 2}, GRAMMAR, WELL, CUT],
         )
 
 
 def blocked() -> Cases:
-    says = "A prompt that Gemini blocks is an answer that was filtered, not an empty good one."
+    requirement = "A prompt that Gemini blocks is an answer that was filtered, not an empty good one."
     body: Doc = {
         "promptFeedback": {"blockReason": "SAFETY"},
         "usageMetadata": {"promptTokenCount": 9, "totalTokenCount": 9},
@@ -228,13 +228,13 @@ def blocked() -> Cases:
             "response",
             "gemini",
             client,
-            says=says,
+            requirement=requirement,
             sources=[src("gemini", "7 Finish reasons", "T"), FINISH],
             given=body,
-            request=asked(client),
+            request=client_request(client),
             expect=[paths.stop(client, "filter")],
         )
-    says = "An answer that safety rules cut off says so to the client."
+    requirement = "An answer that safety rules cut off says so to the client."
     for client in ("anthropic", "openai-chat", "openai-responses", "openrouter"):
         yield case(
             "late-stop",
@@ -242,13 +242,13 @@ def blocked() -> Cases:
             "stream",
             "gemini",
             client,
-            says=says,
+            requirement=requirement,
             sources=[src("gemini", "7 Finish reasons", "T"), FINISH],
             given=[chunk([{"text": "Well,"}]), chunk([], "SAFETY")],
-            request=asked(client, True),
+            request=client_request(client, True),
             expect=[paths.stop(client, "filter", before="/response"), GRAMMAR, WELL],
         )
-    says = "A call that the model spoilt is not a good end without any content."
+    requirement = "A call that the model spoilt is not a good end without any content."
     for client in ("anthropic", "openai-chat", "openai-responses"):
         spoilt = {"candidates": [{"index": 0, "content": {}, "finishReason": "MALFORMED_FUNCTION_CALL"}]}
         yield case(
@@ -257,16 +257,18 @@ def blocked() -> Cases:
             "response",
             "gemini",
             client,
-            says=says,
+            requirement=requirement,
             sources=[src("gemini", "7 Finish reasons", "T"), FINISH],
             given={**spoilt, "modelVersion": "gemini-3-pro"},
-            request=asked(client),
+            request=client_request(client),
             expect=[{"path": paths.answered(client), "absent": True}, {"loss": "stop.approximated"}],
         )
 
 
 def structured() -> Cases:
-    says = "A schema for the answer reaches the upstream in its own words, beside the tools, or its loss is reported."
+    requirement = (
+        "A schema for the answer reaches the upstream in its own words, beside the tools, or its loss is reported."
+    )
     schema = {
         "type": "object",
         "properties": {"city": {"type": "string"}},
@@ -290,19 +292,19 @@ def structured() -> Cases:
             "request",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=request("openai-chat", tools=tools_of("openai-chat"), response_format=wish),
             expect=[{"path": f"{path}/properties/city/type", "equals": "string"}, CLEAN],
         )
-    says = "A wish for any JSON that the upstream has no word for is said in words, and reported."
+    requirement = "A wish for any JSON that the upstream has no word for is said in words, and reported."
     yield case(
         "controls",
         "any-json",
         "request",
         "openai-chat",
         "anthropic",
-        says=says,
+        requirement=requirement,
         sources=sources,
         given=request("openai-chat", [User("Answer in JSON.")], response_format={"type": "json_object"}),
         expect=[{"path": "/response_format", "absent": True}, {"loss": "format.as_text"}, CLEAN],
@@ -310,7 +312,7 @@ def structured() -> Cases:
 
 
 def hosted() -> Cases:
-    says = (
+    requirement = (
         "The provider's own web search becomes the other provider's, where it has one; else a report says it is gone."
     )
     search: dict[str, Any] = {
@@ -335,7 +337,7 @@ def hosted() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 given=request(client, tools=[tool]),
                 expect=[fact, {"no_loss": "tool.hosted.dropped"}, CLEAN],
@@ -343,11 +345,11 @@ def hosted() -> Cases:
 
 
 def system_turns() -> Cases:
-    says = (
+    requirement = (
         "System text in mid-conversation reaches the model in its place; where it becomes user text, that is reported."
     )
     sources = [src("crosswalk", "1 Roles and placement", "D"), src("anthropic", "3 Messages and blocks", "D")]
-    given = request("openai-chat", [User("Hi."), Said((), "Hello."), User("And now?")])
+    given = request("openai-chat", [User("Hi."), AssistantTurn((), "Hello."), User("And now?")])
     given["messages"].insert(3, {"role": "developer", "content": "Answer in French from here on."})
     for upstream in others("openai-chat"):
         facts: list[Doc] = [{"somewhere": "Answer in French from here on."}, CLEAN]
@@ -359,34 +361,36 @@ def system_turns() -> Cases:
             "request",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=given,
             expect=facts,
         )
-    says = "A model that refuses system turns in the middle gets the text as the user's, marked and reported."
+    requirement = "A model that refuses system turns in the middle gets the text as the user's, marked and reported."
     yield case(
         "controls",
         "system-turn-refused",
         "request",
         "openai-chat",
         "anthropic",
-        says=says,
+        requirement=requirement,
         sources=sources,
         model="claude-sonnet-4-5",
         given=given,
         expect=[{"path": "/messages/[role=system]", "absent": True}, {"loss": "system.demoted"}, CLEAN],
     )
-    says = "A conversation that ends with the assistant's words does not reach a model that refuses that as it is."
+    requirement = (
+        "A conversation that ends with the assistant's words does not reach a model that refuses that as it is."
+    )
     for client in ("openai-chat", "gemini"):
-        turns = [User("Count."), Said((), "One, two,")]
+        turns = [User("Count."), AssistantTurn((), "One, two,")]
         yield case(
             "controls",
             "prefill",
             "request",
             client,
             "anthropic",
-            says=says,
+            requirement=requirement,
             sources=[src("anthropic", "2 Request fields, model gates", "D")],
             given=request(client, turns),
             expect=[{"somewhere": "One, two,"}, CLEAN],
@@ -394,7 +398,9 @@ def system_turns() -> Cases:
 
 
 def state() -> Cases:
-    says = "A reference to an answer that only the client's provider keeps cannot be served in silence elsewhere."
+    requirement = (
+        "A reference to an answer that only the client's provider keeps cannot be served in silence elsewhere."
+    )
     given: Doc = {"model": RESPONSE["model"], "previous_response_id": "resp_1", "input": "And now?"}
     for upstream in others("openai-responses"):
         yield case(
@@ -403,12 +409,12 @@ def state() -> Cases:
             "request",
             "openai-responses",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[src("openai-responses", "5 Statefulness and reasoning", "T")],
             given=given,
             expect=[{"loss": "state.dropped", "severity": "error"}, {"nowhere": "resp_1"}],
         )
-    says = "A plain question crosses without any loss that matters, whoever asks and whoever answers."
+    requirement = "A plain question crosses without any loss that matters, whoever asks and whoever answers."
     for client in DIALECTS:
         for upstream in others(client):
             yield case(
@@ -417,13 +423,19 @@ def state() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=[src("crosswalk", "1 Roles and placement", "D")],
-                given=request(client, [User("Hi."), Said((), "Hello."), User("And now?")], system="Be brief."),
+                given=request(client, [User("Hi."), AssistantTurn((), "Hello."), User("And now?")], system="Be brief."),
                 expect=[{"somewhere": "Be brief."}, {"somewhere": "And now?"}, HARMLESS, CLEAN],
             )
-    turns = [User("Go."), Said((A,)), Results((Out("call_a", A.name, "12"),)), Said((), "Fine."), User("Thanks.")]
-    says = "A finished tool loop in the history crosses without any loss that matters, in every pair."
+    turns = [
+        User("Go."),
+        AssistantTurn((A,)),
+        Results((Out("call_a", A.name, "12"),)),
+        AssistantTurn((), "Fine."),
+        User("Thanks."),
+    ]
+    requirement = "A finished tool loop in the history crosses without any loss that matters, in every pair."
     for client in DIALECTS:
         for upstream in others(client):
             expect: list[Doc] = [
@@ -431,7 +443,7 @@ def state() -> Cases:
                 {"path": paths.results(upstream), "count": 1},
                 CLEAN,
             ]
-            if upstream not in GEMINIS:  # which want a seal that nobody else has
+            if upstream not in GEMINIS:  # these dialects require a seal that only they can make
                 expect.append(HARMLESS)
             yield case(
                 "exact-arguments",
@@ -439,7 +451,7 @@ def state() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=[src("crosswalk", "5 Call and result ids", "T")],
                 given=request(client, turns, tools_of(client)),
                 expect=expect,

@@ -1,4 +1,4 @@
-"""What every module of cases uses: a case as a document, its sources, and pairs of dialects."""
+"""Shared helpers of the case modules: a case as a document, its sources, and pairs of dialects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HARMLESS = {"no_loss_worse_than": "info"}
 WELL = {"ends": "well"}
 BROKEN = {"ends": "fault"}
 CUT = {"path": "/cut_anywhere", "equals": True, "optional": True}
-"""However the bytes are cut, the client sees the same; a runner that cannot cut leaves it out."""
+"""The client gets the same stream for any cut of the bytes; a runner that cannot cut skips this fact."""
 
 Cases = Iterator[Doc]
 
@@ -31,7 +31,7 @@ def case(
     origin: str,
     target: str,
     *,
-    says: str,
+    requirement: str,
     sources: list[Doc],
     given: Any,
     expect: list[Doc],
@@ -40,13 +40,13 @@ def case(
     headers: dict[str, str] | None = None,
     host: str = "",
 ) -> Doc:
-    """A case. `given` is its input, `request` what the client asked where the upstream speaks first, `host` whose the
-    upstream is where that matters."""
+    """Return a case. `given` is its input. `request` is the client's request if the input is an upstream's answer.
+    `host` is the host of the upstream, if the result depends on it."""
     client_first = kind in ("request", "tools", "conversation", "count")
     out: Doc = {
         "id": f"{topic}.{what}.{origin}-to-{target}" if what else f"{topic}.{origin}-to-{target}",
         "topic": topic,
-        "requirement": says,
+        "requirement": requirement,
         "source": sources,
         "kind": kind,
         "from": origin,

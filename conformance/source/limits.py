@@ -1,9 +1,9 @@
-"""Names and ids over the limits of the target: legal there, told apart, the same in every turn, and back again."""
+"""Names and ids above the limits of the target: they stay legal, distinct, equal in every turn, and are mapped back."""
 
 from __future__ import annotations
 
 from . import paths
-from .documents import DIALECTS, GEMINIS, Call, Doc, Out, Results, Said, User, reply, request, tool, toolset
+from .documents import DIALECTS, GEMINIS, AssistantTurn, Call, Doc, Out, Results, User, reply, request, tool, toolset
 from .kit import CLEAN, CUT, GRAMMAR, WELL, Cases, case, others, src
 from .streams import frames
 
@@ -40,7 +40,9 @@ def cases() -> Cases:
 
 
 def names() -> Cases:
-    says = "Names that are too long or hold illegal characters become legal ones that stay different from each other."
+    requirement = (
+        "Names that are too long or hold illegal characters become legal ones that stay different from each other."
+    )
     for client in ("ollama", "openai-chat", "anthropic"):
         for upstream in others(client):
             declared = toolset(client, tool(client, LONG), tool(client, TWIN))
@@ -56,19 +58,21 @@ def names() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=SOURCES,
                 given=request(client, tools=declared),
                 expect=facts,
             )
-    says = "A tool that had to be renamed has the same new name in its declaration and in the calls of the history."
+    requirement = (
+        "A tool that had to be renamed has the same new name in its declaration and in the calls of the history."
+    )
     for client in ("ollama", "openai-chat"):
         for upstream in ("anthropic", "openai-responses", "openai-chat", "openrouter"):
             if client == upstream:
                 continue
             turns = [
                 User("Go."),
-                Said((Call("call_a", LONG, '{"city":"Paris"}'),)),
+                AssistantTurn((Call("call_a", LONG, '{"city":"Paris"}'),)),
                 Results((Out("call_a", LONG, "12"),)),
             ]
             given = request(client, turns, toolset(client, tool(client, LONG)))
@@ -84,7 +88,7 @@ def names() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=SOURCES,
                 given=given,
                 expect=facts,
@@ -92,7 +96,7 @@ def names() -> Cases:
 
 
 def renamed() -> Cases:
-    says = (
+    requirement = (
         "A tool that had to be renamed comes back to the client under its own name, in answers and streams, and the "
         "next turn calls it by the same new name as before."
     )
@@ -120,12 +124,12 @@ def renamed() -> Cases:
                     "conversation",
                     client,
                     upstream,
-                    says=says,
+                    requirement=requirement,
                     sources=SOURCES,
                     given={"request": given, "steps": [{**step, "outputs": ["12"]}, {}]},
                     expect=facts,
                 )
-    says = "A forced choice of a tool that had to be renamed names it as the declaration does."
+    requirement = "A forced choice of a tool that had to be renamed names it as the declaration does."
     chosen = {"type": "function", "function": {"name": LONG}}
     given = request("openai-chat", tools=toolset("openai-chat", tool("openai-chat", LONG)), tool_choice=chosen)
     choices = {"anthropic": "/tool_choice/name", "openai-responses": "/tool_choice/name"}
@@ -138,7 +142,7 @@ def renamed() -> Cases:
             "request",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=SOURCES,
             given=given,
             expect=[{"same": [path, paths.declared(upstream, "name")]}, CLEAN],
@@ -146,12 +150,12 @@ def renamed() -> Cases:
 
 
 def ids() -> Cases:
-    says = "A call id that is too long or has illegal characters is replaced in the call and its result alike."
+    requirement = "A call id that is too long or has illegal characters is replaced in the call and its result alike."
     strange = "call:with.dots|and|a|very|long|tail|" + "0123456789" * 7
     twin = strange + "!"
     turns = [
         User("Go."),
-        Said((Call(strange, "get_weather", '{"city":"Paris"}'), Call(twin, "get_weather", '{"city":"Rome"}'))),
+        AssistantTurn((Call(strange, "get_weather", '{"city":"Paris"}'), Call(twin, "get_weather", '{"city":"Rome"}'))),
         Results((Out(strange, "get_weather", "12"), Out(twin, "get_weather", "20"))),
     ]
     for client in DIALECTS:
@@ -170,16 +174,16 @@ def ids() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=SOURCES,
                 given=request(client, turns, toolset(client, tool(client, "get_weather"))),
                 expect=facts,
             )
-    says = "Two calls of one answer that carry the same id, or none, are told apart for the client."
+    requirement = "Two calls of one answer that carry the same id, or none, are told apart for the client."
     twins = (Call("call_a", "get_weather", '{"city":"Paris"}'), Call("call_a", "get_weather", '{"city":"Rome"}'))
     bare = (Call("", "get_weather", '{"city":"Paris"}'), Call("", "get_weather", '{"city":"Rome"}'))
     for client in ("anthropic", "openai-chat", "openai-responses"):
-        asked = request(client, tools=toolset(client, tool(client, "get_weather")))
+        client_request = request(client, tools=toolset(client, tool(client, "get_weather")))
         id_path = paths.answered(client) + "/" + paths._field(client, "id")
         facts = [{"path": id_path, "distinct": True}, {"path": id_path, "matches": "^.+$"}, CLEAN]
         for upstream in others(client, *GEMINIS):
@@ -189,10 +193,10 @@ def ids() -> Cases:
                 "response",
                 upstream,
                 client,
-                says=says,
+                requirement=requirement,
                 sources=SOURCES,
                 given=reply(upstream, "", twins),
-                request=asked,
+                request=client_request,
                 expect=facts,
             )
         for upstream in (*GEMINIS, "ollama"):
@@ -206,13 +210,13 @@ def ids() -> Cases:
                 "response",
                 upstream,
                 client,
-                says=says,
+                requirement=requirement,
                 sources=SOURCES,
                 given=given,
-                request=asked,
+                request=client_request,
                 expect=facts,
             )
-        asked = request(client, tools=toolset(client, tool(client, "get_weather")), stream=True)
+        client_request = request(client, tools=toolset(client, tool(client, "get_weather")), stream=True)
         path = paths.answered(client, before="/response") + "/" + paths._field(client, "id")
         yield case(
             TOPIC,
@@ -220,9 +224,9 @@ def ids() -> Cases:
             "stream",
             "gemini",
             client,
-            says=says,
+            requirement=requirement,
             sources=SOURCES,
             given=frames("gemini", "", bare),
-            request=asked,
+            request=client_request,
             expect=[{"path": path, "distinct": True}, {"path": path, "matches": "^.+$"}, GRAMMAR, WELL, CUT],
         )

@@ -1,11 +1,11 @@
-"""Images in results: they reach the model, where the target can hold them, and never as text or not at all."""
+"""Images in results: they reach the model if the target can carry them, never as text, never silently dropped."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .calls import A, tools_of
-from .documents import Doc, Out, Results, Said, User, request
+from .documents import AssistantTurn, Doc, Out, Results, User, request
 from .kit import CLEAN, Cases, case, others, src
 
 TOPIC = "images-in-results"
@@ -23,7 +23,7 @@ PLACES = {
 
 def cases() -> Cases:
     yield from files()
-    says = (
+    requirement = (
         "An image in a tool's result reaches the upstream as an image with the same bytes: in the result where the "
         "dialect holds it there, else in a user turn after all results, with a report."
     )
@@ -41,12 +41,12 @@ def cases() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 given=given,
                 expect=facts,
             )
-    says = "Gemini 2.5 refuses media inside a functionResponse: there the image stands beside it."
+    requirement = "Gemini 2.5 refuses media inside a functionResponse: there the image stands beside it."
     for client in ("anthropic", "openai-responses"):
         facts = [
             {"path": "/contents/*/parts/*/functionResponse/parts", "absent": True},
@@ -59,14 +59,14 @@ def cases() -> Cases:
             "request",
             client,
             "gemini",
-            says=says,
+            requirement=requirement,
             model="gemini-2.5-flash",
             sources=[src("gemini", "4 Tools", "S")],
             given=_given()[client],
             expect=facts,
         )
-    says = "The error flag of a result reaches the model, as a flag where there is one and in words elsewhere."
-    turns = [User("Go."), Said((A,)), Results((Out("call_a", "get_weather", "station offline", True),))]
+    requirement = "The error flag of a result reaches the model, as a flag where there is one and in words elsewhere."
+    turns = [User("Go."), AssistantTurn((A,)), Results((Out("call_a", "get_weather", "station offline", True),))]
     flags: dict[str, Doc] = {
         "openai-chat": {"path": "/messages/[role=tool]/#0/content", "matches": "(?i)error.*station offline"},
         "openai-responses": {
@@ -90,7 +90,7 @@ def cases() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=[src("anthropic", "4 Tools", "T"), src("gemini", "4 Tools", "T")],
                 given=request(client, turns, tools_of(client)),
                 expect=[flags[upstream], CLEAN],
@@ -98,11 +98,15 @@ def cases() -> Cases:
 
 
 def files() -> Cases:
-    """Media that is no image."""
+    """Media other than images."""
     pdf = "JVBERi0xLjQKJWVtcHR5Cg=="
-    says = "A document in a tool's result reaches the upstream with the same bytes, or its loss is reported as grave."
+    requirement = (
+        "A document in a tool's result reaches the upstream with the same bytes, or its loss is reported as grave."
+    )
     given = request(
-        "anthropic", [User("Read it."), Said((A,)), Results((Out("call_a", A.name, "see"),))], tools_of("anthropic")
+        "anthropic",
+        [User("Read it."), AssistantTurn((A,)), Results((Out("call_a", A.name, "see"),))],
+        tools_of("anthropic"),
     )
     source = {"type": "base64", "media_type": "application/pdf", "data": pdf}
     given["messages"][2]["content"][0]["content"] = [{"type": "document", "source": source}]
@@ -116,12 +120,14 @@ def files() -> Cases:
             "request",
             "anthropic",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[src("crosswalk", "2 Parts", "T")],
             given=given,
             expect=facts,
         )
-    says = "Sound that the upstream cannot hear is reported as a grave loss, and nothing illegal is sent instead."
+    requirement = (
+        "Sound that the upstream cannot hear is reported as a grave loss, and nothing illegal is sent instead."
+    )
     sound = request("gemini", [User("What is said here?")])
     sound["contents"][0]["parts"].append({"inlineData": {"mimeType": "audio/mp3", "data": "SUQzBAAAAAAA"}})
     for upstream in ("anthropic", "openai-responses", "ollama"):
@@ -131,12 +137,12 @@ def files() -> Cases:
             "request",
             "gemini",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[src("crosswalk", "2 Parts", "T")],
             given=sound,
             expect=[{"nowhere": "SUQzBAAAAAAA"}, {"loss": "media.dropped", "severity": "error"}, CLEAN],
         )
-    says = "An image that the client gives as an address reaches the upstream as an address or is reported."
+    requirement = "An image that the client gives as an address reaches the upstream as an address or is reported."
     linked = request("openai-chat")
     url = "https://example.org/cat.png"
     linked["messages"][0]["content"] = [
@@ -155,7 +161,7 @@ def files() -> Cases:
             "request",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[src("crosswalk", "2 Parts", "T")],
             given=linked,
             expect=facts,
@@ -164,7 +170,7 @@ def files() -> Cases:
 
 def _given() -> dict[str, Doc]:
     """A history with an image in a result, in every dialect that can hold one."""
-    turns = [User("What does it show?"), Said((A,)), Results((Out("call_a", "get_weather", "1 x 1 pixel"),))]
+    turns = [User("What does it show?"), AssistantTurn((A,)), Results((Out("call_a", "get_weather", "1 x 1 pixel"),))]
     out: dict[str, Doc] = {}
     for client in ("anthropic", "gemini", "openai-responses", "openrouter"):
         out[client] = request(client, turns, tools_of(client))

@@ -1,4 +1,4 @@
-"""Where the same thing stands in each dialect, as paths of the kit."""
+"""The place of the same value in each dialect, as paths of the kit."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Upstreams as they are: legal or common oddities of streams that must not confuse the client."""
+"""Quirks of upstreams: legal or common oddities of streams that must not confuse the client."""
 
 from __future__ import annotations
 
 from itertools import product
 
 from . import paths
-from .calls import FINISH, GRAMMARS, A, B, asked
+from .calls import FINISH, GRAMMARS, A, B, client_request
 from .documents import Doc, chunk, function_call, reply, request
 from .kit import BROKEN, CLEAN, CUT, GRAMMAR, WELL, Cases, case, others, src
 from .streams import Frame, block_frames, chat_chunk, chat_piece, end, frames, numbered, ollama_line
@@ -14,7 +14,7 @@ CLIENTS = ("anthropic", "openai-responses", "openai-chat", "gemini", "ollama")
 
 
 def cases() -> Cases:
-    for name, (upstream, says, sent) in _streams().items():
+    for name, (upstream, requirement, sent) in _streams().items():
         for client in CLIENTS:
             if client == upstream:
                 continue
@@ -34,10 +34,10 @@ def cases() -> Cases:
                 "stream",
                 upstream,
                 client,
-                says=says,
+                requirement=requirement,
                 sources=[GRAMMARS[upstream]],
                 given=sent,
-                request=asked(client, True),
+                request=client_request(client, True),
                 expect=facts,
             )
     yield from _endings()
@@ -48,7 +48,7 @@ def _streams() -> dict[str, tuple[str, str, list[Frame]]]:
     first = chat_chunk({"role": "assistant", "content": None})
     stop = end("openai-chat", "", (A, B))
     named = [chat_piece(0, A, A.args[:5]), chat_piece(1, B, B.args[:5])]
-    again = [chat_piece(0, A, A.args[5:]), chat_piece(1, B, B.args[5:])]
+    second = [chat_piece(0, A, A.args[5:]), chat_piece(1, B, B.args[5:])]
     both = chat_chunk({"tool_calls": [_whole(0, A), _whole(1, B)]})
     role = {**_whole(0, A)}
     bare = chat_chunk({"role": "assistant", "content": "", "tool_calls": [role, _whole(1, B)]}, "tool_calls")
@@ -60,7 +60,7 @@ def _streams() -> dict[str, tuple[str, str, list[Frame]]]:
         "names-repeated": (
             "openai-chat",
             "A host that repeats id and name of a call in every piece makes no new calls by it.",
-            [first, *named, *again, *stop],
+            [first, *named, *second, *stop],
         ),
         "one-frame": (
             "openai-chat",
@@ -142,7 +142,7 @@ def _ollama(call: object) -> Doc:
 
 
 def _endings() -> Cases:
-    says = "A stream that ends with [DONE] in the middle of a call is a broken one; half a call is no call."
+    requirement = "A stream that ends with [DONE] in the middle of a call is a broken one; half a call is no call."
     text = chat_chunk({"role": "assistant", "content": "It is"})
     half = chat_piece(0, A, A.args[:-4])
     sent: dict[str, list[Frame]] = {"unfinished-call": [text, half, "[DONE]"]}
@@ -153,13 +153,13 @@ def _endings() -> Cases:
             "stream",
             "openai-chat",
             client,
-            says=says,
+            requirement=requirement,
             sources=[src("openai-chat", "5 Stream grammar", "T")],
             given=sent[name],
-            request=asked(client, True),
+            request=client_request(client, True),
             expect=[BROKEN, GRAMMAR, CUT],
         )
-    says = "A response that its upstream calls failed is a fault for the client, not an answer."
+    requirement = "A response that its upstream calls failed is a fault for the client, not an answer."
     failed = [frame for frame in frames("openai-responses", "It is") if isinstance(frame, dict)]
     response = {
         **failed[-1]["response"],
@@ -175,13 +175,13 @@ def _endings() -> Cases:
             "stream",
             "openai-responses",
             client,
-            says=says,
+            requirement=requirement,
             sources=[src("openai-responses", "9 Errors", "T")],
             given=failed,
-            request=asked(client, True),
+            request=client_request(client, True),
             expect=[BROKEN, {"somewhere": "Broken."}, GRAMMAR, CUT],
         )
-    says = "A fault that an upstream sends with status 200 reaches the client as a fault, with its words."
+    requirement = "A fault that an upstream sends with status 200 reaches the client as a fault, with its words."
     chat = reply("openrouter", "")
     chat["choices"][0] |= {"finish_reason": "error"}
     chat["error"] = {"code": 502, "message": "The provider broke."}
@@ -203,16 +203,16 @@ def _endings() -> Cases:
                     "fault",
                     upstream,
                     client,
-                    says=says,
+                    requirement=requirement,
                     sources=sources,
                     given={"status": 200, "headers": {"content-type": "application/json"}, "body": body},
-                    request=asked(client),
+                    request=client_request(client),
                     expect=[{"path": "/status", "at_least": 400}, {"somewhere": "The provider broke."}],
                 )
 
 
 def _any_json() -> Cases:
-    says = (
+    requirement = (
         "OpenAI refuses the wish for any JSON unless the word stands in a message: then it is put there, and reported."
     )
     sources = [src("openai-chat", "9 Limits", "D"), src("openai-chat", "11 Linter rules OAC-017", "D")]
@@ -227,7 +227,7 @@ def _any_json() -> Cases:
             "request",
             client,
             "openai-chat",
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=body,
             expect=[{"path": "/response_format/type", "equals": "json_object"}, CLEAN],

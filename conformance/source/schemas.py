@@ -1,4 +1,4 @@
-"""Schemas: no keyword reaches an upstream that refuses or silently ignores it, and nothing is dropped in silence."""
+"""Schemas: no keyword reaches an upstream that refuses or ignores it, and no keyword is dropped without a loss."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .kit import CLEAN, Cases, case, src
 TOPIC = "schema-keywords"
 GOOGLE = ("gemini", "code-assist")
 FORBIDDEN: dict[str, tuple[tuple[str, ...], Any]] = {
-    # keyword -> upstreams that must not see it, a schema for a property that uses it
+    # keyword -> upstreams that must not get the keyword, and a schema of a property that uses it
     "allOf": (("gemini", "code-assist", "ollama"), {"allOf": [{"type": "string"}, {"minLength": 2}]}),
     "const": (("gemini", "code-assist", "ollama"), {"type": "string", "const": "metric"}),
     "not": (("gemini", "code-assist", "ollama"), {"type": "string", "not": {"enum": ["x"]}}),
@@ -56,7 +56,7 @@ def cases() -> Cases:
     sources = [src("crosswalk", "10 Structured output and JSON-Schema keywords", "T")]
     own = {"gemini": src("gemini", "4 Tools", "T"), "ollama": src("ollama", "4 Tools", "S")}
     for keyword, (upstreams, value) in FORBIDDEN.items():
-        says = (
+        requirement = (
             f"The schema keyword {keyword}, which the upstream refuses or ignores, does not reach it; the property "
             "stays, and the change is reported."
         )
@@ -69,13 +69,13 @@ def cases() -> Cases:
                 "tools",
                 origin,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=[*sources, own.get(upstream, src("code-assist", "4 Tools, calls, results, signatures", "S"))],
                 given=toolset(origin, tool(origin, "get_weather", schema)),
                 expect=[
                     {"no_key": keyword},
                     {"path": _property(upstream, "place"), "present": True},
-                    *_told(keyword),
+                    *_expected_loss(keyword),
                     CLEAN,
                 ],
             )
@@ -83,8 +83,8 @@ def cases() -> Cases:
     yield from _roots(sources)
 
 
-def _told(keyword: str) -> list[Doc]:
-    """What must be reported: a constraint that is gone stands in the losses; one said otherwise too."""
+def _expected_loss(keyword: str) -> list[Doc]:
+    """Return the loss that must be reported, for a dropped or a rewritten constraint."""
     if keyword in ("const", "allOf", "oneOf"):
         return [{"loss": "schema.rewritten"}]
     return [{"loss": "schema.keyword.dropped"}]
@@ -97,7 +97,9 @@ def _property(upstream: str, name: str) -> str:
 
 
 def _references(sources: list[Doc]) -> Cases:
-    says = "A reference is resolved for an upstream that drops references, so that the property keeps its fields."
+    requirement = (
+        "A reference is resolved for an upstream that drops references, so that the property keeps its fields."
+    )
     schema = {
         "type": "object",
         "properties": {"at": {"$ref": "#/$defs/place"}},
@@ -110,7 +112,7 @@ def _references(sources: list[Doc]) -> Cases:
             "tools",
             origin,
             "ollama",
-            says=says,
+            requirement=requirement,
             sources=[*sources, src("ollama", "4 Tools", "S")],
             given=toolset(origin, tool(origin, "get_weather", schema)),
             expect=[
@@ -119,7 +121,7 @@ def _references(sources: list[Doc]) -> Cases:
                 CLEAN,
             ],
         )
-    says = "A schema that refers to itself is cut where it must be, with a report, and never loops or vanishes."
+    requirement = "A schema that refers to itself is cut where it must be, with a report, and never loops or vanishes."
     for upstream in ("ollama", "gemini", "anthropic", "openai-responses"):
         facts: list[Doc] = [{"path": _property(upstream, "tree"), "present": True}, CLEAN]
         if upstream == "ollama":
@@ -130,7 +132,7 @@ def _references(sources: list[Doc]) -> Cases:
             "tools",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=toolset("openai-chat", tool("openai-chat", "get_tree", RECURSIVE)),
             expect=facts,
@@ -138,7 +140,7 @@ def _references(sources: list[Doc]) -> Cases:
 
 
 def _roots(sources: list[Doc]) -> Cases:
-    says = "Parameters whose root is a union become an object where the upstream demands one, with a report."
+    requirement = "Parameters whose root is a union become an object where the upstream demands one, with a report."
     union = {
         "anyOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "object", "properties": {}}]
     }
@@ -149,12 +151,12 @@ def _roots(sources: list[Doc]) -> Cases:
             "tools",
             "anthropic",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=toolset("anthropic", tool("anthropic", "pick", {"type": "object", **union})),
             expect=[{"path": _schema(upstream) + "/type", "equals": "object"}, {"somewhere": "pick"}, CLEAN],
         )
-    says = "A tool without parameters is declared in the way the upstream wants it."
+    requirement = "A tool without parameters is declared in the way the upstream wants it."
     bare = {"type": "function", "function": {"name": "now", "description": "The time."}}
     for upstream in ("anthropic", "ollama"):
         yield case(
@@ -163,12 +165,12 @@ def _roots(sources: list[Doc]) -> Cases:
             "tools",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[src("crosswalk", "3 Tool definition", "T")],
             given=[bare],
             expect=[{"path": _schema(upstream) + "/type", "equals": "object"}, CLEAN],
         )
-    says = "Google's upper-case types become JSON Schema for everybody else."
+    requirement = "Google's upper-case types become JSON Schema for everybody else."
     declared = {
         "name": "get_weather",
         "description": "?",
@@ -185,7 +187,7 @@ def _roots(sources: list[Doc]) -> Cases:
             "tools",
             "gemini",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=[src("gemini", "4 Tools", "T")],
             given=[{"functionDeclarations": [declared]}],
             expect=[{"path": _schema(upstream) + "/type", "equals": "object"}, {"no_key": "nullable"}, CLEAN],

@@ -1,21 +1,21 @@
-"""Seals: signatures and encrypted reasoning that must come back to their origin, and must go nowhere else."""
+"""Seals: signatures and encrypted reasoning that must come back to their origin, and must not reach other upstreams."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from . import paths
-from .calls import A, B, asked, tools_of
+from .calls import A, B, client_request, tools_of
 from .documents import (
     CHATS,
     GEMINIS,
     MODELS,
     RESPONSE,
+    AssistantTurn,
     Call,
     Doc,
     Out,
     Results,
-    Said,
     User,
     chunk,
     enveloped,
@@ -34,7 +34,7 @@ CLAUDE_SEAL = "Y2xhdWRlLXNlYWwtb25l"
 OPENAI_SEAL = "Z0FBQUFvcGVuYWktc2VhbA=="
 DUMMY = "skip_thought_signature_validator"
 SIGNED = [src("gemini", "5 Thought signatures", "D")]
-SLOTS = {  # what a client's dialect echoes of itself
+SLOTS = {  # the reasoning that a client sends back in its own dialect
     "anthropic": True,
     "gemini": True,
     "code-assist": True,
@@ -56,7 +56,7 @@ def cases() -> Cases:
 
 
 def conversation(client: str, steps: list[Doc], *, strict: bool = False) -> Doc:
-    given: Doc = {"request": asked(client), "steps": steps}
+    given: Doc = {"request": client_request(client), "steps": steps}
     return given | ({"strict": True} if strict else {})
 
 
@@ -65,7 +65,7 @@ def sealed(call: Call, seal: str) -> Doc:
 
 
 def _signature(upstream: str, step: int, i: int) -> str:
-    """Where the i-th call of a request has its signature."""
+    """The path of the signature of the i-th call of a request."""
     return f"{_parts(upstream, step)}/[functionCall]/#{i}/thoughtSignature"
 
 
@@ -86,7 +86,7 @@ def gemini_turn_two() -> Cases:
             upstream, chunk([sealed(Call("call_c", "get_weather", '{"city":"Oslo"}'), GEMINI_SECOND)], "STOP")
         )
         for client in others(*GEMINIS):
-            says = (
+            requirement = (
                 "The signature that Gemini put on the first of its parallel calls is on that call, "
                 "and on no other, when "
                 "the client sends the results; a second step keeps its own."
@@ -108,12 +108,12 @@ def gemini_turn_two() -> Cases:
                 "conversation",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=SIGNED,
                 given=conversation(client, steps),
                 expect=facts,
             )
-            says = (
+            requirement = (
                 "A signature that comes in a stream, on a thought's last empty part or on a call, "
                 "goes back as it was on "
                 "the next turn."
@@ -130,12 +130,12 @@ def gemini_turn_two() -> Cases:
                 "conversation",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=SIGNED,
                 given=conversation(client, steps),
                 expect=[{"path": _signature(upstream, 1, 0), **exact}, CLEAN],
             )
-        says = (
+        requirement = (
             "A client that keeps only the documented fields of its dialect still gets a legal "
             "second turn: the signature "
             "came back by another way, or the documented dummy stands there and is reported."
@@ -149,17 +149,19 @@ def gemini_turn_two() -> Cases:
                 "conversation",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=SIGNED,
                 given=conversation(client, steps, strict=True),
                 expect=facts,
             )
-    says = "A history that never saw Gemini gets the documented dummy on the first call of the open step, and a report."
-    # Ids that stand in no other case: a gateway that keeps seals under the ids of calls must not know them.
+    requirement = (
+        "A history that never saw Gemini gets the documented dummy on the first call of the open step, and a report."
+    )
+    # Ids of no other case: a gateway that stores seals by the ids of calls must not have a seal for these ids.
     first, second = A._replace(id="call_elsewhere_a"), B._replace(id="call_elsewhere_b")
     turns = [
         User("Go."),
-        Said((first, second)),
+        AssistantTurn((first, second)),
         Results((Out(first.id, first.name, "12"), Out(second.id, second.name, "20"))),
     ]
     for upstream in GEMINIS:
@@ -172,7 +174,7 @@ def gemini_turn_two() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=SIGNED,
                 given=request(client, turns, tools_of(client)),
                 expect=facts,
@@ -185,7 +187,7 @@ def _thinking() -> Doc:
 
 
 def claude_turn_two() -> Cases:
-    says = (
+    requirement = (
         "In a tool loop Claude's thinking comes back with its signature unchanged in front of "
         "the calls, or not at all; "
         "it never comes back unsigned or changed."
@@ -207,7 +209,7 @@ def claude_turn_two() -> Cases:
             "conversation",
             client,
             "anthropic",
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=conversation(client, steps),
             expect=facts,
@@ -229,7 +231,7 @@ def _encrypted() -> Doc:
 
 
 def openai_turn_two() -> Cases:
-    says = (
+    requirement = (
         "Encrypted reasoning comes back to its upstream unchanged and in front of the calls "
         "it led to, or neither it nor "
         "the item ids that refer to it come back."
@@ -251,7 +253,7 @@ def openai_turn_two() -> Cases:
             "conversation",
             client,
             "openai-responses",
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=conversation(client, steps),
             expect=facts,
@@ -260,7 +262,7 @@ def openai_turn_two() -> Cases:
 
 def model_switch() -> Cases:
     topic = "model-switch"
-    says = "When a conversation moves on to another upstream, no seal of the first one reaches the second."
+    requirement = "When a conversation moves on to another upstream, no seal of the first one reaches the second."
     sources = [src("anthropic", "5 Thinking rules, 4", "D"), src("gemini", "5 Thought signatures", "D")]
     gemini = chunk([sealed(A, GEMINI_SEAL)], "STOP")
     thinking = {**_thinking(), "content": _thinking()["content"][:2]}
@@ -290,18 +292,18 @@ def model_switch() -> Cases:
                     "conversation",
                     client,
                     second,
-                    says=says,
+                    requirement=requirement,
                     sources=sources,
                     given=conversation(client, steps),
                     expect=facts,
                 )
-    says = "A signature in the history is not sent to another provider's model; what was left out is reported."
+    requirement = "A signature in the history is not sent to another provider's model; what was left out is reported."
     blocks: list[Any] = [{"type": "thinking", "thinking": "Hm.", "signature": CLAUDE_SEAL}, tool_use(A)]
     for upstream in others("anthropic"):
-        given = request("anthropic", [User("Go."), Said((A,)), Results((Out("call_a", "get_weather", "12"),))])
+        given = request("anthropic", [User("Go."), AssistantTurn((A,)), Results((Out("call_a", "get_weather", "12"),))])
         given["tools"] = tools_of("anthropic")
         given["messages"][1]["content"] = blocks
-        # OpenRouter has Claude too, to which the signature goes back.
+        # OpenRouter has Claude too: the signature is sent back to Claude.
         model = "openai/gpt-5.2" if upstream == "openrouter" else ""
         yield case(
             topic,
@@ -309,7 +311,7 @@ def model_switch() -> Cases:
             "request",
             "anthropic",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=given,
             expect=[{"nowhere": CLAUDE_SEAL}, {"loss": "seal.dropped", "path": "/messages/1/content/0"}, CLEAN],
@@ -320,7 +322,7 @@ def model_switch() -> Cases:
 def encrypted_reasoning() -> Cases:
     topic = "encrypted-reasoning"
     sources = [src("openai-responses", "5 Statefulness and reasoning", "R"), src("crosswalk", "2 Parts", "M")]
-    says = (
+    requirement = (
         "Reasoning that one organisation's key encrypted is not forwarded to another "
         "provider, its item ids neither, and "
         "its absence is reported."
@@ -343,19 +345,21 @@ def encrypted_reasoning() -> Cases:
             "request",
             "openai-responses",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=given,
             expect=facts,
         )
-    says = "A pass through the same dialect leaves encrypted reasoning and everything else as it is, byte for byte."
+    requirement = (
+        "A pass through the same dialect leaves encrypted reasoning and everything else as it is, byte for byte."
+    )
     yield case(
         topic,
         "kept",
         "request",
         "openai-responses",
         "openai-responses",
-        says=says,
+        requirement=requirement,
         sources=sources,
         given=given,
         expect=[{"untouched": True}, {"path": "/input/[type=reasoning]/#0/encrypted_content", "equals": OPENAI_SEAL}],
@@ -364,7 +368,9 @@ def encrypted_reasoning() -> Cases:
 
 def echoed_reasoning() -> Cases:
     topic = "echoed-reasoning"
-    says = "A host that wants its reasoning text back in the tool loop (DeepSeek) gets it back, from whatever client."
+    requirement = (
+        "A host that wants its reasoning text back in the tool loop (DeepSeek) gets it back, from whatever client."
+    )
     sources = [src("openai-chat", "3 Messages and parts", "T"), src("openrouter", "3 Messages", "T")]
     model = "deepseek-reasoner"
     answer = reply("openai-chat", "", (A,), model=model)
@@ -386,15 +392,15 @@ def echoed_reasoning() -> Cases:
                 "conversation",
                 client,
                 "openai-chat",
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 model=model,
                 host="api.deepseek.com",
                 given=conversation(client, [{**step, "outputs": ["12"]}, DONE]),
                 expect=[fact, CLEAN],
             )
-    says = "The reasoning text of one host is not sent to another one's model as if it were its own."
-    given = request("openai-chat", [User("Go."), Said((A,)), Results((Out("call_a", "get_weather", "12"),))])
+    requirement = "The reasoning text of one host is not sent to another one's model as if it were its own."
+    given = request("openai-chat", [User("Go."), AssistantTurn((A,)), Results((Out("call_a", "get_weather", "12"),))])
     given |= {"model": model, "tools": tools_of("openai-chat")}
     given["messages"][1]["reasoning_content"] = "A hidden thought."
     for upstream in ("anthropic", "gemini", "openai-responses"):
@@ -404,12 +410,12 @@ def echoed_reasoning() -> Cases:
             "request",
             "openai-chat",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=given,
             expect=[{"nowhere": "A hidden thought."}, {"loss": "reasoning.dropped"}, CLEAN],
         )
-    says = "OpenRouter's reasoning_details come back unchanged and in order."
+    requirement = "OpenRouter's reasoning_details come back unchanged and in order."
     details = [
         {"type": "reasoning.text", "text": "Hm.", "signature": CLAUDE_SEAL, "format": "anthropic-claude-v1", "index": 0}
     ]
@@ -423,7 +429,7 @@ def echoed_reasoning() -> Cases:
             "conversation",
             client,
             "openrouter",
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=conversation(client, [{"reply": routed, "outputs": ["12"]}, DONE]),
             expect=[{"path": path, "equals": CLAUDE_SEAL}, CLEAN],

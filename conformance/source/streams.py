@@ -1,4 +1,4 @@
-"""Streams of every dialect as lists of frames: text, then calls, then the end that the dialect asks for."""
+"""Streams of every dialect as lists of frames: text, then calls, then the end that the dialect requires."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def frames(dialect: str, text: str = "", calls: tuple[Call, ...] = (), *, stop: 
 
 
 def begin(dialect: str, text: str = "", calls: tuple[Call, ...] = ()) -> list[Frame]:
-    """The stream up to where it says how it ends."""
+    """The stream without the frames that end it."""
     if dialect == "anthropic":
         return [_message_start(), *_blocks(text, calls)]
     if dialect == "openai-responses":
@@ -44,7 +44,7 @@ def begin(dialect: str, text: str = "", calls: tuple[Call, ...] = ()) -> list[Fr
 
 
 def end(dialect: str, text: str = "", calls: tuple[Call, ...] = (), *, stop: str = "") -> list[Frame]:
-    """What says that the answer is whole."""
+    """The frames that complete the answer."""
     if dialect == "anthropic":
         reason = stop or ("tool_use" if calls else "end_turn")
         delta = {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}}
@@ -134,8 +134,8 @@ def _done(frame: Doc) -> Any:
 
 
 def ollama_line(message: Doc) -> Doc:
-    told: Doc = {"model": MODELS["ollama"], "created_at": "2026-11-15T00:00:00Z"}
-    return told | {"message": {"role": "assistant", **message}, "done": False}
+    fields: Doc = {"model": MODELS["ollama"], "created_at": "2026-11-15T00:00:00Z"}
+    return fields | {"message": {"role": "assistant", **message}, "done": False}
 
 
 def chat_chunk(delta: Doc | None, finish: str | None = None) -> Doc:
@@ -147,22 +147,22 @@ def chat_chunk(delta: Doc | None, finish: str | None = None) -> Doc:
 
 def chat_piece(index: int, call: Call | None = None, arguments: str = "") -> Doc:
     """A piece of a call; the first one names it."""
-    told = {"id": call.id, "type": "function"} if call else {}
+    fields = {"id": call.id, "type": "function"} if call else {}
     named = {"name": call.name} if call else {}
-    return chat_chunk({"tool_calls": [{"index": index, **told, "function": {**named, "arguments": arguments}}]})
+    return chat_chunk({"tool_calls": [{"index": index, **fields, "function": {**named, "arguments": arguments}}]})
 
 
 def _chat(text: str, calls: tuple[Call, ...]) -> list[Frame]:
     out: list[Frame] = [chat_chunk({"role": "assistant", "content": ""})]
     out += [chat_chunk({"content": piece}) for piece in halves(text)] if text else []
     out += [chat_piece(i, call) for i, call in enumerate(calls)]
-    # The arguments of several calls come by turns: a reader goes by the index.
+    # The arguments of several calls are interleaved: a reader must use the index.
     pieces = [halves(call.args) for call in calls]
     return out + [chat_piece(i, None, piece[half]) for half in (0, 1) for i, piece in enumerate(pieces) if piece[half]]
 
 
 def fault_frame(dialect: str) -> Frame:
-    """An overloaded upstream that says so in the middle of a stream."""
+    """The frame of an overloaded upstream in the middle of a stream."""
     words = "The upstream is overloaded."
     if dialect == "anthropic":
         return {"type": "error", "error": {"type": "overloaded_error", "message": words}}
@@ -174,8 +174,8 @@ def fault_frame(dialect: str) -> Frame:
         return {"error": words}
     if dialect == "openrouter":
         choice = {"index": 0, "delta": {"content": ""}, "finish_reason": "error"}
-        told: Doc = {"error": {"code": 503, "message": words, "metadata": {"error_type": "provider_overloaded"}}}
-        return chat_chunk(None) | {"choices": [choice]} | told
+        fields: Doc = {"error": {"code": 503, "message": words, "metadata": {"error_type": "provider_overloaded"}}}
+        return chat_chunk(None) | {"choices": [choice]} | fields
     return {"error": {"message": words, "type": "server_error", "param": None, "code": None}}
 
 

@@ -1,8 +1,8 @@
-"""What nobody knows yet: fields and headers of tomorrow are kept where they can be, and reported where they cannot."""
+"""Unknown fields and headers of future versions: they are kept where possible, and reported otherwise."""
 
 from __future__ import annotations
 
-from .calls import asked, tools_of
+from .calls import client_request, tools_of
 from .documents import DIALECTS, Doc, User, request
 from .kit import CLEAN, Cases, case, others, src
 
@@ -19,7 +19,7 @@ def _given(client: str) -> Doc:
 
 def cases() -> Cases:
     sources = [src("README", "Ten facts that shape the design", "M"), src("anthropic", "1 Endpoint and headers", "D")]
-    says = (
+    requirement = (
         "In the same dialect a request passes byte for byte: fields that nobody knows, the order of keys, the numbers."
     )
     for dialect in DIALECTS:
@@ -29,19 +29,19 @@ def cases() -> Cases:
             "request",
             dialect,
             dialect,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=_given(dialect),
             expect=[{"untouched": True}, {"somewhere": "tomorrow_field"}],
         )
-    says = (
+    requirement = (
         "A field that nobody knows does not reach an upstream of another dialect, and its "
         "loss is reported with its place."
     )
     for client in DIALECTS:
         for upstream in others(client):
             if {client, upstream} in ({"gemini", "code-assist"}, {"openai-chat", "openrouter"}):
-                continue  # one is made of the other: what it does not know it may pass on
+                continue  # one dialect is derived from the other: unknown fields may be passed on
             place = "/request/tomorrow_field" if client == "code-assist" else "/tomorrow_field"
             facts: list[Doc] = [{"no_key": "tomorrow_field"}, {"loss": "field.dropped", "path": place}, CLEAN]
             yield case(
@@ -50,12 +50,12 @@ def cases() -> Cases:
                 "request",
                 client,
                 upstream,
-                says=says,
+                requirement=requirement,
                 sources=sources,
                 given=_given(client),
                 expect=facts,
             )
-    says = "A client that sends beta headers nobody knows is served all the same."
+    requirement = "A client that sends beta headers nobody knows is served all the same."
     for upstream in others("anthropic"):
         yield case(
             TOPIC,
@@ -63,13 +63,13 @@ def cases() -> Cases:
             "request",
             "anthropic",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
-            given=asked("anthropic"),
+            given=client_request("anthropic"),
             headers=BETA,
             expect=[{"somewhere": "What is the weather"}, {"nowhere": "tomorrow-2027"}, CLEAN],
         )
-    says = "A block of a kind that nobody knows is reported with its place; what stands around it crosses."
+    requirement = "A block of a kind that nobody knows is reported with its place; what stands around it crosses."
     given = request("anthropic")
     given["messages"][0]["content"] = [{"type": "text", "text": "Go."}, {"type": "hologram", "data": "?"}]
     for upstream in others("anthropic"):
@@ -85,7 +85,7 @@ def cases() -> Cases:
             "request",
             "anthropic",
             upstream,
-            says=says,
+            requirement=requirement,
             sources=sources,
             given=given,
             expect=facts,
