@@ -1,1 +1,1 @@
-"""The corpus of the repository: synthetic exchanges of every dialect. README.md says how the corpus is renewed."""
+"""The corpus of the repository: synthetic exchanges of every dialect. README.md explains how to renew the corpus."""

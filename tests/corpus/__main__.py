@@ -1,4 +1,4 @@
-"""Writes the corpus: `python -m tests.corpus` reads ../shared/wire and leaves one file for each dialect in data/."""
+"""Writes the corpus: `python -m tests.corpus` reads ../shared/wire and writes one file for each dialect into data/."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.oracles.exchanges import require_shared
 
 Json = Any
 _PRICE = 1500
-"""Bytes that one more exchange costs beside its own: few exchanges are better than small ones."""
+"""Cost in bytes of one more exchange, besides its size: few exchanges are better than small ones."""
 
 
 def cover(exchanges: list[dict[str, Json]]) -> list[dict[str, Json]]:
-    """A small choice of the exchanges that has every fact of all of them, in the given order."""
+    """Choose a small number of exchanges that together have every fact of all exchanges, in the given order."""
     found = [key_paths_and_values.of_exchange(one) for one in exchanges]
     sizes = [_PRICE + len(json.dumps(one)) for one in exchanges]
     missing = set().union(*found)

@@ -1,4 +1,4 @@
-"""Owns the place of the corpus, and how its ids end."""
+"""Owns the path of the corpus, and the suffix of its ids."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from pathlib import Path
 DATA = Path(__file__).parent / "data"
 DIALECTS = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "openrouter")
 OWN = "-own"
-"""The end of a synthetic exchange's id. In front of it stands the id of the recording that gave the shape."""
+"""The suffix of the id of a synthetic exchange. The text before it is the id of the recording with the same shape."""

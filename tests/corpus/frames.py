@@ -1,4 +1,4 @@
-"""Owns taking a raw stream apart into frames and putting it together again, line ends and comments included."""
+"""Owns the split of a raw stream into frames, and the join of frames into a stream, with line ends and comments."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Frame(NamedTuple):
     """One block of an SSE stream, or one line of an NDJSON stream."""
 
     before: str
-    """What stands in front of the payload: the event line, `data:` and its blank."""
+    """The text before the payload: the event line, `data:` and its blank."""
     payload: Json
-    """The decoded payload; its text where the payload is no JSON."""
+    """The decoded payload, or its text if it is not JSON."""
     after: str
     event: str = ""
 
@@ -31,7 +31,7 @@ class Frame(NamedTuple):
 
 
 def frames(stream: str) -> list[Frame]:
-    """Every frame in order; what carries no payload is a frame with an empty one."""
+    """Return every frame in order. A block without a payload is a frame with an empty payload."""
     if stream.lstrip().startswith("{"):
         try:
             json.loads(stream)

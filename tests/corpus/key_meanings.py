@@ -1,7 +1,7 @@
-"""Owns what the keys of a body mean: which hold names of the user, schemas, free values, enumerations, ids or seals.
+"""Owns the meaning of the keys of a body: which keys hold user names, schemas, free values, enumerations, ids or seals.
 
-The facts of a body (facts.py) and its synthetic copy (synthetic.py) both ask here, so that both agree on what belongs
-to the protocol and what to the user.
+The facts of a body (key_paths_and_values.py) and its synthetic copy (synthetic_exchanges.py) both use this module. So
+both agree on which values belong to the protocol and which to the user.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 class Region(Enum):
-    """Where in a body a value stands."""
+    """The region of a body that a value is in."""
 
     WIRE = "the protocol's own keys"
     SCHEMA = "the keywords of a JSON Schema"
@@ -51,7 +51,7 @@ ENUMS = _words(
 """Keys whose short values the protocol enumerates, model names included."""
 
 MODELS = _words("model models modelVersion model_version")
-"""Keys whose values name a model. They stay, since they select a profile, but are no enumeration of the protocol."""
+"""Keys whose values name a model. The values are kept because they select a profile. They are not an enumeration."""
 
 IDS = _words(
     "id call_id tool_call_id tool_use_id item_id responseId response_id previous_response_id file_id "
@@ -90,7 +90,7 @@ _RESULT_KEYS = _words("output error result")
 
 
 def is_enum(key: str, value: str) -> bool:
-    """True when the value stands in the protocol's own vocabulary."""
+    """True if the value belongs to the vocabulary of the protocol."""
     if key in _FEW:
         return value in _FEW[key]
     if key == "code" and len(value) < 3 and value:  # a program, not an error
@@ -125,5 +125,5 @@ def _inside_wire(dialect: str, holder: dict[str, Json], key: str) -> Region:
 
 
 def is_name(region: Region, key: str) -> bool:
-    """True when the key itself is the user's."""
+    """True if the key itself belongs to the user."""
     return region is Region.NAMES or (region is Region.FREE and key not in _RESULT_KEYS)

@@ -1,4 +1,4 @@
-"""Owns the synthetic copy of one exchange: the same keys, types and enumerations, and every other value ours."""
+"""Owns the synthetic copy of one exchange: the same keys, types and enumerations; all other values are synthetic."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from tests.corpus.synthetic_values import SECONDS, Words
 
 Json = Any
 MOST_TOKENS = 2
-"""Tokens whose probabilities stay: each of them repeats the same keys."""
+"""Number of tokens that keep their probabilities: each token repeats the same keys."""
 MOST_ITEMS, MOST_CUT = 3, 100
 _TOKENS = frozenset(["top_logprobs", "bytes", "chosenCandidates", "topCandidates"])
 
 
 def exchange(original: dict[str, Json]) -> dict[str, Json]:
-    """The synthetic copy. Its id is that of the original with OWN behind."""
-    # Mistral takes ids of nine letters and digits only. The recorder has replaced some by longer ones.
+    """Return the synthetic copy. Its id is the original id with the suffix OWN."""
+    # Mistral accepts only ids of nine letters and digits. The recorder has replaced some ids by longer ones.
     words = Words(original["id"], 9 if (original["provider"] or "").startswith(("mistral", "api.mistral")) else 24)
     stream = frames(original["stream"] or "")
     bodies = [original["request"], original["response"], *[frame.payload for frame in stream]]
@@ -57,7 +57,7 @@ def exchange(original: dict[str, Json]) -> dict[str, Json]:
 
 
 def _has_places(value: Json) -> bool:
-    """True when something in the exchange points into a text."""
+    """True if a value in the exchange is a position in a text."""
     if isinstance(value, dict):
         placed = any(value.get(key) and isinstance(value[key], list) for key in PLACED)
         return placed or "groundingMetadata" in value or any(_has_places(item) for item in value.values())
@@ -92,7 +92,7 @@ class Copy:
         return value
 
     def leaf(self, value: str, region: Region, key: str, holder: dict[str, Json]) -> str:
-        """One text, by what its key says about it."""
+        """Return the synthetic form of one text, which depends on the meaning of its key."""
         words = self.words
         if isinstance(value, synthetic_streams.Piece):
             return str(value)
@@ -136,13 +136,13 @@ class Copy:
         try:
             decoded = json.loads(value)
         except ValueError:
-            # Arguments that a limit cut stay cut JSON.
+            # Arguments that a limit cut stay incomplete JSON.
             return self.words.name(value[:MOST_CUT]) if value.startswith('{"') else self.words.text(value)
         return json.dumps(self._value(_shortened(decoded), Region.FREE, "", {}), ensure_ascii=False)
 
 
 def _shortened(value: Json) -> Json:
-    """A value of the user with at most MOST_ITEMS items in each list."""
+    """Return a value of the user with at most MOST_ITEMS items in each list."""
     if isinstance(value, dict):
         return {key: _shortened(item) for key, item in value.items()}
     return [_shortened(item) for item in value[:MOST_ITEMS]] if isinstance(value, list) else value

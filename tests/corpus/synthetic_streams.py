@@ -1,4 +1,4 @@
-"""Owns the synthetic copy of a stream: repeated frames are left out, and the pieces of a text still make one text."""
+"""Owns the synthetic copy of a stream: repeated frames are removed, and the pieces of a text still make one text."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 Json = Any
 Holder = tuple[tuple[Any, ...], dict[str, Json], str]
-"""The text a piece belongs to, and the object and key under which the piece stands."""
+"""The text of the piece, and the object and key that hold the piece."""
 RUN = 3
-"""Frames of equal facts that stay in a row."""
+"""Number of consecutive frames with equal facts that are kept."""
 
 
 def shortened(dialect: str, stream: list[Frame]) -> list[Frame]:
-    """The stream without most of its repeated frames. The first of each run and its last stay."""
+    """Return the stream without most of its repeated frames. The first frames and the last frame of each run are
+    kept."""
     marks = [_mark(dialect, frame) for frame in stream]
     out: list[Frame] = []
     for i, frame in enumerate(stream):
@@ -52,7 +53,7 @@ def _renumber(stream: list[Frame]) -> None:
 def rewritten(dialect: str, whole: list[Frame], copy: Copy) -> list[Frame]:
     """The stream shortened and with synthetic values.
 
-    Pieces are shares of one synthetic text, which stands for the whole original text: an event that repeats the whole
+    Pieces are shares of one synthetic text, which replaces the whole original text. So an event that repeats the whole
     text agrees with its pieces.
     """
     stream = shortened(dialect, whole)
@@ -84,7 +85,7 @@ def _texts(dialect: str, stream: list[Frame]) -> dict[tuple[Any, ...], list[tupl
 
 
 class Piece(str):
-    """A text that is synthetic already."""
+    """A text that is already synthetic."""
 
 
 def _share(text: str, number: int, count: int) -> str:

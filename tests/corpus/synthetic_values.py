@@ -1,7 +1,7 @@
 """Owns the synthetic values: words, names, ids, seals, addresses, times and media, each made from the place it gets.
 
-One `Words` serves one exchange. Equal originals become equal values, so that calls and results still agree; nothing of
-an original stays but its form: length, letter case, separators, prefix of an id, kind of a media file.
+Each exchange has one `Words`. Equal originals become equal values, so that calls and results still agree. Only the form
+of an original is kept: length, letter case, separators, prefix of an id, kind of a media file.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _WIDE = {2: "\u00e9", 3: "\u20ac", 4: "\U0001f642"}
 
 
 def _as_wide(letter: str, original: str) -> str:
-    """The letter, or one of as many bytes as the original has: places are counted in characters and in bytes."""
+    """Return the letter, or a letter with as many bytes as the original: positions are counted in characters or
+    bytes."""
     return letter if original.isascii() else _WIDE[len(original.encode(errors="surrogatepass"))]
 
 
@@ -80,7 +81,7 @@ _MEDIA: dict[bytes, bytes] = {
     b"ID3": b"ID3\x04\x00\x00\x00\x00\x00\x00\xff\xfb\x90\x00" + b"\0" * 16,
     b"\x00\x00\x00": b"\x00\x00\x00\x14ftypisom\x00\x00\x02\x00isom",
 }
-"""The first bytes of a file and a small file of ours that begins so."""
+"""The first bytes of a media file, and a small synthetic file with the same first bytes."""
 
 
 class Words:
@@ -106,7 +107,8 @@ class Words:
         return _WORDS[number % len(_WORDS)]
 
     def text(self, original: str, *, whole: bool = False) -> str:
-        """Words in place of a text: of the same length where places in it are cited (`whole`), else of few words."""
+        """Return words in place of a text: with the same length if positions in it are cited (`whole`), else a few
+        words."""
         known = self._made.get(("text", original))
         if known is not None:
             return known
@@ -116,7 +118,7 @@ class Words:
         head, tail = original[: original.index(bare)], original[original.index(bare) + len(bare) :]
         length = len(bare) if whole else min(len(bare), SHORT)
         prose = self.prose(length)
-        if "json" in bare.lower():  # OpenAI wants the word where it is asked for JSON
+        if "json" in bare.lower():  # OpenAI requires this word in requests for JSON
             prose = "JSON" + prose[4:]
         made = head + "".join(map(_as_wide, prose, bare)) + tail
         if whole:
@@ -132,7 +134,7 @@ class Words:
         return out[:-1] + "s" if out.endswith(" ") else out
 
     def quoted(self, original: str) -> str:
-        """The part of a synthetic text at the place where the original is part of the original text."""
+        """Return the part of a synthetic text at the position that the original has in the original text."""
         for whole, made in self._long:
             start = whole.find(original)
             if start >= 0 and original:
@@ -140,7 +142,7 @@ class Words:
         return self.text(original)
 
     def name(self, original: str) -> str:
-        """A name of the same form: each run of letters becomes a word of ours, single letters stay."""
+        """Return a name of the same form: each run of letters becomes a synthetic word, single letters are kept."""
         known = self._made.get(("name", original))
         if known is not None:
             return known
@@ -154,7 +156,7 @@ class Words:
         return made.upper() if part.isupper() else made.capitalize() if part[0].isupper() else made
 
     def _fresh(self) -> str:
-        """A word that no name has yet: two names must not become one."""
+        """Return a word that no name has yet: two names must stay different."""
         while (made := self.word()) in self._taken:
             if len(self._taken) >= len(_WORDS):
                 made += str(len(self._taken))
@@ -182,7 +184,7 @@ class Words:
         return self._once("id", original, head + self._digest("id", 32).hex()[:length].ljust(length, "0"))
 
     def seal(self, original: str) -> str:
-        """Bytes that nobody can read, in base64; the mark that asks Gemini to skip the check stays."""
+        """Return meaningless bytes in base64. The mark that makes Gemini skip the check is kept."""
         known = self._made.get(("seal", original))
         if known is not None:
             return known
@@ -192,7 +194,7 @@ class Words:
         return self._once("seal", original, ("gAAAAA" if original.startswith("gAAAAA") else "") + made)
 
     def address(self, original: str) -> str:
-        """An address that nobody serves, with the scheme and the file's ending of the original."""
+        """Return a URL that does not exist, with the scheme and the file ending of the original."""
         known = self._made.get(("address", original))
         if known is not None:
             return known
@@ -212,7 +214,7 @@ class Words:
         return "2026-01-02" if not found[1] else f"2026-01-02T03:04:05{'.25' if found[2] else ''}{found[3] or ''}"
 
     def media(self, original: str) -> str | None:
-        """A small file of the same kind, in base64, perhaps as a data address; None for all other texts."""
+        """Return a small file of the same kind, in base64 or as a data URL; None for all other texts."""
         head, comma, data = original.partition(",") if original.startswith("data:") else ("", "", original)
         if not comma and (len(data) < 60 or not re.fullmatch(r"[A-Za-z0-9+/=_\s-]+", data[:2000])):
             return None

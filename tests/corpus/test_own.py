@@ -1,4 +1,4 @@
-"""The corpus: it has every key path and enumerated value of the recordings, and no text of theirs."""
+"""Tests of the corpus: it has every key path and enumerated value of the recordings, and none of their texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.oracles import exchanges
 
 Json = Any
 LONG = 12
-"""Characters from which on an equal text is no accident."""
+"""From this number of characters on, an equal text is not a coincidence."""
 LIMIT = 1_500_000
 ALLOWED = {"skip_thought_signature_validator", "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="}
 
@@ -37,7 +37,7 @@ def facts_of(documents: list[Json]) -> set[key_paths_and_values.Fact]:
 
 
 def texts(exchange: Json) -> Iterator[str]:
-    """Every text that is the user's or the model's, and not the protocol's."""
+    """Return every text that belongs to the user or the model, and not to the protocol."""
     bodies = [exchange["request"], exchange["response"]]
     for body in bodies + [frame.payload for frame in frames(exchange["stream"] or "")]:
         yield from _texts(exchange["dialect"], body, Region.WIRE, "")
@@ -78,12 +78,12 @@ def test_no_text_of_the_recordings_is_in_the_corpus(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_kind_is_there(dialect: str) -> None:
+def test_the_corpus_has_every_kind_of_exchange(dialect: str) -> None:
     assert {fact[0] for fact in facts_of(own(dialect))} >= {"request", "answer", "stream", "error"}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_ids_are_ours_and_different(dialect: str) -> None:
+def test_ids_are_synthetic_and_unique(dialect: str) -> None:
     ids = [one["id"] for one in own(dialect)]
     assert len(set(ids)) == len(ids)
     assert [name for name in ids if not name.endswith(OWN)] == []
@@ -93,7 +93,7 @@ def test_the_corpus_stays_small() -> None:
     assert sum(path.stat().st_size for path in DATA.glob("*.jsonl")) < LIMIT
 
 
-def test_a_copy_has_the_facts_of_its_original_and_is_made_alike_again() -> None:
+def test_a_copy_has_the_facts_of_its_original_and_is_deterministic() -> None:
     for dialect in DIALECTS:
         for one in own(dialect)[::10]:
             copy = synthetic_exchanges.exchange(one)
@@ -101,14 +101,14 @@ def test_a_copy_has_the_facts_of_its_original_and_is_made_alike_again() -> None:
             assert synthetic_exchanges.exchange(one) == copy
 
 
-def test_the_choice_keeps_every_fact_and_leaves_repeats_out() -> None:
+def test_the_chosen_exchanges_have_every_fact_without_repetitions() -> None:
     documents = own("anthropic")[:20]
     chosen = cover(documents + documents)
     assert facts_of(chosen) == facts_of(documents)
     assert len(chosen) <= len(documents)
 
 
-def test_a_missing_fact_is_seen() -> None:
+def test_a_missing_fact_is_found() -> None:
     one = next(one for one in own("anthropic") if one["request"])
     more = {**one, "request": {**one["request"], "new_key": {"type": "new"}}}
     assert key_paths_and_values.of_exchange(more) - key_paths_and_values.of_exchange(one) == {
@@ -118,7 +118,7 @@ def test_a_missing_fact_is_seen() -> None:
     }
 
 
-def test_frames_are_put_together_as_they_came() -> None:
+def test_split_frames_join_to_the_same_stream() -> None:
     for text in (
         'event: a\r\ndata: {"a":1}\r\n\r\n: note\r\n\r\ndata: [DONE]\r\n\r\n',
         '{"a":1}\n{"b":2}\n',
@@ -128,7 +128,7 @@ def test_frames_are_put_together_as_they_came() -> None:
         assert "".join(frame.text() for frame in frames(text)) == text
 
 
-def test_pieces_of_a_text_make_the_text_that_the_end_repeats() -> None:
+def test_pieces_of_a_text_equal_the_text_in_the_last_event() -> None:
     seen = 0
     for one in own("openai-responses"):
         texts: dict[Any, str] = {}

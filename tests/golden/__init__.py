@@ -1,1 +1,2 @@
-"""Golden files: a small corpus in every dialect, translated into every other; output and losses, reviewed as a diff."""
+"""Golden files: a small corpus of every dialect, translated to every other dialect. Changes of them are reviewed as a
+diff."""

@@ -1,4 +1,4 @@
-"""`python -m tests.golden` (or `make golden`): writes the golden files and what is made from them; review the diff."""
+"""`python -m tests.golden` (or `make golden`): writes the golden files and the matrix that is made from them."""
 
 from __future__ import annotations
 

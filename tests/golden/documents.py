@@ -1,4 +1,4 @@
-"""Owns the documents of the golden files: a few of every dialect, written by hand."""
+"""Owns the documents of the golden files: a few documents of every dialect, written by hand."""
 
 from __future__ import annotations
 

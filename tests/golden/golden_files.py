@@ -1,4 +1,5 @@
-"""Owns the golden files: what the library makes of the corpus, one file per ordered pair, and the matrix from them."""
+"""Owns the golden files: the translations of the corpus, one file for each ordered pair, and the matrix of all
+pairs."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ PAIRS = [(source, target) for source in names() for target in names()]
 
 
 def golden(source: str, target: str) -> dict[str, dict[str, Any]]:
-    """Everything of one pair: kind -> name -> output and losses."""
+    """Return the translations of one pair: kind -> name -> output and losses."""
     return {
         kind: {name: _translated(kind, source, target, body) for name, body in documents(source, kind).items()}
         for kind in KINDS
@@ -56,7 +57,7 @@ def _translated(kind: Kind, source: str, target: str, body: Any) -> dict[str, An
 
 
 def text(pair: dict[str, Any]) -> str:
-    """A golden file: set for reading, so that a change is a small diff."""
+    """Format a golden file with line breaks, so that a change is a small diff."""
     return json.dumps(pair, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -65,7 +66,7 @@ def place(source: str, target: str) -> Path:
 
 
 def matrix() -> Matrix:
-    """The matrix that the golden files give."""
+    """Return the matrix of the losses in the golden files."""
     cells: dict[str, dict[str, dict[str, Cell]]] = {kind: {source: {} for source in names()} for kind in KINDS}
     for source, target in PAIRS:
         pair = json.loads(place(source, target).read_bytes())
@@ -84,7 +85,7 @@ def _cell(reports: list[list[str]]) -> Cell:
 
 
 def made() -> dict[Path, str]:
-    """The files made from the golden files."""
+    """Return the files that are made from the golden files."""
     found = matrix()
     data = msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"
     return {

@@ -1,4 +1,4 @@
-"""Owns the richer answers of the corpus: thinking with seals, citations, hosted tools, usage; and as streams."""
+"""Owns the larger answers of the corpus, whole and as streams: thinking with seals, citations, hosted tools, usage."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ ANSWERS: dict[str, Doc] = {
 
 
 def thinking(dialect: str) -> list[Frame]:
-    """A stream that thinks, and then makes a call."""
+    """A stream with a thought and then a call."""
     if dialect == "anthropic":
         deltas: list[Doc] = [
             {"type": "thinking_delta", "thinking": THOUGHT},

@@ -1,4 +1,4 @@
-"""A changed output or loss is red until it was looked at: `make golden` rewrites the files, the diff is reviewed."""
+"""A changed output or loss fails these tests. `make golden` rewrites the files; then review the diff."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HINT = "if this change is meant: make golden, and review the diff"
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS, ids=lambda name: name)
-def test_a_pair_gives_what_its_golden_file_says(source: str, target: str) -> None:
+def test_the_translations_of_a_pair_equal_its_golden_file(source: str, target: str) -> None:
     path = place(source, target)
     assert path.exists(), HINT
     said = json.loads(path.read_bytes())
@@ -35,11 +35,11 @@ def test_the_matrix_and_its_page_are_made_from_the_golden_files() -> None:
 
 
 @pytest.mark.parametrize("dialect", names())
-def test_the_same_dialect_is_untouched(dialect: str) -> None:
+def test_a_translation_within_one_dialect_changes_nothing(dialect: str) -> None:
     said = json.loads(place(dialect, dialect).read_bytes())
     for kind in KINDS:
         assert set(said[kind]) == set(documents(dialect, kind))
         for name, entry in said[kind].items():
             assert entry["losses"] == []
-            # But a stream that is cut gets the fault event that it lacks.
+            # Exception: a cut stream gets the fault event that it lacks.
             assert (entry["output"] == "untouched") == ((kind, name) != ("stream", "cut"))

@@ -1,1 +1,1 @@
-"""Owns the laws that hold for documents of any origin. It brings no documents: recorded and generated ones do."""
+"""Owns the laws for documents of any origin. The documents come from `tests/recorded` and `tests/generated`."""

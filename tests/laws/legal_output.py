@@ -1,4 +1,4 @@
-"""The law of legal output: what is written in another dialect, that dialect's own judges accept."""
+"""Owns the law of legal output: the judges of the target dialect accept the translation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.oracles import body_verdict, conversation_rules, grammar
 from tests.recorded.recorded_bodies import Case
 
 
-def kin(source: str, target: str) -> bool:
-    """Whether the target takes what only the source knows as it is: then also what its own judge refuses."""
+def is_similar(source: str, target: str) -> bool:
+    """Whether the target gets fields of the source unchanged. Then it also gets values that its own judge refuses."""
     return source in get(target).kin
 
 
 def judged(dialect: str, kind: str, body: bytes) -> list[str]:
-    """What the official judge of a dialect finds in a request, an answer or a stream."""
+    """Return the findings of a dialect's judge in a request, an answer or a stream."""
     if kind == "stream":
         return grammar.check_stream(dialect, body, extensions=True)
     check = body_verdict.check_request if kind == "request" else body_verdict.check_response
@@ -24,13 +24,13 @@ def judged(dialect: str, kind: str, body: bytes) -> list[str]:
 
 
 def passes_with_its_faults(case: Case, target: str) -> bool:
-    """Whether the document goes to a sister dialect as it came, with what its own judge finds in it."""
-    return kin(case.dialect, target) and bool(judged(case.dialect, case.kind, case.body))
+    """Whether the document has findings of its own judge, and passes unchanged to a similar dialect."""
+    return is_similar(case.dialect, target) and bool(judged(case.dialect, case.kind, case.body))
 
 
 def unlawful(case: Case, out: Translation, target: str, model: str) -> list[str]:
-    """What the judge of the other dialect finds. A request is also a conversation by the rules of that dialect, but for
-    rules on topics where the source breaks its own."""
+    """Return the findings of the target's judge. A request must also obey the conversation rules of the target, except
+    for topics on which the source breaks its own rules."""
     found = judged(target, case.kind, out.body)
     if case.kind == "request":
         own = conversation_rules.check_conversation(case.dialect, msgspec.json.decode(case.body), model=case.model)

@@ -1,7 +1,7 @@
-"""The law of the round trip: A to B to A equals A minus the reported losses, and the next journey changes nothing.
+"""Owns the law of the round trip: A to B to A equals A minus the reported losses, and the next trip changes nothing.
 
-Each function takes one document and another dialect, and gives what breaks the law. `tests/recorded` and
-`tests/generated` bring the documents.
+Each function takes one document and another dialect, and returns what breaks the law. The documents come from
+`tests/recorded` and `tests/generated`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ BROKEN = ("bad_tool_call", "error")
 
 
 Trip = tuple[Translation, Translation]
-"""A request in another dialect, and back in its own."""
+"""Translations of a request: to another dialect, and back to its own."""
 
 
 def request(case: Case, target: str, trip: Trip) -> list[str]:
-    """What differs in a request that came back."""
+    """Return the differences in a request that came back."""
     there, back = trip
     source, lost = case.dialect, [msgspec.structs.replace(loss, path=_marked_place(loss)) for loss in there.losses]
     return request_differences(
@@ -37,9 +37,9 @@ def request(case: Case, target: str, trip: Trip) -> list[str]:
 
 
 def request_again(case: Case, target: str, trip: Trip) -> list[str]:
-    """What the next trip changes in a request that came back.
+    """Return the changes of the next trip in a request that came back.
 
-    The wish to think may follow the thoughts that the first way back lost: a budget of Claude's needs them.
+    The thinking setting may get lost too if the first trip lost the thoughts: a budget of Claude requires thoughts.
     """
     source, (there, back) = case.dialect, trip
     again, last = _there_and_back(back.body, source, target, there.model)
@@ -49,7 +49,7 @@ def request_again(case: Case, target: str, trip: Trip) -> list[str]:
 
 
 def response(case: Case, target: str) -> list[str]:
-    """What differs in a whole answer."""
+    """Return the differences in a whole answer."""
     source = case.dialect
     first = answer(source, case.body, target)
     there = dragoman.translate_response(case.body, source=source, target=target, created=CREATED)
@@ -61,7 +61,7 @@ def response(case: Case, target: str) -> list[str]:
 
 
 def answer_in_pieces(case: Case, target: str) -> list[str]:
-    """What differs in a streamed answer."""
+    """Return the differences in a streamed answer."""
     source = case.dialect
     there, losses = stream(source, target, case.body)
     first = fold(events(source, case.body, target=target))
@@ -73,7 +73,7 @@ def answer_in_pieces(case: Case, target: str) -> list[str]:
 
 
 def broken(response: Response) -> bool:
-    """An answer that says of itself, or of one of its alternatives, that it broke down: words stand for it then."""
+    """Whether the answer, or one of its alternatives, failed: its translation has text in place of the failure."""
     stops = (response.stop, *[one.stop for one in response.alternatives])
     return any(stop.reason in BROKEN for stop in stops)
 
@@ -94,9 +94,9 @@ def read(dialect: str, body: bytes) -> Request:
 
 
 def _has_host_fields(dialect: str, body: bytes) -> bool:
-    """Whether a request has what Chat's reader reads for other dialects alone: Mistral's document_url, cache marks on
-    whole messages and on calls, and the switches by which hosts turn thinking on and off. Within the dialect they are
-    kept whole."""
+    """Whether a request has fields that Chat's reader reads only for other dialects: Mistral's document_url, cache
+    marks on whole messages and on calls, and the thinking switches of hosts. Within the dialect they are passed
+    unchanged."""
     if b'"document_url"' in body or (dialect in ("openai-chat", "openrouter") and _has_marked_messages(body)):
         return True
     return dialect == "openai-chat" and not frozenset(SWITCHES).isdisjoint(
@@ -110,18 +110,18 @@ def _has_marked_messages(body: bytes) -> bool:
 
 
 def _marked_place(loss: Loss) -> str:
-    """Where a loss is: that of a cache mark at what the mark is on, which may be a message."""
+    """Return the place of a loss. For a cache mark this is the place of the marked object, which may be a message."""
     return loss.path.removesuffix("/cache_control") if loss.code.startswith("cache.") else loss.path
 
 
 def answer(dialect: str, body: bytes, target: str = "") -> Response:
-    """What it says; with `target` to somebody of that dialect, who does not know the words that only its hosts use."""
+    """Read an answer. With `target` it is read for that dialect, without values that only hosts use."""
     return get(dialect).read_response(body, context(dialect, target or dialect))
 
 
 def own_ids(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts with the upstream's ids, as a request reader makes them of those that Chat clients bring back. A way by
-    two dialects of the Chat family marks an id twice."""
+    """Return the parts with the ids of the upstream, as a request reader restores them from Chat clients. A translation
+    through two dialects of the Chat family marks an id twice."""
     out = list(parts)
     for i, part in enumerate(out):
         while isinstance(part, ToolCall) and (own := from_chat_client(part.id)) != part.id:
@@ -130,7 +130,7 @@ def own_ids(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def unloaded(response: Response, origin: str, under: Context) -> Response:
-    """An answer as its upstream gets it back from the client: the seals where they belong, out of what carried them."""
+    """Return an answer as its upstream gets it back from the client, with the seals restored to their places."""
     turns = tuple(
         [Turn("assistant", own_ids(parts)) for parts in (response.parts, *[one.parts for one in response.alternatives])]
     )
@@ -142,7 +142,7 @@ def unloaded(response: Response, origin: str, under: Context) -> Response:
 
 
 def sent_back(response: Response, source: str, target: str, under: Context) -> Response:
-    """The same, written and read in the dialect it came from, with the losses in `under`."""
+    """Write and read the answer in the dialect of its source. The losses are in `under`."""
     last = answer(target, get(target).write_response(unloaded(response, target, under), under), source)
     if source not in get(target).kin:
         under.settle(get(source).noise)
@@ -156,12 +156,12 @@ def stream(source: str, target: str, raw: bytes) -> tuple[bytes, tuple[Loss, ...
 
 
 def streamed_back(first: Response, source: str, target: str, there: bytes, losses: tuple[Loss, ...]) -> list[str]:
-    """What differs in a streamed answer that came to the client as `there`, and was sent back to its upstream."""
+    """Return the differences in a streamed answer that the client got as `there` and sent back to its upstream."""
     under = context(target, source)
     reader, writer = get(target).reader(under), get(source).writer(under)
     middle = fold([*reader.feed(there), *reader.close()])
     if plan_for_answer("auto", None, get(source), get(target), "") is None or isinstance(middle, Fault):
-        back, back_losses = stream(target, source, there)  # nothing was loaded
+        back, back_losses = stream(target, source, there)  # no seal was packed
     else:
         middle = unloaded(middle, source, under)
         back = b"".join([*[writer.send(event) for event in unfold(middle)], writer.close()])
@@ -170,6 +170,6 @@ def streamed_back(first: Response, source: str, target: str, there: bytes, losse
         back_losses = under.losses.all()
     last = fold(events(source, back, target=target))
     if isinstance(middle, Fault) or isinstance(last, Fault):
-        # An answer that broke down in the middle is a fault where no word for it exists.
+        # An answer that failed in the middle is a fault in dialects without a field for the failure.
         return [] if first.stop.reason in BROKEN else [f"became a fault: {middle}, {last}"]
     return response_differences(first, middle, last, losses, back_losses)

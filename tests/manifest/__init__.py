@@ -1,5 +1,5 @@
 """The manifest: one digest of every outcome of a translation, by source, target, kind and variant.
 
-A change that is meant to change no behaviour leaves every digest as it is. `python -m tests.manifest` writes the
-digests; `make same BASE=commit` names the documents whose translation differs between two commits.
+A change without an intended change of behaviour must not change any digest. `python -m tests.manifest` writes the
+digests; `make same BASE=commit` lists the documents whose translation differs between two commits.
 """

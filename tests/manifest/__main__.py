@@ -39,7 +39,7 @@ def _show(origins: list[Origin], wanted: str) -> None:
     for origin in origins:
         for one, document, outcome in outcomes(origin, source, target, kind):
             if document == name:
-                # Earlier variants are translated too, because the memory may keep something of them.
+                # Earlier variants are translated too, because they may change the state of the memory.
                 text = spelled(outcome())
                 if one == variant:
                     print(text.encode("utf-8", "backslashreplace").decode())

@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = 10
 BODY = ' "body": '
-"""How the line of the body begins in the text of an outcome."""
+"""The prefix of the line with the body in the text of an outcome."""
 BEFORE, LONGEST = 80, 600
 """Characters that are shown before the first difference of two bodies, and in all."""
 
@@ -70,12 +70,12 @@ def _compare(base: Path, folder: Path, shown: int) -> int:
 
 
 def differing(before: dict[str, str], after: dict[str, str]) -> list[str]:
-    """The names of the outcomes that differ, or that only one side has."""
+    """Return the names of the outcomes that differ, or that only one side has."""
     return [name for name in {**before, **after} if before.get(name) != after.get(name)]
 
 
 def examples(names: Iterable[str], count: int) -> list[str]:
-    """The first outcome of each document, so many documents at most."""
+    """Return the first outcome of each document, for at most `count` documents."""
     first: dict[str, str] = {}
     for name in names:
         first.setdefault(name.split(" ", 4)[4], name)
@@ -83,12 +83,12 @@ def examples(names: Iterable[str], count: int) -> list[str]:
 
 
 def by_kind(names: Iterable[str]) -> Counter[str]:
-    """How many outcomes there are of each source, target and kind."""
+    """Count the outcomes of each source, target and kind."""
     return Counter(" ".join(name.split(" ", 3)[:3]) for name in names)
 
 
 def cut(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
-    """The lines of two outcomes. Of a long body each side shows the place where the bodies begin to differ."""
+    """Return the lines of two outcomes. A long body is cut to the place where both bodies begin to differ."""
     bodies = [line for lines in (before, after) for line in lines if line.startswith(BODY)]
     start = 0
     if len(bodies) == 2:

@@ -1,5 +1,5 @@
 """Owns the digests of outcomes: one for each source, target, kind and variant, over all documents of an origin in
-order. Each origin has a file of its own: a clone without the recordings checks the synthetic documents."""
+order. Each origin has a separate file: a clone without the recordings checks the synthetic documents."""
 
 from __future__ import annotations
 

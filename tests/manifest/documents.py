@@ -1,7 +1,7 @@
-"""Owns the documents of the manifest: recorded and synthetic bodies by kind, and requests that go on from one of them.
+"""Owns the documents of the manifest: recorded and synthetic bodies by kind, and requests that continue one of them.
 
-The recordings are no part of the repository; the synthetic documents are. Nothing of the library is imported, because
-two commits of the library are compared with the same documents.
+The recordings are not part of the repository; the synthetic documents are. This module must not import the library,
+because two commits of the library are compared with the same documents.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ MODELS = {
     "openai-responses": "gpt-4.1",
     "openrouter": "anthropic/claude-sonnet-4.5",
 }
-"""The model that is asked in each dialect."""
+"""The model of the requests in each dialect."""
 PAIRS = list(product(MODELS, MODELS))
-"""Within one dialect the model is another one, which may take less."""
+"""Within one dialect the request gets another model, which may accept fewer settings."""
 
 
 class Document(msgspec.Struct, frozen=True, eq=False):
@@ -69,7 +69,7 @@ def _of(record: exchanges.Record) -> Iterator[Document]:
         yield Document(record.id, record.dialect, "fault", encode(record.response), status)
 
 
-# Requests that go on from another request.
+# Requests that continue another request.
 
 _ANSWERED = "That is done."
 _ASKED = "And what comes next?"
@@ -98,12 +98,13 @@ TURNS: dict[str, tuple[tuple[str, ...], Callable[[str, str], dict[str, Any]]]] =
     "openai-responses": (("input",), _item),
     "openrouter": (("messages",), _message),
 }
-"""Where the turns of a request stand, and how a turn of text is written."""
+"""The place of the turns in a request, and the form of a turn with text."""
 
 
 def variants(document: Document) -> Variants:
-    """The request as the client sends it first, sends it again, goes on from it, and goes on from its beginning in
-    another way, in this order: what one request leaves in a memory is what the next one finds."""
+    """Return variants of a request in the order in which a client sends them: the first request, the same request
+    again, a continuation, and another continuation of its start. The order matters, because each request changes the
+    memory that the next request uses."""
     first = {"first": document.body, "again": document.body}
     field, turn = TURNS[document.dialect]
     value: Any = msgspec.json.decode(document.body)

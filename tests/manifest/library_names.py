@@ -1,6 +1,6 @@
 """Owns the names of the library that the manifest uses. They are public, because any two commits are compared.
 
-Where commits give one thing different names, all of its names stand here, the newest first.
+If commits have different names for the same function, this module tries all names, the newest first.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Owns what counts as the outcome of a translation: body, headers, renamed tools, repairs, and of each loss its code,
-effect, severity and path. The wording of losses and errors is free to change.
+"""Owns the outcome of a translation: body, headers, renamed tools, repairs, and the code, effect, severity and path of
+each loss. The wording of losses and errors is not part of the outcome.
 
 Only the public functions of the library are used, so that the outcomes of two commits can be compared.
 """
@@ -52,7 +52,7 @@ def _answers(found: tuple[Document, ...], source: str, target: str) -> Iterator[
 def _answer(body: bytes, source: str, target: str, strategy: Any) -> Callable[[], Outcome]:
     def outcome() -> Outcome:
         vault = library_names.MemoryVault()
-        given: dict[str, Any] = {"answers": _asked(target, source), "created": CREATED, "seals": strategy}
+        given: dict[str, Any] = {"answers": _request_of_client(target, source), "created": CREATED, "seals": strategy}
         made = _settled(
             lambda: library_names.translate_response(body, source=source, target=target, vault=vault, **given)
         )
@@ -71,7 +71,7 @@ def _streams(found: tuple[Document, ...], source: str, target: str) -> Iterator[
 def _stream(pieces: list[bytes], source: str, target: str, strategy: Any) -> Callable[[], Outcome]:
     def outcome() -> Outcome:
         vault = library_names.MemoryVault()
-        given: dict[str, Any] = {"answers": _asked(target, source), "created": CREATED, "seals": strategy}
+        given: dict[str, Any] = {"answers": _request_of_client(target, source), "created": CREATED, "seals": strategy}
         try:
             stream = library_names.StreamTranslator(source=source, target=target, vault=vault, **given)
             written = b"".join([*map(stream.feed, pieces), stream.close()])
@@ -146,8 +146,8 @@ def _text(body: bytes) -> str:
 
 
 @cache
-def _asked(client: str, upstream: str) -> library_names.Translation:
-    """The request that answers and streams belong to: the client's, as it was sent to the upstream."""
+def _request_of_client(client: str, upstream: str) -> library_names.Translation:
+    """Return the request for an answer or a stream: the client's request, translated for the upstream."""
     body = msgspec.json.encode(_REQUESTS[client])
     return library_names.translate_request(body, source=client, target=upstream, model=MODELS[upstream])
 
@@ -166,5 +166,5 @@ _REQUESTS: dict[str, Any] = {
 
 
 def spelled(outcome: Outcome) -> str:
-    """An outcome as text: the same text for the same outcome."""
+    """Return an outcome as text. Equal outcomes have equal texts."""
     return json.dumps(outcome, ensure_ascii=False, sort_keys=True, indent=1)

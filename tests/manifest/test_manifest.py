@@ -1,7 +1,7 @@
-"""Translations have the outcomes of which the repository holds the digests.
+"""The outcomes of all translations have the digests that are stored in the repository.
 
-A digest that differs means that some document is translated in another way. If that is intended, renew the digests
-with `python -m tests.manifest`; `make same BASE=commit` names the documents. `make unit-without-memory` runs these
+A different digest means that a translation has changed. If the change is intended, renew the digests
+with `python -m tests.manifest`; `make same BASE=commit` lists the documents. `make unit-without-memory` runs these
 tests with the memory off: the digests are the same.
 """
 
@@ -20,7 +20,7 @@ from tests.oracles.exchanges import require_shared
 
 @pytest.mark.parametrize("origin", ORIGINS)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_translations_have_the_outcomes_that_they_had(source: str, target: str, origin: Origin) -> None:
+def test_the_outcomes_of_translations_have_the_stored_digests(source: str, target: str, origin: Origin) -> None:
     if origin == "recorded":
         require_shared()
     found = digests(origin, source, target)
@@ -30,7 +30,7 @@ def test_translations_have_the_outcomes_that_they_had(source: str, target: str, 
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_there_are_digests_of_all_pairs_and_of_no_other(origin: Origin) -> None:
+def test_the_stored_digests_are_those_of_all_pairs(origin: Origin) -> None:
     assert set(known(origin)) == {pair(source, target) for source, target in PAIRS}
 
 
@@ -38,7 +38,7 @@ def test_there_are_synthetic_documents_of_every_dialect_and_kind() -> None:
     assert [(dialect, kind) for dialect in MODELS for kind in KINDS if not documents("synthetic", dialect, kind)] == []
 
 
-def test_outcomes_that_differ_are_found_and_shown_once_for_each_document() -> None:
+def test_different_outcomes_are_shown_once_for_each_document() -> None:
     before = {
         "a b request first x": "1",
         "a b request again x": "1",
@@ -53,7 +53,7 @@ def test_outcomes_that_differ_are_found_and_shown_once_for_each_document() -> No
     assert compare.by_kind(found) == Counter({"a b request": 2, "a d fault": 1})
 
 
-def test_of_two_long_bodies_the_place_of_the_difference_is_shown() -> None:
+def test_for_two_long_bodies_the_place_of_the_difference_is_shown() -> None:
     before, after = compare.cut(["{", ' "body": "' + "a" * 5000 + 'b"', "}"], ["{", ' "body": "' + "a" * 5000 + 'c"'])
     assert before == ["{", ' "body": ...' + "a" * compare.BEFORE + 'b"', "}"]
     assert after == ["{", ' "body": ...' + "a" * compare.BEFORE + 'c"']

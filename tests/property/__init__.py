@@ -1,1 +1,1 @@
-"""Laws that hold for every value, not only for recorded ones."""
+"""Tests of laws that hold for every value, not only for recorded values."""

@@ -1,6 +1,7 @@
-"""Owns broken conversations: legal ones as plain steps, the ways to break them, and their spelling in every dialect.
+"""Owns broken conversations: legal conversations as plain steps, the ways to break them, and their form in each
+dialect.
 
-Nothing here uses the library: what stands in a body is what a careless client would have sent.
+This module must not use the library: the bodies are those of a careless client.
 """
 
 from __future__ import annotations
@@ -31,31 +32,31 @@ class User(msgspec.Struct):
     text: str
 
 
-class Said(msgspec.Struct):
-    """The assistant's words; `thought` alone, without words, is thinking that leads to nothing."""
+class AssistantText(msgspec.Struct):
+    """Text of the assistant. A `thought` without text is thinking without a result."""
 
     text: str
     thought: str = ""
 
 
-class Asked(msgspec.Struct):
+class AssistantCalls(msgspec.Struct):
     calls: list[Call]
     text: str = ""
     thought: str = ""
     sealed: bool = True
     behind: bool = False
-    """The thinking stands behind the calls."""
+    """The thinking is after the calls."""
 
 
-class Told(msgspec.Struct):
+class ToolResults(msgspec.Struct):
     results: list[Result]
 
 
-Step = User | Said | Asked | Told
+Step = User | AssistantText | AssistantCalls | ToolResults
 
 
 class Words:
-    """Texts that are all different, so that one that vanishes is missed."""
+    """Unique texts, so that a test finds a text that was dropped."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -67,7 +68,8 @@ class Words:
 
 @st.composite
 def legal(draw: st.DrawFn, words: Words) -> list[Step]:
-    """What every dialect takes: a user's words first and last, every call answered at once, sides in turn."""
+    """Draw a conversation that every dialect accepts: user text first and last, a result directly after each call,
+    alternating roles."""
     steps: list[Step] = []
     for _ in range(draw(st.integers(1, 3))):
         steps.append(User(words.new("user")))
@@ -80,14 +82,14 @@ def legal(draw: st.DrawFn, words: Words) -> list[Step]:
             ]
             text = words.new("said") if draw(st.booleans()) else ""
             thought = words.new("thought") if draw(st.booleans()) else ""
-            steps.append(Asked(calls, text, thought))
-            steps.append(Told([Result(call.id, call.name, words.new("result")) for call in calls]))
-        steps.append(Said(words.new("said")))
+            steps.append(AssistantCalls(calls, text, thought))
+            steps.append(ToolResults([Result(call.id, call.name, words.new("result")) for call in calls]))
+        steps.append(AssistantText(words.new("said")))
     steps.append(User(words.new("user")))
     return steps
 
 
-# the ways to break one; each gives False when there is nothing to break
+# Ways to break a conversation. Each returns False if it cannot break this one.
 
 
 def _steps(steps: list[Step], kind: type[Step]) -> list[int]:
@@ -95,7 +97,7 @@ def _steps(steps: list[Step], kind: type[Step]) -> list[int]:
 
 
 def orphan_call(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    told = _steps(steps, Told)
+    told = _steps(steps, ToolResults)
     if not told:
         return False
     place = draw(st.sampled_from(told))
@@ -108,23 +110,23 @@ def orphan_call(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
 
 def orphan_result(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
     result = Result(words.new("call"), "find", words.new("result"))
-    told = _steps(steps, Told)
+    told = _steps(steps, ToolResults)
     if bool(told) and draw(st.booleans()):
         results = steps[draw(st.sampled_from(told))].results  # type: ignore[union-attr]
         results.insert(draw(st.integers(0, len(results))), result)
     else:
-        steps.insert(draw(st.integers(0, len(steps) - 1)), Told([result]))
+        steps.insert(draw(st.integers(0, len(steps) - 1)), ToolResults([result]))
     return True
 
 
 def lost_call(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    """A history cut in front."""
+    """Cut the start of the history."""
     del steps[: draw(st.integers(1, max(1, len(steps) - 2)))]
     return True
 
 
 def duplicate_result(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    told = _steps(steps, Told)
+    told = _steps(steps, ToolResults)
     if not told:
         return False
     results = steps[draw(st.sampled_from(told))].results  # type: ignore[union-attr]
@@ -133,12 +135,12 @@ def duplicate_result(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
     if draw(st.booleans()):
         results.append(again)
     else:
-        steps.insert(draw(st.integers(1, len(steps) - 1)), Told([again]))
+        steps.insert(draw(st.integers(1, len(steps) - 1)), ToolResults([again]))
     return True
 
 
 def out_of_order(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    told = _steps(steps, Told)
+    told = _steps(steps, ToolResults)
     if not told:
         return False
     place = draw(st.sampled_from(told))
@@ -146,49 +148,49 @@ def out_of_order(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
     result = results.pop(draw(st.integers(0, len(results) - 1)))
     if not results:
         del steps[place]
-    steps.insert(draw(st.integers(1, len(steps) - 1)), Told([result]))
+    steps.insert(draw(st.integers(1, len(steps) - 1)), ToolResults([result]))
     return True
 
 
 def interleaved_text(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    told = _steps(steps, Told)
+    told = _steps(steps, ToolResults)
     if not told:
         return False
-    word = User(words.new("user")) if draw(st.booleans()) else Said(words.new("said"))
+    word = User(words.new("user")) if draw(st.booleans()) else AssistantText(words.new("said"))
     steps.insert(draw(st.sampled_from(told)), word)
     return True
 
 
 def split_results(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    wide = [i for i in _steps(steps, Told) if len(steps[i].results) > 1]  # type: ignore[union-attr]
+    wide = [i for i in _steps(steps, ToolResults) if len(steps[i].results) > 1]  # type: ignore[union-attr]
     if not wide:
         return False
     place = draw(st.sampled_from(wide))
     results = steps[place].results  # type: ignore[union-attr]
     cut = draw(st.integers(1, len(results) - 1))
-    steps[place : place + 1] = [Told(results[:cut]), Told(results[cut:])]
+    steps[place : place + 1] = [ToolResults(results[:cut]), ToolResults(results[cut:])]
     return True
 
 
 def empty_turn(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    steps.insert(draw(st.integers(1, len(steps) - 1)), User("") if draw(st.booleans()) else Said(""))
+    steps.insert(draw(st.integers(1, len(steps) - 1)), User("") if draw(st.booleans()) else AssistantText(""))
     return True
 
 
 def wrong_alternation(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    place = draw(st.sampled_from([i for i, step in enumerate(steps) if type(step) in (User, Said)]))
+    place = draw(st.sampled_from([i for i, step in enumerate(steps) if type(step) in (User, AssistantText)]))
     kind = type(steps[place])
-    steps.insert(place, User(words.new("user")) if kind is User else Said(words.new("said")))
+    steps.insert(place, User(words.new("user")) if kind is User else AssistantText(words.new("said")))
     return True
 
 
 def odd_thinking(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    asked = _steps(steps, Asked)
+    asked = _steps(steps, AssistantCalls)
     if not asked or draw(st.booleans()):
-        steps.insert(draw(st.integers(1, len(steps) - 1)), Said("", words.new("thought")))
+        steps.insert(draw(st.integers(1, len(steps) - 1)), AssistantText("", words.new("thought")))
         return True
     step = steps[draw(st.sampled_from(asked))]
-    assert isinstance(step, Asked)
+    assert isinstance(step, AssistantCalls)
     step.thought = step.thought or words.new("thought")
     step.behind = draw(st.booleans())
     step.sealed = not step.behind and draw(st.booleans())
@@ -196,27 +198,27 @@ def odd_thinking(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
 
 
 def truncated_call(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    asked = _steps(steps, Asked)
+    asked = _steps(steps, AssistantCalls)
     if not asked:
         return False
     place = draw(st.sampled_from(asked))
     step = steps[place]
-    assert isinstance(step, Asked)
+    assert isinstance(step, AssistantCalls)
     call = step.calls[-1]
     call.arguments = call.arguments[: draw(st.integers(1, max(1, len(call.arguments) - 1)))]
-    for other in [one for one in steps if isinstance(one, Told)]:
+    for other in [one for one in steps if isinstance(one, ToolResults)]:
         other.results = [result for result in other.results if result.id != call.id]
-    steps[:] = [one for one in steps if not (isinstance(one, Told) and not one.results)]
+    steps[:] = [one for one in steps if not (isinstance(one, ToolResults) and not one.results)]
     return True
 
 
 def duplicate_id(draw: st.DrawFn, steps: list[Step], words: Words) -> bool:
-    calls = [call for step in steps if isinstance(step, Asked) for call in step.calls]
+    calls = [call for step in steps if isinstance(step, AssistantCalls) for call in step.calls]
     if len(calls) < 2:
         return False
     first, second = draw(st.permutations(calls))[:2]
     for step in steps:
-        for result in step.results if isinstance(step, Told) else ():
+        for result in step.results if isinstance(step, ToolResults) else ():
             if result.id == second.id:
                 result.id = first.id
     second.id = first.id
@@ -244,7 +246,7 @@ WAYS: dict[str, Callable[[st.DrawFn, list[Step], Words], bool]] = {
 
 @st.composite
 def broken(draw: st.DrawFn, way: str) -> list[Step]:
-    """A conversation broken in a certain way, and sometimes in a second one."""
+    """Draw a conversation that is broken in this way, and sometimes in a second way."""
     words = Words()
     steps = draw(legal(words))
     WAYS[way](draw, steps, words)
@@ -253,11 +255,12 @@ def broken(draw: st.DrawFn, way: str) -> list[Step]:
     return steps
 
 
-# spelling
+# the form in each dialect
 
 
 def spell(dialect: str, steps: list[Step], *, ids: bool = True) -> dict[str, Json]:
-    """The steps as a body of the dialect, exactly as they are. Without `ids` where a dialect knows calls without."""
+    """Write the steps unchanged as a body of the dialect. `ids=False`: without ids in dialects with calls without
+    ids."""
     if dialect == "openai-chat":
         return {"model": "m", "messages": [one for step in steps for one in _chat(step)], "x_unknown": {"kept": True}}
     if dialect == "openai-responses":
@@ -270,12 +273,12 @@ def spell(dialect: str, steps: list[Step], *, ids: bool = True) -> dict[str, Jso
 def _chat(step: Step) -> list[Json]:
     if isinstance(step, User):
         return [{"role": "user", "content": step.text}]
-    if isinstance(step, Told):
+    if isinstance(step, ToolResults):
         return [{"role": "tool", "tool_call_id": one.id, "content": one.text} for one in step.results]
-    message: Json = {"role": "assistant", "content": step.text or (None if isinstance(step, Asked) else "")}
+    message: Json = {"role": "assistant", "content": step.text or (None if isinstance(step, AssistantCalls) else "")}
     if step.thought:
         message["reasoning_content"] = step.thought
-    if isinstance(step, Asked):
+    if isinstance(step, AssistantCalls):
         message["tool_calls"] = [
             {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
             for one in step.calls
@@ -287,12 +290,12 @@ def _responses(step: Step) -> list[Json]:
     if isinstance(step, User):
         content = [{"type": "input_text", "text": step.text}] if step.text else []
         return [{"type": "message", "role": "user", "content": content}]
-    if isinstance(step, Told):
+    if isinstance(step, ToolResults):
         return [{"type": "function_call_output", "call_id": one.id, "output": one.text} for one in step.results]
     items: list[Json] = []
     if step.text:
         items.append({"type": "message", "role": "assistant", "content": step.text})
-    if isinstance(step, Asked):
+    if isinstance(step, AssistantCalls):
         items += [
             {"type": "function_call", "call_id": one.id, "name": one.name, "arguments": one.arguments}
             for one in step.calls
@@ -300,18 +303,18 @@ def _responses(step: Step) -> list[Json]:
     if step.thought:
         summary = [{"type": "summary_text", "text": step.thought}]
         thought = {"type": "reasoning", "id": f"rs_{step.thought}", "summary": summary}
-        items.insert(len(items) if isinstance(step, Asked) and step.behind else 0, thought)
+        items.insert(len(items) if isinstance(step, AssistantCalls) and step.behind else 0, thought)
     return items
 
 
 def _anthropic(step: Step) -> Json:
     if isinstance(step, User):
         return {"role": "user", "content": step.text}
-    if isinstance(step, Told):
+    if isinstance(step, ToolResults):
         blocks = [{"type": "tool_result", "tool_use_id": one.id, "content": one.text} for one in step.results]
         return {"role": "user", "content": blocks}
     content: list[Json] = [{"type": "text", "text": step.text}] if step.text or not step.thought else []
-    if isinstance(step, Asked):
+    if isinstance(step, AssistantCalls):
         content = content if step.text else []
         content += [
             {"type": "tool_use", "id": one.id, "name": one.name, "input": json.loads(one.arguments)}
@@ -319,9 +322,9 @@ def _anthropic(step: Step) -> Json:
         ]
     if step.thought:
         thought = {"type": "thinking", "thinking": step.thought}
-        if isinstance(step, Said) or step.sealed:
+        if isinstance(step, AssistantText) or step.sealed:
             thought["signature"] = "c2VhbA=="
-        content.insert(len(content) if isinstance(step, Asked) and step.behind else 0, thought)
+        content.insert(len(content) if isinstance(step, AssistantCalls) and step.behind else 0, thought)
     return {"role": "assistant", "content": content}
 
 
@@ -329,17 +332,17 @@ def _gemini(step: Step, ids: bool) -> Json:
     if isinstance(step, User):
         return {"role": "user", "parts": [{"text": step.text}] if step.text else []}
     parts: list[Json] = []
-    if isinstance(step, Told):
+    if isinstance(step, ToolResults):
         for result in step.results:
             inner = {"name": result.name, "response": {"output": result.text}}
             parts.append({"functionResponse": {**inner, "id": result.id} if ids else inner})
         return {"role": "user", "parts": parts}
     if step.text:
         parts.append({"text": step.text})
-    for call in step.calls if isinstance(step, Asked) else ():
+    for call in step.calls if isinstance(step, AssistantCalls) else ():
         asked = {"name": call.name, "args": json.loads(call.arguments)}
         parts.append({"functionCall": {**asked, "id": call.id} if ids else asked})
     if step.thought:
         thought = {"text": step.thought, "thought": True}
-        parts.insert(len(parts) if isinstance(step, Asked) and step.behind else 0, thought)
+        parts.insert(len(parts) if isinstance(step, AssistantCalls) and step.behind else 0, thought)
     return {"role": "model", "parts": parts}

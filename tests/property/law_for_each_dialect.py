@@ -1,4 +1,4 @@
-"""Owns `each`: a law that holds for all dialects, on examples that are drawn once."""
+"""Owns `each`, a decorator that tests a law for all dialects on examples that are drawn only once."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Law = Callable[..., None]
 
 
 def each(names: str, values: Iterable[Any]) -> Callable[[Law], Law]:
-    """Hold a law to every example with all values, as `pytest.mark.parametrize` does with one value for each test.
+    """Test a law on every example with all values. `pytest.mark.parametrize` would use one value for each test.
 
-    Drawing a conversation takes longer than most laws take, and each parametrised test draws the same examples again.
+    Drawing a conversation takes longer than most laws, and each parametrised test would draw the same examples again.
     """
     wanted = [name.strip() for name in names.split(",")]
     rows = [dict(zip(wanted, value if len(wanted) > 1 else [value], strict=True)) for value in values]

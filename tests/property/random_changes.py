@@ -1,5 +1,5 @@
-"""Owns random changes of recorded answers and streams: fields taken out, emptied or added, words and types that nobody
-knows, values of the wrong type, items repeated, exchanged or taken from another recording."""
+"""Owns random changes of recorded answers and streams: fields removed, emptied or added, unknown words and types,
+values of a wrong type, items repeated, exchanged or copied from another recording."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Json = Any
 Path = tuple[str | int, ...]
 
 PLAUSIBLE = ("remove", "null", "empty", "word", "type", "add", "repeat", "exchange", "graft")
-"""Changes after which a document is still one that some upstream might send."""
+"""Changes after which an upstream could still send the document."""
 WILD = ("wrong type", "number")
 ODD: tuple[Json, ...] = (None, [], {}, "", 0, -1, 1.5, 10**20, True, "word", [None], ["x"], [[]], [{}], {"type": "odd"})
 _TYPES = frozenset({"type", "finish_reason", "finishReason", "stop_reason", "done_reason", "status", "role", "reason"})
@@ -40,7 +40,7 @@ def at(value: Json, path: Path) -> Json:
 
 
 class Recordings:
-    """The recorded documents of one dialect and kind, and what their lists hold."""
+    """The recorded documents of one dialect and kind, and the items of their lists."""
 
     def __init__(self, dialect: str, kind: Kind) -> None:
         self.cases = [case for case in cases(dialect, kind) if len(case.body) < LONGEST]
@@ -54,7 +54,7 @@ class Recordings:
                     self._held.setdefault(path[-1], []).extend(found[:2])
 
     def changed(self, dice: random.Random, deeds: tuple[str, ...]) -> tuple[Case, bytes, str]:
-        """A recording, its bytes after a random change, and what was done."""
+        """Return a recording, its bytes after a random change, and a description of the change."""
         number = dice.randrange(len(self.cases))
         case, document = self.cases[number], self.documents[number]
         if not self.stream:

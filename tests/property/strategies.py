@@ -1,4 +1,4 @@
-"""Owns the generators of canon values: conversations, tools, settings, answers, each thing with a place of its own."""
+"""Owns the generators of canon values: conversations, tools, settings, answers. Each value has a unique place."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def media(draw: st.DrawFn) -> Media:
 
 @st.composite
 def schemas(draw: st.DrawFn) -> str | None:
-    """JSON Schemas as tools have them, with words that some targets refuse."""
+    """Draw JSON Schemas of tools, with keywords that some targets refuse."""
     leaf: st.SearchStrategy[Json] = st.sampled_from(
         [
             {"type": "string"},
@@ -161,7 +161,7 @@ reasonings = st.builds(
 
 @st.composite
 def conversations(draw: st.DrawFn, declared: tuple[Tool, ...]) -> tuple[Turn, ...]:
-    """Turns as a well-behaved client sends them: every call answered at once, the user last."""
+    """Draw legal turns: a result directly after every call, the user last."""
     turns: list[Turn] = []
     taken: set[str] = set()
     if draw(st.booleans()):
@@ -186,7 +186,7 @@ def conversations(draw: st.DrawFn, declared: tuple[Tool, ...]) -> tuple[Turn, ..
 
 
 def placed(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """The turns with a place of its own for every part."""
+    """Give every part of the turns a unique place."""
     out = []
     for i, turn in enumerate(turns):
         parts = [_placed(part, ("turns", i, "parts", j)) for j, part in enumerate(turn.parts)]

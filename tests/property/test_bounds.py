@@ -1,7 +1,7 @@
 """Hostile documents within bounded time and memory: deep nesting, huge strings and numbers, broken encodings.
 
-Each dialect's readers run in a process of their own with a limit on memory and on processor time; the process must end
-by itself with every document answered by a value, a WireError or a FaultError.
+The readers of each dialect run in a separate process with limits on memory and processor time. The process must end by
+itself, and each document must give a value, a WireError or a FaultError.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dragoman.dialects import names as dialects
 pytest.importorskip("resource", reason="limits on memory and time are a Unix matter")
 
 MEMORY = 400_000_000
-"""Forty times the largest document. Python and its modules take a fifth of it."""
+"""Forty times the size of the largest document. Python and its modules use a fifth of this limit."""
 SECONDS = 30
 
 PROGRAM = """
@@ -159,7 +159,7 @@ print(count)
 
 
 @pytest.mark.parametrize("dialect", dialects())
-def test_hostile_documents_are_answered_within_bounds(dialect: str) -> None:
+def test_hostile_documents_are_read_within_time_and_memory_limits(dialect: str) -> None:
     program = PROGRAM.format(memory=MEMORY, seconds=SECONDS)
     done = subprocess.run([sys.executable, "-I", "-c", program, dialect], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -1,5 +1,5 @@
-"""Recorded answers and streams with a random change: nothing raises but the library's own errors, and what an answer
-holds is in its translation or in the report."""
+"""Recorded answers and streams with a random change: only errors of the library are raised, and each fact of an answer
+is in the translation or in the losses."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.recorded.recorded_bodies import DIALECTS, Kind
 TRIES = 60
 """Changed documents for each dialect and kind; each goes to every other dialect."""
 _JUDGED = ("text", "thought", "call", "argument", "citation", "hosted", "media", "refusal", "logprob", "other")
-"""Kinds of facts that are judged here. The reason to stop, the model, counts and ids are judged on whole recordings:
-after a change the meter itself cannot know their values."""
+"""Kinds of facts that are judged here. Finish reason, model, counts and ids are judged on whole recordings: after a
+change `bench.facts` cannot compute their values."""
 
 
 def _translated(kind: str, source: str, target: str, body: bytes) -> tuple[bytes, tuple[dragoman.Loss, ...]] | None:
-    """None for what is refused, or ends with a fault."""
+    """Translate a body; None if it is refused or ends with a fault."""
     try:
         if kind == "response":
             out = dragoman.translate_response(body, source=source, target=target, created=CREATED)
@@ -50,7 +50,7 @@ def test_no_change_makes_a_translation_fail(source: str, kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("source", DIALECTS)
-def test_no_fact_of_a_changed_answer_vanishes_silently(source: str) -> None:
+def test_no_fact_of_a_changed_answer_is_lost_silently(source: str) -> None:
     dice = random.Random(source)
     recordings = Recordings(source, "response")
     found: list[str] = []
@@ -68,14 +68,14 @@ def test_no_fact_of_a_changed_answer_vanishes_silently(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", DIALECTS)
-def test_a_field_that_is_new_in_a_stream_is_reported_or_kept(source: str) -> None:
+def test_an_unknown_field_in_a_stream_is_reported_or_kept(source: str) -> None:
     dice = random.Random(f"{source} new")
     recordings = Recordings(source, "stream")
     for _ in range(TRIES // 3):
         case, body, deed = recordings.changed(dice, ("add",))
         for target in DIALECTS:
             told = _translated("stream", source, target, body) if target != source else None
-            if told is None or b"added value" not in body or "/usage" in deed:  # later figures replace earlier ones
+            if told is None or b"added value" not in body or "/usage" in deed:  # later counts replace earlier ones
                 continue
             kept = "added value" in json.dumps(told[0].decode("utf-8", "replace"))
             reported = any(loss.code in ("field.dropped", "event.dropped", "hosted.dropped") for loss in told[1])

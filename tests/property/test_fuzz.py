@@ -31,7 +31,7 @@ def _events(dialect: str, raw: bytes) -> list[Event]:
 
 
 def read_all(dialect: str, body: bytes) -> None:
-    """Every reader of a dialect, on any bytes."""
+    """Call every reader of a dialect with these bytes."""
     speaker = get(dialect)
     readers: list[Callable[[], object]] = [
         lambda: speaker.read_request(body, Context(dialect, dialect)),
@@ -45,7 +45,7 @@ def read_all(dialect: str, body: bytes) -> None:
             assert reader() is not None
         except WireError as error:
             assert str(error)
-    # A fault is never refused: whatever an upstream sent with an error status is its message.
+    # A fault is never refused: any body with an error status is read as its message.
     assert isinstance(speaker.read_fault(body, 500, {}), Fault)
     for raw in (body, b"data: " + body.replace(b"\n", b" ") + b"\n\n"):
         try:
@@ -95,7 +95,7 @@ odd = (
 
 
 Change = tuple[int, Json]
-"""Which place of a document gets another value, and the value. The number is reduced to the places that there are."""
+"""A number that selects a place of a document, and the new value. The number is taken modulo the number of places."""
 
 
 def changes(count: int) -> st.SearchStrategy[list[Change]]:
@@ -198,5 +198,5 @@ def test_what_is_no_json_stays_a_wire_error_with_a_lone_surrogate(text: str) -> 
         dragoman.translate_request(text + "\ud800", source="openai-chat", target="anthropic")
 
 
-def test_every_error_on_purpose_has_one_base() -> None:
+def test_all_errors_of_the_library_have_one_base_class() -> None:
     assert issubclass(WireError, DragomanError)

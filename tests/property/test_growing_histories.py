@@ -1,7 +1,7 @@
-"""Requests whose histories grow, step by step, are translated with the memory as they are without it.
+"""Requests with growing histories have the same translation with the memory and without the memory.
 
-The steps are beginnings of real histories, also of broken ones: neighbours that changed places, turns that are missing
-or stand twice. A beginning may hold nothing but system text. The memory has seen the steps before once, twice or never.
+The steps are prefixes of real histories, also of broken ones: turns that are exchanged, missing or repeated. A prefix
+may contain only system text. The memory has already stored the earlier steps once, twice or never.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.manifest.documents import MODELS, PAIRS, TURNS, Document, documents
 from tests.oracles.exchanges import has_recordings
 
 HISTORIES = 40
-"""So many are tried between two dialects."""
+"""Number of histories for each pair of dialects."""
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +41,8 @@ def outcome(body: bytes, source: str, target: str) -> Any:
     return done.body, done.losses, done.headers, done.repairs
 
 
-def disturbed(turns: list[Any], chance: random.Random) -> list[Any]:
-    """The turns, in one case of two with something broken."""
+def maybe_broken(turns: list[Any], chance: random.Random) -> list[Any]:
+    """Break the turns in one of two cases."""
     turns, place, way = [*turns], chance.randrange(len(turns)), chance.random()
     if way < 0.25 and place:
         turns[place - 1], turns[place] = turns[place], turns[place - 1]
@@ -54,7 +54,7 @@ def disturbed(turns: list[Any], chance: random.Random) -> list[Any]:
 
 
 def steps(document: Document, chance: random.Random) -> list[bytes]:
-    """Requests that begin alike, each longer than the one before; none where there is no history."""
+    """Return requests with the same start, each longer than the previous one; none without a history."""
     field, turn = TURNS[document.dialect]
     value: Any = msgspec.json.decode(document.body)
     holder = value
@@ -63,7 +63,7 @@ def steps(document: Document, chance: random.Random) -> list[bytes]:
     turns = holder.get(field[-1]) if isinstance(holder, dict) else None
     if not isinstance(turns, list) or len(turns) < 2:
         return []
-    turns = disturbed(turns, chance)
+    turns = maybe_broken(turns, chance)
     if chance.random() < 0.4:
         turns += [turn("assistant", "That is done."), turn("user", "And then?"), *turns[: chance.randrange(3)]]
     bodies = []
@@ -74,13 +74,13 @@ def steps(document: Document, chance: random.Random) -> list[bytes]:
 
 
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] != pair[1]])
-def test_a_history_that_grows_is_translated_as_without_a_memory(source: str, target: str) -> None:
+def test_a_growing_history_has_the_same_translation_without_memory(source: str, target: str) -> None:
     chance = random.Random(f"{source} to {target}")
     found = list(documents("synthetic", source, "request"))
     if has_recordings():
         found += documents("recorded", source, "request")
     tried = 0
-    # A clone without recordings has few histories for some dialects: each is then disturbed in several ways.
+    # A clone without recordings has few histories for some dialects: each is then broken in several ways.
     for document in [each for _ in range(3) for each in chance.sample(found, len(found))]:
         bodies = steps(document, chance)
         if not bodies:

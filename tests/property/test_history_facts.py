@@ -1,4 +1,4 @@
-"""What is known of a history is the same, however many of its turns were known before."""
+"""The facts about a history are the same, whatever number of its turns was known before."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_what_is_known_grows_with_the_history(turns: tuple[Turn, ...], known: in
         assert frozenset[str]().union(*grown.calls or ()) == frozenset[str]().union(*whole.calls or ())
 
 
-def test_a_sound_history_says_what_it_waits_for() -> None:
+def test_the_facts_of_a_sound_history_include_its_open_calls() -> None:
     asked = Turn("assistant", (Text("look"), ToolCall("a", "f"), ToolCall("b", "f")), at=("messages", 1))
     told = Turn("tool", (ToolResult("a", (Text("1"),)), ToolResult("b", (Text("2"),))), at=("messages", 2))
     user = Turn("user", (Text("hi"),), at=("messages", 0))

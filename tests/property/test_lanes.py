@@ -1,4 +1,4 @@
-"""The short way for frames that are more of the same text gives the same bytes, losses and fault as the long one."""
+"""The short path for frames that continue a text gives the same bytes, losses and fault as the long path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.recorded.recorded_bodies import cases
 
 PAIRS = list(permutations(names(), 2))
 EVERY = 5
-"""Of the recorded streams so many are left out for one that is tried."""
+"""One of this number of recorded streams is tested."""
 
 
 def outcome(chunks: list[bytes], source: str, target: str, **more: Any) -> tuple[object, ...]:
@@ -36,7 +36,7 @@ def whole_frames(body: bytes) -> list[bytes]:
 
 @pytest.fixture
 def lanes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Counts the lanes that were entered."""
+    """Count the uses of the short path."""
     entered: list[int] = []
     enter = dragoman.StreamTranslator._enter_lane
 
@@ -56,7 +56,7 @@ def without_lanes(monkeypatch: pytest.MonkeyPatch, *args: Any, **more: Any) -> t
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_recorded_streams_become_the_same_both_ways(
+def test_recorded_streams_are_the_same_on_both_paths(
     source: str, target: str, lanes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for case in cases(source, "stream")[names().index(target) % EVERY :: EVERY]:
@@ -66,13 +66,14 @@ def test_recorded_streams_become_the_same_both_ways(
         assert outcome([case.body], source, target) == long, case.id
         twice = [b"".join(chunks[i : i + 2]) for i in range(0, len(chunks), 2)]
         assert outcome(twice, source, target) == long, case.id
-    # A synthetic stream may have no two frames of one text; the long streams below enter lanes in every clone.
+    # A synthetic stream may have only one frame for each text; the long streams below use the short path in every
+    # clone.
     assert lanes or source == "ollama" or not exchanges.has_recordings()
 
 
 @pytest.mark.parametrize("seals", STRATEGIES)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_a_long_stream_becomes_the_same_both_ways(
+def test_a_long_stream_is_the_same_on_both_paths(
     source: str, target: str, seals: Strategy, lanes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = request_translation(target, source, stream=True)
@@ -86,7 +87,7 @@ def test_a_long_stream_becomes_the_same_both_ways(
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_frames_that_come_together_take_the_short_way(source: str, target: str, lanes: list[int]) -> None:
+def test_frames_in_one_piece_take_the_short_path(source: str, target: str, lanes: list[int]) -> None:
     answers = request_translation(target, source, stream=True)
     one_by_one = outcome(list(frames(source)), source, target, answers=answers)
     entered = len(lanes)

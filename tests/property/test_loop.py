@@ -1,4 +1,4 @@
-"""Wherever a run of the loop is left: taken up from JSON it comes to the same, and stopped it is whole."""
+"""A loop that is interrupted at any step continues from JSON with the same result. A stopped loop is complete."""
 
 from __future__ import annotations
 

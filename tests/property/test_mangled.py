@@ -1,5 +1,7 @@
-"""Recorded streams with frames dropped, repeated, exchanged or cut: whatever comes, the client gets a legal stream that
-never ends well when its source did not, the same bytes and the same losses however the bytes were cut."""
+"""Recorded streams with frames dropped, repeated, exchanged or cut.
+
+The client always gets a legal stream. The stream has a normal end only if its source has one. The bytes and the losses
+do not depend on the cut of the input."""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from tests.recorded.recorded_bodies import DIALECTS, Case, cases, events
 
 DEEDS = ("drop", "repeat", "exchange", "shuffle", "cut", "cut inside")
 TRIES = 4
-"""Streams for each dialect and deed; each goes to every target in three cuts."""
+"""Streams for each dialect and kind of change; each is translated to every target with three cuts."""
 LONGEST = 20_000
 
 
@@ -25,19 +27,19 @@ def _frames(case: Case) -> list[bytes]:
     return [frame + gap for frame in case.body.split(gap) if frame.strip()]
 
 
-def _mangled(frames: list[bytes], deed: str, dice: random.Random) -> list[bytes]:
+def _mangled(frames: list[bytes], change: str, dice: random.Random) -> list[bytes]:
     spot = dice.randrange(len(frames))
-    if deed == "drop":
+    if change == "drop":
         return frames[:spot] + frames[spot + 1 :]
-    if deed == "repeat":
+    if change == "repeat":
         return frames[: spot + 1] + frames[spot:]
-    if deed == "exchange":
+    if change == "exchange":
         return frames[:spot] + frames[spot : spot + 2][::-1] + frames[spot + 2 :]
-    if deed == "shuffle":
+    if change == "shuffle":
         some = frames[spot : spot + 4]
         dice.shuffle(some)
         return frames[:spot] + some + frames[spot + 4 :]
-    if deed == "cut":
+    if change == "cut":
         return frames[:spot]
     return [*frames[:spot], frames[spot][: dice.randrange(len(frames[spot]))]]
 
@@ -49,7 +51,7 @@ def _translated(case: Case, target: str, chunks: list[bytes]) -> tuple[bytes, tu
 
 
 def _illegal(case: Case, target: str, out: bytes, losses: tuple[dragoman.Loss, ...]) -> set[str]:
-    """What the judge finds, but for arguments that are no JSON and reported."""
+    """Return the findings of the judge, except for invalid arguments that are reported."""
     found = {text.partition(": ")[2] for text in check_stream(target, out, extensions=True)}
     reported = any(loss.code == "arguments.invalid" for loss in losses)
     return {text for text in found if not (reported and "not JSON" in text)}
@@ -64,14 +66,14 @@ def _pieces(raw: bytes, dice: random.Random) -> list[bytes]:
     return out
 
 
-@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize("change", DEEDS)
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_mangled_stream_is_legal_and_no_success_unless_its_source_is(dialect: str, deed: str) -> None:
-    dice = random.Random(f"{dialect} {deed}")
+def test_a_mangled_stream_is_legal_and_succeeds_only_if_its_source_does(dialect: str, change: str) -> None:
+    dice = random.Random(f"{dialect} {change}")
     short = [case for case in cases(dialect, "stream") if len(case.body) < LONGEST]
     assert short
     for case in dice.sample(short, min(TRIES, len(short))):
-        frames = _mangled(_frames(case), deed, dice)
+        frames = _mangled(_frames(case), change, dice)
         raw = b"".join(frames)
         steps = events(dialect, raw)
         assert [text for text in findings(steps) if "without id or name" not in text] == [], case.id
@@ -87,7 +89,7 @@ def test_a_mangled_stream_is_legal_and_no_success_unless_its_source_is(dialect: 
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_stream_cut_at_any_border_of_its_frames_is_a_fault_until_it_has_ended(dialect: str) -> None:
+def test_a_stream_cut_between_frames_is_a_fault_until_its_end(dialect: str) -> None:
     dice = random.Random(dialect)
     calling = [case for case in cases(dialect, "stream") if len(case.body) < LONGEST and b"call" in case.body]
     for case in dice.sample(calling, min(2, len(calling))):

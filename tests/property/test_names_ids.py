@@ -1,4 +1,4 @@
-"""Names and ids of any kind over every pair of dialects: legal, apart, the same everywhere, found on the way back."""
+"""Any names and ids over every pair of dialects: legal, distinct, equal in all places, and mapped back in answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from dragoman.translate import Translation
 DIALECTS = dialects()
 PAIRS = [(source, target) for source in DIALECTS for target in DIALECTS if source != target]
 
-# What each upstream takes, from its protocol page; a dialect that is not listed takes what is safe everywhere.
+# The names that each upstream accepts, from its documentation. A dialect that is not listed gets names that are legal
+# everywhere.
 _CHAT = r"[a-zA-Z0-9_-]{1,64}"
 NAME_LAWS = {
     "openai-chat": _CHAT,
@@ -50,7 +51,7 @@ ID_LAWS = {
 SAFE_NAME = r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}"
 SAFE_ID = r"[a-zA-Z0-9_-]{1,40}"
 
-# Characters that JSON carries as they are; a lone surrogate is no text.
+# Characters that JSON can carry; a lone surrogate is not valid text.
 _texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200)
 _pieces = st.text("ab_-./ :é日🙂\n", min_size=1, max_size=8)
 ODD = _texts | _pieces | st.sampled_from(["x" * n for n in (40, 41, 63, 64, 65, 128, 129, 200)]) | st.just("a__b")
@@ -61,7 +62,7 @@ _MARK = "placeholder"
 
 
 def _conversation(count: int, in_order: bool, choice: bool) -> Request:
-    """A step of two calls, a step of one, with as many tools; every name and id is a placeholder."""
+    """Return a step of two calls and a step of one call, each with its tool; every name and id is a placeholder."""
     tools = tuple(
         Tool(f"{_MARK}_name_{i}", "D", '{"type":"object","properties":{}}', at=("tools", i)) for i in range(count)
     )
@@ -86,7 +87,7 @@ def _conversation(count: int, in_order: bool, choice: bool) -> Request:
 
 
 def _filled(value: Any, words: dict[str, str]) -> Any:
-    """A document with its placeholders replaced, wherever they stand."""
+    """Replace all placeholders of a document."""
     if isinstance(value, str):
         return words.get(value, value)
     if isinstance(value, list):
@@ -97,8 +98,8 @@ def _filled(value: Any, words: dict[str, str]) -> Any:
 
 
 def document(dialect: str, names: Sequence[str], ids: Sequence[str], choice: bool = False) -> Any:
-    """A request in a dialect whose tools and calls are called so, whatever the dialect's own rules are."""
-    # Results that do not say which call they answer come in the order of the calls.
+    """Return a request with these names and ids, even if the rules of the dialect forbid them."""
+    # Results without an id are in the order of the calls.
     request = _conversation(len(names), len({*ids[:2]} - {""}) < 2, choice)
     body = get(dialect).write_request(request, Context(dialect, dialect))
     words = {f"{_MARK}_name_{i}": name for i, name in enumerate(names)}
@@ -107,7 +108,7 @@ def document(dialect: str, names: Sequence[str], ids: Sequence[str], choice: boo
 
 
 def asked(request: Request) -> list[tuple[str, str, str, str]]:
-    """The calls of a request: id, name, arguments, and the text of the result that stands under the id in its step."""
+    """Return the calls of a request: id, name, arguments, and the text of the result with this id in its step."""
     out = []
     for i, turn in enumerate(request.turns):
         for part in turn.parts:
@@ -140,7 +141,7 @@ def heard(dialect: str, raw: bytes) -> Response:
 
 
 def names_back(source: str, target: str, names: list[str], request: Translation) -> None:
-    """Calls to the tools as sent come to the client under the names it declared, whole and streamed."""
+    """Check that calls to the sent names reach the client with its declared names, in answers and in streams."""
     assert request.request is not None
     declared = [(tool.namespace, tool.name) for tool in request.request.tools if isinstance(tool, Tool)]
     calls = tuple([ToolCall(f"call_{i}", name, "{}") for i, name in enumerate(names)])
@@ -271,7 +272,7 @@ def test_ids_are_legal_apart_and_pair_their_results(source: str, target: str, id
 
 
 def answer_in(dialect: str, ids: Sequence[str]) -> tuple[bytes, bytes]:
-    """An answer of two calls with these ids, whole and as a stream."""
+    """Return an answer of two calls with these ids, whole and as a stream."""
     calls = tuple([ToolCall(f"{_MARK}_id_{i}", name, f'{{"n":{i}}}') for i, name in enumerate("fg")])
     answer = Response(calls, Stop("tool_calls"), "answer-1", "m")
     out = []

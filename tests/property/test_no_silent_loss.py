@@ -1,4 +1,4 @@
-"""Nothing of a generated conversation vanishes silently: every part, tool and wish is written or reported."""
+"""No silent loss in generated conversations: every part, tool and setting is written or reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIALECTS = dialects()
 
 
 class Marker:
-    """Puts a text that occurs nowhere else into every place a canon value has for words."""
+    """Puts a unique text into every text field of a canon value."""
 
     def __init__(self) -> None:
         self.places: dict[str, list[Path]] = {}

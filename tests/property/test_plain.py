@@ -1,4 +1,4 @@
-"""The short way for plain answers (`fast.common_answer_form.Plain`) gives the same bytes and losses as the long one."""
+"""The short path for plain answers (`fast.common_answer_form.Plain`) gives the output of the long path."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Outcome = tuple[Any, tuple[dragoman.Loss, ...], object] | str
 
 
 def outcome(body: bytes, source: str, target: str, seals: Strategy, answers: translate.Translation | None) -> Any:
-    """The outcome with a vault, and the outcome without one where the strategy needs none."""
+    """Return the outcome with a vault, and the outcome without a vault if the strategy needs none."""
     kept = outcome_with(MemoryVault(), body, source, target, seals, answers)
     return kept, outcome_with(None, body, source, target, seals, answers) if seals != "vault" else None
 
@@ -54,7 +54,7 @@ def outcome_with(
 
 @pytest.fixture
 def both() -> Iterator[Callable[..., tuple[Outcome, Outcome]]]:
-    """The outcome of an answer by the short way and by the long one."""
+    """Return a function that gives the outcome of an answer on the short path and on the long path."""
 
     enabled = fast.enabled()
 
@@ -72,7 +72,7 @@ def both() -> Iterator[Callable[..., tuple[Outcome, Outcome]]]:
 
 
 @pytest.mark.parametrize(("source", "target"), SHORT)
-def test_recorded_answers_are_the_same_both_ways(
+def test_recorded_answers_are_the_same_on_both_paths(
     source: str, target: str, both: Callable[..., tuple[Outcome, Outcome]]
 ) -> None:
     answers = request_translation(target, source, stream=False)
@@ -83,7 +83,7 @@ def test_recorded_answers_are_the_same_both_ways(
         for way, request in (("auto", None), ("auto", answers), ("vault", answers), ("id", None)):
             short, long = both(case.body, source, target, way, request)
             assert short == long, (case.id, way)
-    assert taken, "no recorded answer takes the short way"
+    assert taken, "no recorded answer takes the short path"
 
 
 _WORDS = "Bergen/Norway: 6 °C, \U0001f327."
@@ -219,7 +219,8 @@ _ODD: tuple[Any, ...] = (None, "", " ", 0, 1, 1.5, -1, True, [], {}, [None], {"a
 
 
 def spoiled(value: Any) -> Iterator[Any]:
-    """The value with every part of it replaced by something odd, left out, repeated, or joined by something unknown."""
+    """Yield variants of the value: each part replaced by an odd value, left out, repeated, or with an unknown
+    neighbour."""
     if isinstance(value, dict):
         yield value | {"unheard_of": 1}
         for name, inner in value.items():
@@ -238,7 +239,7 @@ def spoiled(value: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("source", "target"), SHORT)
-def test_odd_answers_are_the_same_both_ways(
+def test_odd_answers_are_the_same_on_both_paths(
     source: str, target: str, both: Callable[..., tuple[Outcome, Outcome]]
 ) -> None:
     whole = payloads.response(source)
@@ -248,7 +249,7 @@ def test_odd_answers_are_the_same_both_ways(
         assert short == long, way
     thoughtful = msgspec.json.decode(whole)
     THOUGHTS[source](thoughtful)
-    # The thoughtful answer has every field of the plain one: every fourth change of the plain one is enough beside it.
+    # The answer with thoughts has every field of the plain answer, so every fourth change of the plain one is enough.
     plain = islice(spoiled(msgspec.json.decode(whole)), len(target) % 4, None, 4)
     for odd in (*plain, *spoiled(thoughtful)):
         body = msgspec.json.encode(odd)
@@ -257,7 +258,7 @@ def test_odd_answers_are_the_same_both_ways(
 
 
 @pytest.mark.parametrize(("source", "target"), SHORT)
-def test_texts_that_are_spelled_by_numbers_are_the_same_both_ways(
+def test_texts_with_escaped_characters_are_the_same_on_both_paths(
     source: str, target: str, both: Callable[..., tuple[Outcome, Outcome]]
 ) -> None:
     whole = msgspec.json.decode(payloads.response(source))
@@ -321,7 +322,7 @@ def _responses_phase(whole: Any) -> None:
         *_THOUGHTFUL,
     ],
 )
-def test_usual_shapes_take_the_short_way_and_are_the_same_both_ways(
+def test_usual_shapes_take_the_short_path_and_are_the_same_on_both_paths(
     source: str, change: Callable[[Any], None], both: Callable[..., tuple[Outcome, Outcome]]
 ) -> None:
     whole = msgspec.json.decode(payloads.response(source))

@@ -1,4 +1,4 @@
-"""Laws of repair: what is repaired is legal, needs no more repair, and says all that was said but for what is named."""
+"""Laws of repair: a repaired request is legal, needs no more repair, and lost only reported content."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tests.property.test_fuzz import Change, changed_once, changes
 from tests.property.test_laws import write
 
 OBJECTS = ("anthropic", "gemini")
-"""Dialects whose arguments are no text, so that they cannot break off."""
+"""Dialects with arguments as objects, which cannot be incomplete."""
 
 PAIRS = [(dialect, way) for dialect in DIALECTS for way in WAYS if not (way == "truncated_call" and dialect in OBJECTS)]
 WORD = re.compile(rb"(?:user|said|result|again|thought|call|argument)-\d{3}")
 MAY_GO = {
     b"again": {"duplicate-result"},
-    # Of two results whichever comes first is kept, whatever the client meant.
+    # Of two results for one call the first is kept.
     b"result": {"duplicate-result"},
     b"thought": {"unsealed-thinking", "stranded-thinking"},
     b"argument": {"truncated-call"},
@@ -40,13 +40,13 @@ MAY_GO = {
 
 def illegal(dialect: str, body: bytes) -> list[str]:
     found = conversation_rules.check_conversation(dialect, msgspec.json.decode(body))
-    # A history that begins or ends with the model is one that was cut, not one that is broken.
+    # A history that begins or ends with the model was cut. It is not broken.
     ends = [one for one in found if one.rule == "-" or one.topic == "end" or "begins with the model" in one.text]
     return [str(one) for one in found if one not in ends]
 
 
 def vanished(before: bytes, after: bytes, repairs: tuple[Repair, ...]) -> list[bytes]:
-    """The words that are gone without a repair that may take them."""
+    """Return the texts that are missing without a repair that may drop them."""
     names = {one.name for one in repairs}
     gone = set(WORD.findall(before)) - set(WORD.findall(after))
     return sorted([word for word in gone if not names & MAY_GO.get(word[:-4], set())])

@@ -1,4 +1,4 @@
-"""A request in which nothing is unusual passes all stages at once: it becomes what it would become in each of them."""
+"""A usual request passes all stages at once. The result is the same as with each stage separately."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check(body: bytes, source: str, target: str, repair: str | None) -> None:
     off()
     first = became(body, chosen)
     on()
-    for known in (False, False, True, True):  # at first sight, learned, remembered, and handed on
+    for known in (False, False, True, True):  # new, learned, remembered, and passed on
         assert became(body, chosen, sighted=known) == first
         with patch("dragoman.translate.request._is_whole", return_value=False):
             assert became(body, chosen, sighted=known) == first
@@ -64,7 +64,7 @@ def test_a_history_that_is_broken_or_not(source: str, target: str, steps: list[S
 
 
 @pytest.mark.parametrize("changes", [{"repair": "refuse"}, {"binary": "summarise"}])
-def test_terms_that_were_changed_hold(changes: dict[str, Any]) -> None:
+def test_changed_options_are_used(changes: dict[str, Any]) -> None:
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
     talk = [
         {"role": "user", "content": "Look, please. " * 30},
@@ -81,7 +81,7 @@ def test_terms_that_were_changed_hold(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "anthropic"])
-def test_results_that_say_nothing_can_be_summarised(source: str) -> None:
+def test_results_without_text_can_be_summarised(source: str) -> None:
     said: list[Any] = [{"role": "user", "content": "hi"}]
     if source == "anthropic":
         said += [
