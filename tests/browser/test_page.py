@@ -120,26 +120,26 @@ def test_frames_with_the_same_words_are_linked_in_both_streams(watched: Watched,
     page.goto(f"{base}/#live/{exchange}")
     page.get_by_role("tab", name="Wire").click()
     answer = page.locator(".sides").nth(1)
-    told, sent = answer.locator(".side").nth(0), answer.locator(".side").nth(1)
-    frame = told.locator("details", has_text="content_block_delta").nth(2)
+    client_side, upstream_side = answer.locator(".side").nth(0), answer.locator(".side").nth(1)
+    frame = client_side.locator("details", has_text="content_block_delta").nth(2)
     words = frame.locator(".brought").inner_text()
     frame.hover()
-    lit = sent.locator("details.lit")
+    lit = upstream_side.locator("details.lit")
     assert lit.count() == 1
     assert lit.locator(".brought").inner_text() == words
     assert answer.locator("path.lit").count() == 1
-    assert sent.locator("details.kin").count() > 3
+    assert upstream_side.locator("details.kin").count() > 3
 
 
 def test_a_new_user_sends_a_sample_request_and_sees_the_exchange(browser: Browser, tmp_path: Path) -> None:
-    with served("", tmp_path) as own:
+    with served("", tmp_path) as address:
         watched = Watched(browser)
-        page = watched.open(f"{own}/")
+        page = watched.open(f"{address}/")
         page.get_by_role("button", name="Send a sample request").click()
         page.locator(".beside article").wait_for()
         page.get_by_role("tab", name="Tool cycle").click()
         assert page.locator(".rung .rail.from").all_inner_texts() == ["answered", "failed"]
-        page.goto(f"{own}/#numbers")
+        page.goto(f"{address}/#numbers")
         page.wait_for_selector("p:has-text('keeps the last 100 exchanges in memory, and none over a restart')")
         watched.close()
         assert watched.problems == []
@@ -351,11 +351,11 @@ def test_the_key_is_kept_in_memory_only(browser: Browser, tmp_path: Path, monkey
         page.get_by_label("This gateway needs a key").fill("sesame")
         page.get_by_role("button", name="Open").click()
         page.wait_for_selector(".pill.on")
-        _, own = ask(base, *chat("rehearsal/rules", "mine"), headers={"authorization": "Bearer sesame"})
+        _, own_exchange = ask(base, *chat("rehearsal/rules", "mine"), headers={"authorization": "Bearer sesame"})
         _, other = ask(base, *chat("rehearsal/rules", "not mine"), headers={"authorization": "Bearer tulip"})
         _, last = ask(base, *chat("rehearsal/rules", "mine again"), headers={"authorization": "Bearer sesame"})
         row_of(page, last).wait_for()
-        assert row_of(page, own).count() == 1
+        assert row_of(page, own_exchange).count() == 1
         assert row_of(page, other).count() == 0
         assert page.locator("#sees").inner_text() == "your own exchanges"
         kept = page.evaluate("[Object.keys(localStorage), Object.keys(sessionStorage), document.cookie, location.href]")
@@ -373,8 +373,8 @@ def test_the_page_shows_the_end_of_the_gateway_and_reconnects(browser: Browser, 
         page = watched.open(f"{base}/")
         page.wait_for_selector(".pill.on")
     page.wait_for_selector("#state:has-text('Is it still running?')")
-    with served("", tmp_path, "--port", base.rpartition(":")[2]) as again:
-        assert again == base
+    with served("", tmp_path, "--port", base.rpartition(":")[2]) as restarted:
+        assert restarted == base
         _, exchange = ask(base, *chat("rehearsal/rules", "before the page is back"))
         page.wait_for_selector(".pill.on", timeout=30_000)
         row_of(page, exchange).wait_for()

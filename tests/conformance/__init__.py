@@ -1,1 +1,1 @@
-"""The conformance kit itself: its cases against the library, its runner against gateways good and broken."""
+"""Tests of the conformance kit: its cases against the library, its runner against good and broken gateways."""

@@ -1,4 +1,4 @@
-"""Owns a tiny gateway over the library, on loopback, with ways to break it: what the host runner is tested on."""
+"""Owns a small gateway on loopback that uses the library and can be broken in several ways, to test the host runner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import dragoman
 from dragoman.dialects import get, names
 
 Change = Callable[[str, bytes], bytes]
-"""What a broken gateway does to a body; it is told the dialect."""
+"""The change that a broken gateway makes to a body, given the dialect."""
 
 
 def unchanged(dialect: str, body: bytes) -> bytes:
@@ -21,7 +21,7 @@ def unchanged(dialect: str, body: bytes) -> bytes:
 
 
 class Gateway:
-    """Models are called `<upstream's dialect>/<model>`; every upstream is the scripted one."""
+    """A gateway with models named `<upstream's dialect>/<model>`; every upstream is the scripted one."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Gateway:
 
 
 def client_of(path: str) -> tuple[str, bool, str]:
-    """The client's dialect, whether it asks for a stream by the path, and the model in the path."""
+    """Return the client's dialect, whether the path requests a stream, and the model in the path."""
     plain = path.partition("?")[0]
     streams = ":streamGenerateContent" in plain
     if "/v1internal:" in plain:
@@ -75,8 +75,8 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
                 return
             client, streams, model = client_of(self.path)
             document = json.loads(body)
-            asked = model or document["model"]
-            upstream, _, model = asked.partition("/")
+            full_model = model or document["model"]
+            upstream, _, model = full_model.partition("/")
             streams = streams or bool(document.get("stream", client == "ollama"))
             if client in ("gemini", "code-assist"):
                 streams = ":streamGenerateContent" in self.path
@@ -107,8 +107,8 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
                 except dragoman.DragomanError:
                     status = 502
             if status != 200:
-                told = dragoman.translate_fault(data, status=status, headers=headers, source=upstream, target=client)
-                self._send(gateway.fault(told.status), told.headers, told.body)
+                fault = dragoman.translate_fault(data, status=status, headers=headers, source=upstream, target=client)
+                self._send(gateway.fault(fault.status), fault.headers, fault.body)
             elif streams:
                 translator = dragoman.StreamTranslator(source=upstream, target=client, answers=done)
                 self._send(200, {}, gateway.stream(client, translator.feed(data) + translator.close()))
@@ -130,8 +130,8 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
 
 
 class Fixed:
-    """A server that always says the same, and keeps the headers of what it was asked. With `upstream_port` it asks a
-    Chat upstream first, and does not care for the answer."""
+    """A server that always sends the same answer, and keeps the headers of its requests. With `upstream_port` it first
+    sends a request to a Chat upstream and ignores the answer."""
 
     def __init__(self, status: int, body: bytes, upstream_port: int = 0) -> None:
         self.seen: list[dict[str, str]] = []

@@ -1,4 +1,4 @@
-"""`dragoman conform` and `dragoman matrix`: what they print, and with what code they leave."""
+"""`dragoman conform` and `dragoman matrix`: their output and their exit codes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, list(arguments))
 
 
-def test_the_library_passes_and_says_so_by_requirement() -> None:
+def test_the_library_passes_with_a_line_for_each_requirement() -> None:
     done = run("conform", "late-stop")
     assert done.exit_code == 0, done.output
     told = {case.requirement for case in suite_reader.load(suite_reader.latest()).cases if case.topic == "late-stop"}
@@ -33,7 +33,7 @@ def test_the_library_passes_and_says_so_by_requirement() -> None:
     assert "FAIL" not in done.output
 
 
-def test_an_expected_failure_is_told_with_its_reason_and_is_not_red() -> None:
+def test_an_expected_failure_is_printed_with_its_reason_and_passes() -> None:
     expected = suite_reader.expected_failures(suite_reader.latest() / suite_reader.EXPECTED)
     case, reason = next((case, reason) for case, reason in expected.items() if case.startswith("token-counting"))
     done = run("conform", case)
@@ -42,7 +42,7 @@ def test_an_expected_failure_is_told_with_its_reason_and_is_not_red() -> None:
     assert reason in done.output
 
 
-def test_an_expected_failure_that_passes_is_red(tmp_path: Path) -> None:
+def test_an_expected_failure_that_passes_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "expected.json"
     file.write_text(json.dumps({CASE: "it used to fail, long ago"}))
     done = run("conform", "--expected-failures", str(file), CASE)
@@ -51,7 +51,7 @@ def test_an_expected_failure_that_passes_is_red(tmp_path: Path) -> None:
     assert "take it off the list" in done.output
 
 
-def test_what_could_not_be_tested_is_red(tmp_path: Path) -> None:
+def test_an_untested_case_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "none.json"
     file.write_text("{}")
     done = run("conform", "--expected-failures", str(file), "token-counting.endpoint")
@@ -60,7 +60,7 @@ def test_what_could_not_be_tested_is_red(tmp_path: Path) -> None:
     assert "3 untested" in done.output
 
 
-def test_json_and_junit(tmp_path: Path) -> None:
+def test_the_report_is_written_as_json_and_junit(tmp_path: Path) -> None:
     file = tmp_path / "expected.json"
     file.write_text(json.dumps({CASE: "it used to fail, long ago"}))
     told = ("conform", "--expected-failures", str(file), "late-stop", "token-counting.endpoint.gemini-to-gemini")
@@ -80,9 +80,9 @@ def test_json_and_junit(tmp_path: Path) -> None:
     assert ElementTree.fromstring(done.output)[0].get("skipped") == "3"
 
 
-def test_a_gateway_is_asked_over_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gateway_is_tested_over_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GATEWAY_KEY", "secret")
-    # The port of the scripted upstream must be known to the gateway: take a free one first.
+    # The gateway must have the port of the scripted upstream: choose a free port first.
     with Upstream(0) as free:
         port = free.port
     with Gateway(port) as served:
@@ -115,13 +115,13 @@ def test_cases_can_be_listed() -> None:
         (("--suite", "no-such-place"), "no-such-place"),
     ],
 )
-def test_misuse(arguments: tuple[str, ...], words: str) -> None:
+def test_misuse_exits_with_a_message(arguments: tuple[str, ...], words: str) -> None:
     done = run("conform", *arguments)
     assert done.exit_code == 2
     assert words in done.output
 
 
-def test_expected_failures_that_are_no_cases_are_misuse(tmp_path: Path) -> None:
+def test_unknown_expected_failures_are_misuse(tmp_path: Path) -> None:
     file = tmp_path / "expected.json"
     file.write_text(json.dumps({"no.such.case": "whatever it may be"}))
     done = run("conform", "--expected-failures", str(file))
@@ -129,7 +129,7 @@ def test_expected_failures_that_are_no_cases_are_misuse(tmp_path: Path) -> None:
     assert "no.such.case" in done.output
 
 
-def test_a_port_that_is_taken_is_misuse() -> None:
+def test_a_port_in_use_is_misuse() -> None:
     with Upstream(0) as taken:
         told = ("--base-url", "http://127.0.0.1:9", "--dialect", "anthropic", "--upstream-port", str(taken.port))
         done = run("conform", *told, CASE)

@@ -1,4 +1,4 @@
-"""The language of facts: each kind is true when it should be, and says what is wrong when it is not."""
+"""The language of facts: each kind is true for a right value, and describes the difference for a wrong value."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ def _outcome() -> Outcome:
 
 
 @pytest.mark.parametrize("fact", TRUE, ids=str)
-def test_a_true_fact(fact: dict[str, Any]) -> None:
+def test_a_true_fact_has_no_message(fact: dict[str, Any]) -> None:
     assert judge(fact, _outcome()) == ""
 
 
 @pytest.mark.parametrize(("fact", "words"), FALSE, ids=str)
-def test_a_false_fact_says_what_is_the_case(fact: dict[str, Any], words: str) -> None:
+def test_a_false_fact_describes_the_actual_value(fact: dict[str, Any], words: str) -> None:
     assert words in judge(fact, _outcome())
 
 
@@ -108,12 +108,12 @@ def test_equal_values_are_not_distinct() -> None:
 
 
 @pytest.mark.parametrize("fact", [{"guess": 1}, {"path": "/a"}, {"path": "a", "present": True}], ids=str)
-def test_what_is_no_fact_is_refused(fact: dict[str, Any]) -> None:
+def test_an_invalid_fact_is_refused(fact: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         judge(fact, _outcome())
 
 
-def test_lint_looks_at_documents_and_grammar_at_streams() -> None:
+def test_lint_checks_documents_and_grammar_checks_streams() -> None:
     good: dict[str, Any] = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi"}]}
     bad = {**good, "messages": [{"role": "tool", "tool_call_id": "x", "content": "?"}]}
     start = {"type": "message_start", "message": {"id": "m"}}
@@ -127,7 +127,7 @@ def test_lint_looks_at_documents_and_grammar_at_streams() -> None:
     assert "cannot be read" in judge({"lint": "clean"}, outcome)
 
 
-def test_the_order_of_events_leaves_pings_out_and_takes_repetitions_together() -> None:
+def test_the_order_of_events_ignores_pings_and_joins_repetitions() -> None:
     frames = [{"type": "a"}, {"type": "ping"}, {"type": "b"}, {"type": "b"}, {"type": "a"}, "[DONE]"]
     outcome = Outcome("anthropic", {"frames": frames}, [])
     assert judge({"event_order": ["a", "b", "a"]}, outcome) == ""
@@ -141,7 +141,7 @@ def test_untouched_compares_bytes() -> None:
     assert judge({"untouched": True}, outcome) == "the bytes were changed"
 
 
-def test_facts_about_losses_are_known_as_such() -> None:
+def test_facts_about_losses_are_recognised() -> None:
     assert [about_losses(fact) for fact in ({"loss": "a.b"}, {"no_loss": "a.b"}, {"no_loss_worse_than": "info"})] == [
         True
     ] * 3

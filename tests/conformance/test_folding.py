@@ -1,4 +1,4 @@
-"""How a stream ends and what it amounts to, read without the library's readers; and what clients echo."""
+"""The end and the content of a stream, read without the library's readers; the history that clients send back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_stream_ends_well_with_a_fault_with_both_or_not_at_all(dialect: str) -> None:
+def test_a_stream_has_a_normal_end_a_fault_both_or_no_end(dialect: str) -> None:
     text, fault = begin(dialect, "Hello there."), fault_frame(dialect)
     assert ending(dialect, frames(dialect, "Hello there.")) == "well"
     assert ending(dialect, text) == "open"
@@ -36,7 +36,7 @@ def test_a_stream_ends_well_with_a_fault_with_both_or_not_at_all(dialect: str) -
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_stream_amounts_to_its_texts_and_calls(dialect: str) -> None:
+def test_a_folded_stream_has_its_texts_and_calls(dialect: str) -> None:
     sent = frames(dialect, "Hello there.", (A,))
     assert frames_of(dialect, framed(dialect, sent)) == sent
     folded = fold(dialect, sent)
@@ -45,14 +45,14 @@ def test_a_stream_amounts_to_its_texts_and_calls(dialect: str) -> None:
     assert "Hello there." in str(folded)
 
 
-def test_comments_and_broken_frames() -> None:
+def test_comments_are_ignored_and_broken_frames_are_found() -> None:
     data = framed("openrouter", [": wait", {"a": 1}, "[DONE]"]) + b"data: {cut\n\n"
     assert data.startswith(b": wait\n\ndata: ")
     assert frames_of("openrouter", data) == [{"a": 1}, "[DONE]", None]
     assert frames_of("ollama", b'{"a":1}\n\n{cut\n') == [{"a": 1}, None]
 
 
-def test_calls_whose_pieces_share_an_index_are_one_broken_call() -> None:
+def test_call_pieces_with_one_index_are_one_broken_call() -> None:
     both = (A, Call("call_b", "get_weather", '{"city":"Rome"}'))
     merged: list[Any] = []
     for frame in frames("openai-chat", "", both):
@@ -76,7 +76,7 @@ def test_reasoning_details_are_joined_by_index() -> None:
     assert found["choices"][0]["message"]["reasoning_details"] == [{**kind, "text": "ab", "signature": "s"}]
 
 
-def test_arguments_that_are_no_json_stay_text() -> None:
+def test_arguments_that_are_not_json_stay_text() -> None:
     sent = [*begin("anthropic", "", (A._replace(args='{"city":"Par'),))]
     assert look(fold("anthropic", sent), "/content/0/input") == ['{"city":"Par']
 
@@ -97,7 +97,7 @@ def test_a_client_appends_the_answer_and_the_results(dialect: str, strict: bool)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_client_goes_on_with_what_the_user_says(dialect: str) -> None:
+def test_a_client_appends_the_next_user_message(dialect: str) -> None:
     plain = SUITE.plain[dialect]
     after = continued(dialect, plain.request, plain.reply, {"say": "And tomorrow?"}, False)
     before, now = [look(one, _turns(dialect)) for one in (plain.request, after)]
@@ -115,7 +115,7 @@ def _turns(dialect: str) -> str:
     }.get(dialect, "/messages/*")
 
 
-def test_a_strict_client_forgets_what_its_dialect_does_not_document() -> None:
+def test_a_strict_client_drops_undocumented_fields() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}, "extra_content": {"x": 1}}
     message = {"role": "assistant", "content": None, "tool_calls": [call], "reasoning_content": "Hm."}
     answer = {"choices": [{"message": message}]}

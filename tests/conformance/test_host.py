@@ -1,4 +1,4 @@
-"""The host runner: a sound gateway passes, a broken one is caught on the right cases, what cannot be tested is red."""
+"""The host runner: a correct gateway passes, a broken gateway fails the right cases, an untested case is an error."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def _some(*words: str, client: str | None = None) -> tuple[suite_reader.Case, ..
     return library_runner.chosen(SUITE.cases, words, client)
 
 
-def test_a_sound_gateway_passes() -> None:
-    # Every fifth case: all kinds, topics and dialects are among them.
+def test_a_correct_gateway_passes() -> None:
+    # Every fifth case: these cases include all kinds, topics and dialects.
     cases = SUITE.cases[::5] + _some("token-counting.endpoint")
     assert {case.kind for case in cases} == {case.kind for case in SUITE.cases}
     assert {case.topic for case in cases} == {case.topic for case in SUITE.cases}
@@ -60,7 +60,7 @@ def _same_ids(dialect: str, body: bytes) -> bytes:
     return re.sub(rb'"(id|call_id)":"call_[ab]"', rb'"\1":"x"', body)
 
 
-def test_a_gateway_that_loses_ids_is_caught() -> None:
+def test_a_gateway_that_loses_ids_fails() -> None:
     wrong = _failing(_some("parallel-answers", client="anthropic"), response=_same_ids)
     assert wrong == {case.id for case in _some("parallel-answers", client="anthropic")}
 
@@ -69,15 +69,15 @@ def _one_index(dialect: str, body: bytes) -> bytes:
     return body.replace(b'"tool_calls":[{"index":1', b'"tool_calls":[{"index":0')
 
 
-def test_a_gateway_that_merges_parallel_calls_is_caught() -> None:
+def test_a_gateway_that_merges_parallel_calls_fails() -> None:
     cases = _some("parallel-streams", "stream-usage", client="openai-chat")
     wrong = _failing(cases, stream=_one_index)
-    # One case has a single call.
+    # One of the cases has only a single call.
     assert wrong == {case.id for case in _some("parallel-streams", client="openai-chat") if ".pieces." not in case.id}
 
 
-def _feigned(dialect: str, body: bytes) -> bytes:
-    """Instead of a fault: an end like any other."""
+def _with_normal_end(dialect: str, body: bytes) -> bytes:
+    """Replace a fault by a normal end."""
     frames = frames_of(dialect, body)
     if not any(isinstance(frame, dict) and frame.get("type") == "error" for frame in frames):
         return body
@@ -86,9 +86,9 @@ def _feigned(dialect: str, body: bytes) -> bytes:
     return framed(dialect, [*kept, end, {"type": "message_stop"}])
 
 
-def test_a_gateway_that_feigns_an_ending_is_caught() -> None:
+def test_a_gateway_that_ends_a_failed_stream_normally_fails() -> None:
     cases = _some("broken-streams", "messages-stream", client="anthropic")
-    wrong = _failing(cases, stream=_feigned)
+    wrong = _failing(cases, stream=_with_normal_end)
     assert wrong == {case.id for case in _some("broken-streams", client="anthropic")}
 
 
@@ -110,7 +110,7 @@ def _without(*keys: str) -> Change:
         ("prompt-caching.marks", "anthropic", ("cache_control", "prompt_cache_breakpoint")),
     ],
 )
-def test_a_gateway_that_drops_fields_on_the_way_out_is_caught(words: str, client: str, keys: tuple[str, ...]) -> None:
+def test_a_gateway_that_drops_fields_of_requests_fails(words: str, client: str, keys: tuple[str, ...]) -> None:
     cases = tuple([case for case in _some(words, client=client) if case.upstream != "ollama" or keys[0] == "images"])
     wrong = _failing(cases, request=_without(*keys))
     told = {case.id for case in cases if "error-flag" not in case.id}
@@ -118,7 +118,7 @@ def test_a_gateway_that_drops_fields_on_the_way_out_is_caught(words: str, client
     assert told
 
 
-def test_a_gateway_that_says_500_for_everything_is_caught() -> None:
+def test_a_gateway_that_answers_500_for_all_faults_fails() -> None:
     cases = _some("fault-shape.rate", "fault-shape.auth", client="gemini")
     assert _failing(cases, fault=lambda status: 500) == {case.id for case in cases}
 
@@ -127,14 +127,14 @@ def _finished(dialect: str, body: bytes) -> bytes:
     return body.replace(b'"stop_reason":"tool_use"', b'"stop_reason":"end_turn"')
 
 
-def test_a_gateway_that_overlooks_tool_turns_is_caught() -> None:
+def test_a_gateway_that_loses_tool_call_ends_fails() -> None:
     cases = _some("late-stop", client="anthropic")
     wrong = _failing(cases, stream=_finished, response=_finished)
     others = (".length.", ".blocked.", ".filtered.", ".malformed.")
     assert wrong == {case.id for case in cases if not any(word in case.id for word in others)}
 
 
-def test_without_a_scripted_upstream_a_case_could_not_be_tested() -> None:
+def test_a_case_without_a_scripted_upstream_is_untested() -> None:
     (case,) = _some("late-stop.gemini-to-anthropic")
     with gateway() as asked:
         asked.upstream = None
@@ -143,21 +143,21 @@ def test_without_a_scripted_upstream_a_case_could_not_be_tested() -> None:
         assert gateway_runner.run(count, asked).passed
 
 
-def test_a_gateway_that_sends_another_request_could_not_be_tested() -> None:
+def test_a_gateway_that_sends_another_request_is_untested() -> None:
     (case,) = _some("late-stop.gemini-to-anthropic")
     with gateway() as asked:
         asked.model = "openai-chat/{model}"
         assert "another request than the case expects" in gateway_runner.run(case, asked).untested
 
 
-def test_a_host_that_is_not_there_could_not_be_tested() -> None:
+def test_an_absent_host_is_untested() -> None:
     (case,) = _some("late-stop.gemini-to-anthropic")
     with gateway() as asked:
         asked.base = "http://127.0.0.1:9"
         assert "cannot be asked" in gateway_runner.run(case, asked).untested
 
 
-def test_a_dialect_that_is_not_there_could_not_be_tested() -> None:
+def test_an_absent_dialect_is_untested() -> None:
     (case,) = _some("late-stop.gemini-to-anthropic")
     case = msgspec.structs.replace(case, target="klingon")
     with gateway() as asked:
@@ -168,7 +168,7 @@ def test_a_dialect_that_is_not_there_could_not_be_tested() -> None:
 @pytest.mark.parametrize(
     ("status", "untested"), [(400, False), (500, False), (404, True), (401, True), (200, True)], ids=str
 )
-def test_a_gateway_that_asks_nobody(status: int, untested: bool) -> None:
+def test_a_gateway_without_a_request_to_the_upstream_is_untested(status: int, untested: bool) -> None:
     (case,) = _some("unknown-fields.beta-header.anthropic-to-gemini")
     with Upstream(0) as upstream, Fixed(status, b'{"error":"no"}') as served:
         result = gateway_runner.run(case, gateway_runner.Host(served.base, SUITE, upstream))
@@ -177,7 +177,7 @@ def test_a_gateway_that_asks_nobody(status: int, untested: bool) -> None:
     assert served.seen[0]["anthropic-beta"] == case.headers["anthropic-beta"]
 
 
-def test_a_gateway_whose_answer_is_no_json_fails() -> None:
+def test_a_gateway_with_an_answer_that_is_not_json_fails() -> None:
     (case,) = _some("token-counting.endpoint.gemini-to-gemini")
     with Fixed(200, b"<html>") as served:
         result = gateway_runner.run(case, gateway_runner.Host(served.base, SUITE))
@@ -192,7 +192,7 @@ def test_a_gateway_whose_answer_is_no_json_fails() -> None:
         ("openai-responses", "authorization", "Bearer k"),
     ],
 )
-def test_the_key_goes_where_the_dialect_wants_it(client: str, header: str, value: str) -> None:
+def test_the_key_is_sent_in_the_header_of_the_dialect(client: str, header: str, value: str) -> None:
     (case,) = _some(f"token-counting.endpoint.{client}-to-{client}")
     with Fixed(200, b'{"input_tokens":3,"totalTokens":3}') as served:
         assert gateway_runner.run(case, gateway_runner.Host(served.base, SUITE, key="k")).passed
@@ -214,7 +214,7 @@ def _posted(port: int, path: str, body: bytes) -> tuple[int, bytes]:
     return found
 
 
-def test_the_scripted_upstream_answers_as_it_is_told() -> None:
+def test_the_scripted_upstream_sends_the_scripted_answers() -> None:
     with Upstream(0) as upstream:
         assert _posted(upstream.port, "/v1/messages", b"{}")[0] == 501
         assert upstream.asked()[0].trouble == "no request was expected now"
@@ -240,7 +240,7 @@ def test_an_open_stream_is_cut_like_a_broken_connection() -> None:
     assert cut.value.partial == b'{"message":{"content":"It"},"done":false}\n'
 
 
-def test_a_fault_with_a_status_ends_a_stream_that_has_to_end_with_one() -> None:
+def test_a_fault_status_counts_as_the_required_fault_of_a_stream() -> None:
     (case,) = _some("broken-streams.fault.openai-chat-to-anthropic")
     (sound,) = _some("stream-usage.openai-chat-to-anthropic")
     fault = {"type": "error", "error": {"type": "overloaded_error", "message": "The upstream is overloaded."}}

@@ -1,4 +1,4 @@
-"""The suite as data: it fits its schema, is frozen, covers every recurring failure and is written from its sources."""
+"""The suite as data: valid by its schema, frozen, current with its source, with each recurring failure covered."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOME = ROOT / "conformance"
 SUITES = sorted([path.parent for path in HOME.glob(f"*/{suite_reader.MANIFEST}")])
 
 FAILURES = {
-    # what keeps breaking in gateways -> the topics that hold it
+    # recurring failure of gateways -> the topics that cover it
     "Gemini signatures lost on turn two": ["signatures-turn-two"],
     "orphan calls and results": ["orphans"],
     "refused schema keywords": ["schema-keywords"],
@@ -58,7 +58,7 @@ def _validator(definition: str) -> jsonschema_rs.Draft202012Validator:
 
 
 @pytest.mark.parametrize("place", SUITES, ids=lambda place: place.name)
-def test_every_file_fits_the_schema(place: Path) -> None:
+def test_every_file_matches_the_schema(place: Path) -> None:
     checked = {"suite.json": "manifest", "plain.json": "plain", "expected-failures.json": "expectedFailures"}
     for name, definition in checked.items():
         _validator(definition).validate(json.loads((place / name).read_bytes()))
@@ -90,14 +90,14 @@ def _read(path: Path) -> Any:
     ],
     ids=str,
 )
-def test_the_schema_refuses_what_is_no_case(broken: dict[str, Any]) -> None:
+def test_the_schema_refuses_an_invalid_case(broken: dict[str, Any]) -> None:
     good = next(case for case in _read(SUITES[-1] / "cases" / "orphans.json") if case["kind"] == "request")
     assert _validator("case").is_valid(good)
     assert not _validator("case").is_valid({**good, **broken})
 
 
 @pytest.mark.parametrize("place", SUITES, ids=lambda place: place.name)
-def test_a_suite_is_frozen(place: Path) -> None:
+def test_a_suite_equals_its_stored_checksums(place: Path) -> None:
     manifest = _read(place / "suite.json")
     assert manifest["date"] == place.name
     assert {listed["file"] for listed in manifest["files"]} == {f"cases/{p.name}" for p in (place / "cases").iterdir()}
@@ -108,7 +108,7 @@ def test_a_suite_is_frozen(place: Path) -> None:
     assert sum(listed["cases"] for listed in manifest["files"]) == manifest["cases"]
 
 
-def test_the_newest_suite_is_written_from_its_sources() -> None:
+def test_the_newest_suite_is_current_with_its_source() -> None:
     command = [sys.executable, "-m", "conformance.source", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr + "run: python -m conformance.source"
@@ -135,7 +135,7 @@ def test_every_dialect_is_a_client_and_an_upstream() -> None:
         assert name in suite_reader.load(SUITES[-1]).plain
 
 
-def test_every_loss_code_that_is_expected_exists() -> None:
+def test_every_expected_loss_code_exists() -> None:
     facts = [fact for case in suite_reader.load(SUITES[-1]).cases for fact in case.expect]
     codes = {fact[key] for fact in facts for key in ("loss", "no_loss") if key in fact}
     assert codes
@@ -148,7 +148,7 @@ def test_expected_failures_are_cases() -> None:
     assert set(expected) <= {case.id for case in loaded.cases}
 
 
-def test_a_suite_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_suite_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="suite"):
         suite_reader.load(tmp_path)
     (tmp_path / "bad.json").write_text("[]")

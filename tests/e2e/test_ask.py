@@ -200,8 +200,8 @@ def test_a_conversation_is_continued_listed_and_exported(user: User) -> None:
 
 def test_faulty_servers_are_reported_and_do_not_stop_the_run(user: User) -> None:
     chatty = {"command": sys.executable, "args": ["-c", "print('I am no tool server.', flush=True)"]}
-    ours = {"command": sys.executable, "args": ["-c", _MAIN, "mcp", "serve"], "includeTools": ["glob"]}
-    servers = {"chatty": chatty, "gone": {"command": "/no"}, "ours": ours}
+    own_server = {"command": sys.executable, "args": ["-c", _MAIN, "mcp", "serve"], "includeTools": ["glob"]}
+    servers = {"chatty": chatty, "gone": {"command": "/no"}, "ours": own_server}
     (user.folder / "servers.json").write_text(json.dumps({"mcpServers": servers}))
     done = user.runs("ask", "--mcp", "servers.json", "Hello", "there.")
     assert done.returncode == 0 and done.stdout.startswith("Rehearsal")
@@ -292,17 +292,17 @@ def test_a_killed_run_is_continued_and_repeats_no_command(user: User) -> None:
 
 def _run_in_terminal(user: User, *words: str, answers: dict[str, str]) -> tuple[int, str]:
     """Run a command in a terminal, and type each answer after its question. Returns the exit code and the output."""
-    here, there = pty.openpty()
+    controller, terminal = pty.openpty()
     seen = ""
     waiting = dict(answers)
-    with user.started(*words, stdin=there, stdout=there, stderr=there, start_new_session=True) as process:
-        os.close(there)
+    with user.started(*words, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True) as process:
+        os.close(terminal)
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
-            ready, _, _ = select.select([here], [], [], 0.1)
+            ready, _, _ = select.select([controller], [], [], 0.1)
             if ready:
                 try:
-                    piece = os.read(here, 65536)
+                    piece = os.read(controller, 65536)
                 except OSError:  # The program has closed the terminal.
                     break
                 seen += piece.decode("utf-8", "replace")
@@ -313,9 +313,9 @@ def _run_in_terminal(user: User, *words: str, answers: dict[str, str]) -> tuple[
                 if answer == _CONTROL_C:  # This terminal controls no process, so it sends no signal.
                     process.send_signal(signal.SIGINT)
                 else:
-                    os.write(here, answer.encode())
+                    os.write(controller, answer.encode())
         code = process.wait(_PATIENCE)
-    os.close(here)
+    os.close(controller)
     return code, seen
 
 

@@ -71,11 +71,11 @@ def test_a_question_is_declined_without_a_person(flags: tuple[str, ...]) -> None
 
 @pytest.mark.parametrize("flags", ERAS)
 def test_the_person_answers_a_form(flags: tuple[str, ...]) -> None:
-    asked: list[Question] = []
+    questions: list[Question] = []
     answers: list[dict[str, Any] | None] = [{"name": "Ada", "age": 36}, {"name": "Ada", "age": -1}, None, {}]
 
     async def elicit(question: Question) -> dict[str, Any] | None:
-        asked.append(question)
+        questions.append(question)
         return answers.pop(0)
 
     async def work(servers: Servers, toolbox: Toolbox) -> None:
@@ -93,8 +93,8 @@ def test_the_person_answers_a_form(flags: tuple[str, ...]) -> None:
         Field("colour", "choice", choices=("red", "green"), default="red"),
         Field("member", "boolean"),
     )
-    assert asked[0] == Question("library", "Who are you?", fields)
-    assert asked[3:] == [Question("library", "Pay.", url="https://pay.example/1")]
+    assert questions[0] == Question("library", "Who are you?", fields)
+    assert questions[3:] == [Question("library", "Pay.", url="https://pay.example/1")]
 
 
 class Model:
@@ -102,7 +102,7 @@ class Model:
 
     def __init__(self, tokens: int = 30, *answers: bool) -> None:
         self.requests: list[Request] = []
-        self.asked: list[Confirmation] = []
+        self.confirmations: list[Confirmation] = []
         self.spent: list[Usage] = []
         self._tokens, self._answers = tokens, [*answers]
 
@@ -110,8 +110,8 @@ class Model:
         self.requests.append(request)
         return Response((Text("abc"),), Stop("stop"), model="m-1", usage=Usage(self._tokens, 0))
 
-    async def permit(self, name: str, asked: Confirmation) -> bool:
-        self.asked.append(asked)
+    async def permit(self, name: str, confirmation: Confirmation) -> bool:
+        self.confirmations.append(confirmation)
         return self._answers.pop(0) if self._answers else True
 
     async def called(self, toolbox: Toolbox) -> tuple[Any, bool]:
@@ -134,8 +134,8 @@ def test_a_server_uses_the_model_after_approval_and_within_its_limit(flags: tupl
     session(flags, work, ServerRequests(permit=model.permit), tokens=50)
     assert [request.settings.max_tokens for request in model.requests] == [50, 20]
     assert [turn.role for turn in model.requests[0].turns] == ["system", "user"]
-    assert len(model.asked) == 3 and "system: Be short.\nuser: Sum up: a b c" in model.asked[0].title
-    assert (model.asked[0].server, model.asked[0].tool) == ("library", "sampling")
+    assert len(model.confirmations) == 3 and "system: Be short.\nuser: Sum up: a b c" in model.confirmations[0].title
+    assert (model.confirmations[0].server, model.confirmations[0].tool) == ("library", "sampling")
     assert model.spent == [Usage(30, 0), Usage(30, 0)]
 
 
@@ -148,7 +148,7 @@ def test_without_configured_tokens_no_server_uses_the_model(flags: tuple[str, ..
         assert failed and "not supported" in answer
 
     session(flags, work, ServerRequests(permit=model.permit))
-    assert model.requests == [] and model.asked == []
+    assert model.requests == [] and model.confirmations == []
 
 
 @pytest.mark.parametrize("flags", ERAS)

@@ -89,8 +89,8 @@ async def serving(*options: str, environment: Mapping[str, str] | None = None) -
 
 
 @asynccontextmanager
-async def upstream(behind: ScriptedUpstream) -> AsyncIterator[str]:
-    server = Server(behind.handle)
+async def upstream(server_script: ScriptedUpstream) -> AsyncIterator[str]:
+    server = Server(server_script.handle)
     port = await server.start("127.0.0.1", 0)
     try:
         yield f"http://127.0.0.1:{port}"
@@ -128,10 +128,10 @@ async def wait_until(true: Callable[[], bool]) -> None:
 
 
 def test_the_command_line_can_define_one_upstream() -> None:
-    behind = ScriptedUpstream(whole("openai-chat"))
+    server_script = ScriptedUpstream(whole("openai-chat"))
 
     async def use_gateway() -> list[int]:
-        async with upstream(behind) as base:
+        async with upstream(server_script) as base:
             options = ("--upstream", f"{base}/v1", "--dialect", "openai-chat")
             async with serving(*options, "--upstream-key-env", "MY_KEY", environment={"MY_KEY": "k1"}) as process:
                 first = await process.ask(
@@ -144,9 +144,9 @@ def test_the_command_line_can_define_one_upstream() -> None:
             return [first.status, second.status, code]
 
     assert run(use_gateway()) == [200, 200, 0]
-    assert [seen.path for seen in behind.seen] == ["/v1/chat/completions"] * 2
-    assert [seen.headers["authorization"] for seen in behind.seen] == ["Bearer k1", "Bearer mine"]
-    assert b'"any/name"' in behind.seen[0].body
+    assert [seen.path for seen in server_script.seen] == ["/v1/chat/completions"] * 2
+    assert [seen.headers["authorization"] for seen in server_script.seen] == ["Bearer k1", "Bearer mine"]
+    assert b'"any/name"' in server_script.seen[0].body
 
 
 def test_a_dead_worker_is_replaced_and_all_workers_end_together() -> None:

@@ -1,1 +1,1 @@
-"""The linter: its rules by fixtures, over the recorded traffic, over our own output, against hostile input."""
+"""Tests of the linter: rules by fixtures, over recorded traffic, over the library's output, against hostile input."""

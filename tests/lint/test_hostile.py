@@ -1,4 +1,4 @@
-"""Whatever is linted, there are findings or a WireError, in the same order every time, and nothing else happens."""
+"""Any input gives findings or a WireError, in the same order every time, and never another exception."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ JSON = st.recursive(
 
 
 def _nodes(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place in a document: its holder and the step to it."""
+    """Yield every place in a document: its parent and the key or index."""
     todo = [value]
     while todo:
         holder = todo.pop()
@@ -36,7 +36,7 @@ def _nodes(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _mutated(document: Any) -> Iterator[Any]:
-    """The document with each of its values replaced by something odd, in turn."""
+    """Yield copies of the document with one of its values replaced by an odd value."""
     copy = msgspec.json.decode(msgspec.json.encode(document))
     for number, (holder, step) in enumerate(list(_nodes(copy))):
         kept = holder[step]
@@ -111,7 +111,7 @@ def test_deep_documents_do_not_exhaust_the_stack(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", names())
-def test_findings_come_in_the_same_order_again(dialect: str) -> None:
+def test_findings_have_the_same_order_every_time(dialect: str) -> None:
     body = {
         "tools": [{"x": 1}, {"y": 2}],
         "messages": [7, {}, {"role": 3}],
@@ -124,7 +124,7 @@ def test_findings_come_in_the_same_order_again(dialect: str) -> None:
     assert first == lint(msgspec.json.encode(body), dialect=dialect)
 
 
-def test_a_conversation_numbers_its_documents() -> None:
+def test_findings_of_a_conversation_have_the_number_of_their_document() -> None:
     ask = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi"}], "temperature": 9}
     found = lint_conversation(
         [("request", ask), ("response", {"choices": []}), ("request", ask)], dialect="openai-chat"

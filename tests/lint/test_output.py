@@ -1,4 +1,4 @@
-"""Our own output is lint-clean: no error in any recorded request, answer or stream written in any other dialect."""
+"""The output of the library is lint-clean: no error in any translation of a recorded request, answer or stream."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.recorded.recorded_bodies import CREATED, PAIRS, Case, cases
 from tests.recorded.test_matrix import models_for
 
 KNOWN: dict[tuple[str, str], str] = {}
-"""(record, target) whose translation has an error, and why. It only ever shrinks."""
+"""(record, target) whose translation has an error, with the reason. The table only becomes shorter."""
 
 
 @cache
 def _wrong_itself(case: Case) -> bool:
-    """Whether the recorded request breaks a rule of its own dialect: then so may what is made of it."""
+    """Whether the recorded request breaks a rule of its own dialect: then its translation may break rules too."""
     found = dragoman.lint(case.body, dialect=case.dialect, model=case.model)
     return any(one.severity == "error" for one in found)
 
@@ -28,7 +28,7 @@ def _errors(body: bytes, target: str, kind: str, model: str | None = None) -> li
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_every_request_we_write_is_clean(source: str, target: str) -> None:
+def test_every_translated_request_is_clean(source: str, target: str) -> None:
     failures: dict[str, list[str]] = {}
     for case in cases(source, "request"):
         wrong: list[str] = []
@@ -44,7 +44,7 @@ def test_every_request_we_write_is_clean(source: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_every_answer_we_write_is_clean(source: str, target: str) -> None:
+def test_every_translated_answer_is_clean(source: str, target: str) -> None:
     failures: dict[str, list[str]] = {}
     for case in cases(source, "response"):
         out = dragoman.translate_response(case.body, source=source, target=target, created=CREATED)
@@ -60,7 +60,7 @@ def test_every_answer_we_write_is_clean(source: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_all_tools_we_write_are_clean(source: str, target: str) -> None:
+def test_all_translated_tools_are_clean(source: str, target: str) -> None:
     failures: dict[str, list[str]] = {}
     for case in cases(source, "request"):
         tools = msgspec.json.decode(case.body).get("tools")

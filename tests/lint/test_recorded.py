@@ -1,4 +1,4 @@
-"""The rules against the recorded traffic: accepted requests pass, refused ones are found, answers are as they say."""
+"""The rules over recorded traffic: accepted requests pass, refused requests have a finding, answers no errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_request_that_was_refused_for_its_payload_has_a_finding(dialect: s
     assert exchanges.surprises(missed, listed) == [], "missed, or in the table of the unseen though it is found"
 
 
-def test_the_table_of_the_unseen_names_recorded_refusals_only() -> None:
+def test_the_table_of_unseen_mistakes_has_only_recorded_refusals() -> None:
     exchanges.require_shared()
     refused = {one.id for name in RECORDED for one in exchanges.records(name) if one.status in REFUSED}
     recorded = {name for name in UNSEEN if name.rpartition("-")[0] in RECORDED}

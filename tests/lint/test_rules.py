@@ -1,4 +1,4 @@
-"""Every rule of every dialect has its page and its fixtures: what must pass, what must be found."""
+"""Every rule of every dialect has a page, and fixtures with documents that must pass and documents that must fail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARAGRAPHS = ("Why:", "Good:", "Bad:", "Source:")
 
 
 class Case(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
-    """One document of a fixture. `before` is the response that came before a request; `path`, `severity` are wanted."""
+    """One document of a fixture. `before`: the response before a request. `path`, `severity`: the expected ones."""
 
     kind: str
     document: Any
@@ -34,7 +34,7 @@ class Case(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 class Fixture(
     msgspec.Struct, frozen=True, eq=False, rename={"good": "pass", "bad": "fail"}, forbid_unknown_fields=True
 ):
-    """What a rule says nothing about, and what it finds."""
+    """Documents without a finding of the rule, and documents with one."""
 
     good: list[Case]
     bad: list[Case]
@@ -45,7 +45,7 @@ def fixture(rule: str) -> Fixture:
 
 
 def found(rule: str, case: Case, dialect: str) -> list[Finding]:
-    """The findings of one rule in one document."""
+    """Return the findings of one rule in one document."""
     if case.before is not None:
         ask: tuple[Any, Any] = ("request", {"model": "any"})
         documents = [ask, ("response", case.before), ("request", case.document)]
@@ -68,12 +68,12 @@ def found(rule: str, case: Case, dialect: str) -> list[Finding]:
 
 
 def dialects_of(rule: str, case: Case) -> tuple[str, ...]:
-    """Every dialect that has the rule by its own id, or the one a case names."""
+    """Return every dialect that has the rule under this id, or the dialect of the case."""
     return (case.dialect,) if case.dialect else RULES[rule][1][:1]
 
 
 @pytest.mark.parametrize("rule", list(RULES))
-def test_every_rule_passes_and_fails_as_its_fixture_says(rule: str) -> None:
+def test_every_rule_passes_and_fails_as_in_its_fixture(rule: str) -> None:
     cases = fixture(rule)
     assert cases.good and cases.bad
     for case in cases.good:

@@ -1,4 +1,4 @@
-"""Owns what the linter is excused for over the recorded traffic, each with its reason. The tables only ever shrink."""
+"""Owns the known misses of the linter in recorded traffic, each with its reason. The tables only become shorter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNSEEN: dict[str, str] = {
     "gemini-d12196418713": _KEY,
     "openrouter-e186054f07c7": _LONG,
 }
-"""Requests that were refused with 400, 413 or 422 and in which nothing is found."""
+"""Requests that were refused with 400, 413 or 422 and that have no finding."""
 
 _SEVERAL = "a fixture of several streams in one file"
 _TWICE = "the host repeats the finish reason in its usage chunk"

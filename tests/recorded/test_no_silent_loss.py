@@ -90,7 +90,7 @@ def test_streams_report_unknown_fields_and_events(source: str, target: str) -> N
             missing.append("the event")
         if missing:
             failures[case.id] = f"no loss for {missing}"
-    settle(f"with_unknown_fields stream {source} to {target}", failures)
+    settle(f"stream with unknown fields {source} to {target}", failures)
 
 
 def with_unknown_fields(raw: bytes, *, named: bool) -> bytes:

@@ -54,7 +54,7 @@ def test_no_translated_tool_has_a_keyword_that_its_target_refuses(target: str) -
     bad = []
     count = 0
     for source, tools in lists:
-        if source == target or any({source, target} <= kin for kin in SAME):
+        if source == target or any({source, target} <= group for group in SAME):
             continue
         out = dragoman.translate_tools(tools, source=source, target=target)
         for name, strict, schema in schemas(target, out.json()):

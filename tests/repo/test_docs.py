@@ -43,8 +43,8 @@ def test_examples_print_the_shown_output(page: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
     names: dict[str, Any] = {}
     for block in blocks:
-        said = [line.removeprefix("# ") for line in block.splitlines() if line.startswith("# ")]
+        shown = [line.removeprefix("# ") for line in block.splitlines() if line.startswith("# ")]
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(block, str(page), "exec"), names)
-        assert printed.getvalue().splitlines() == said
+        assert printed.getvalue().splitlines() == shown

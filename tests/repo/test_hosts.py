@@ -40,7 +40,7 @@ def test_every_row_is_valid_and_states_its_source() -> None:
         msgspec.convert(row.facts, Host)
 
 
-def test_every_fact_is_one_that_a_host_can_have() -> None:
+def test_every_fact_is_a_field_of_a_host() -> None:
     known = {field.name for field in msgspec.structs.fields(Host)} - {"name"}
     for row in hosts.rows():
         assert set(row.facts) <= known, row

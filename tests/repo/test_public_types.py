@@ -45,10 +45,10 @@ def test_a_request_takes_bytes_text_and_mappings_and_gives_bytes_and_losses() ->
 
 
 def test_a_loss_has_a_code_an_effect_a_severity_and_a_path() -> None:
-    asked = {**ASKED, "seed": 1}
+    request = {**ASKED, "seed": 1}
     (loss,) = [
         loss
-        for loss in dragoman.translate_request(asked, source="openai-chat", target="anthropic").losses
+        for loss in dragoman.translate_request(request, source="openai-chat", target="anthropic").losses
         if loss.path == "/seed"
     ]
     assert_type(loss.code, str)
@@ -59,8 +59,8 @@ def test_a_loss_has_a_code_an_effect_a_severity_and_a_path() -> None:
 
 
 def test_answers_faults_tools_and_streams_have_the_same_kind_of_result() -> None:
-    asked = dragoman.translate_request(ASKED, source="anthropic", target="openai-chat")
-    answer = dragoman.translate_response(ANSWER, source="openai-chat", target="anthropic", answers=asked)
+    sent = dragoman.translate_request(ASKED, source="anthropic", target="openai-chat")
+    answer = dragoman.translate_response(ANSWER, source="openai-chat", target="anthropic", answers=sent)
     assert_type(answer, Translation)
     fault = dragoman.translate_fault(b"{}", status=429, source="openai-chat", target="anthropic")
     assert_type(fault, FaultTranslation)
@@ -68,7 +68,7 @@ def test_answers_faults_tools_and_streams_have_the_same_kind_of_result() -> None
     assert_type(fault.headers, dict[str, str])
     tools = dragoman.translate_tools([], source="openai-chat", target="anthropic")
     assert_type(tools, Translation)
-    stream = StreamTranslator(source="openai-chat", target="anthropic", answers=asked)
+    stream = StreamTranslator(source="openai-chat", target="anthropic", answers=sent)
     assert_type(stream.feed(b""), bytes)
     assert_type(stream.close(), bytes)
     assert_type(stream.losses, tuple[Loss, ...])
@@ -104,10 +104,10 @@ def test_a_custom_vault_is_accepted() -> None:
         def put(self, key: str, value: str) -> None:
             raise AssertionError("nothing is sealed here")
 
-    own: Vault = Own()
+    vault_of_caller: Vault = Own()
     # `get` of a dict accepts its key only by position, `get` of the protocol also by name. So pyright refuses a dict.
     memory: Vault = MemoryVault()
-    for vault in (own, memory):
+    for vault in (vault_of_caller, memory):
         done = dragoman.translate_request(ASKED, source="openai-chat", target="gemini", seals="vault", vault=vault)
         assert_type(done.headers, dict[str, str])
 
@@ -123,7 +123,7 @@ def test_all_errors_have_one_base_class() -> None:
 def test_dialects_of_other_packages_type_check_too() -> None:
     """Editors offer the built-in names. Any other text is accepted too."""
 
-    def asked(own: str) -> Translation:
-        return dragoman.translate_request(ASKED, source=own, target="anthropic")
+    def translate(name: str) -> Translation:
+        return dragoman.translate_request(ASKED, source=name, target="anthropic")
 
-    assert_type(asked("openai-chat"), Translation)
+    assert_type(translate("openai-chat"), Translation)

@@ -87,8 +87,8 @@ def config(places: list[str]) -> Config:
 
 
 def through_gateway(use: Any) -> tuple[Any, Scripted, Scripted]:
-    behind = toy_upstream(), chat_upstream()
-    return through(use, config, *behind, environment={"TOY_API_KEY": "secret-of-the-toy"}), *behind
+    servers = toy_upstream(), chat_upstream()
+    return through(use, config, *servers, environment={"TOY_API_KEY": "secret-of-the-toy"}), *servers
 
 
 def test_the_gateway_serves_toy_clients_and_uses_toy_upstreams(toy: None) -> None:
@@ -140,18 +140,20 @@ def test_lists_counts_and_unknown_paths_work(toy: None) -> None:
         ]
 
     found, _, _ = through_gateway(use)
-    models, signed, others, counted, estimated, crossed, lost, wrong, home, about = found
+    models, signed, others, counted, estimated, crossed, not_found, wrong, home, description = found
     assert {"name": "toy-9", "by": "toy", "mood": "good"} in models.json()["models"]
     assert signed.json() == models.json()
     assert "toy-9" in {row["id"] for row in others.json()["data"]}
     assert (counted.json(), "dragoman-estimate" in counted.headers) == ({"tokens": 41}, False)
     assert estimated.headers["dragoman-estimate"] == "true" and estimated.json()["tokens"] > 5
     assert crossed.json() == {"input_tokens": 41}
-    assert (lost.status, wrong.status, wrong.headers["allow"]) == (404, 405, "POST")
-    assert "In toy this gateway serves: POST /toy, " in lost.json()["problem"]
+    assert (not_found.status, wrong.status, wrong.headers["allow"]) == (404, 405, "POST")
+    assert "In toy this gateway serves: POST /toy, " in not_found.json()["problem"]
     assert b"toy:\n  POST /toy\n" in home.body
-    assert "toy" in about.json()["dialects"]
-    assert {"client": "toy", "line": f"TOY_BASE_URL=http://{_host(about)} TOY_API_KEY=any"} in about.json()["clients"]
+    assert "toy" in description.json()["dialects"]
+    assert {"client": "toy", "line": f"TOY_BASE_URL=http://{_host(description)} TOY_API_KEY=any"} in description.json()[
+        "clients"
+    ]
 
 
 def test_toy_clients_send_their_key_in_the_toys_header(toy: None) -> None:
@@ -169,8 +171,8 @@ def test_toy_clients_send_their_key_in_the_toys_header(toy: None) -> None:
     assert [request.headers["x-toy-key"] for request in upstream.seen] == ["secret-of-the-toy"]
 
 
-def _host(about: Received) -> str:
-    shown: str = next(one["line"] for one in about.json()["clients"] if one["client"] == "toy")
+def _host(description: Received) -> str:
+    shown: str = next(one["line"] for one in description.json()["clients"] if one["client"] == "toy")
     return shown.partition("http://")[2].partition(" ")[0]
 
 
@@ -332,7 +334,7 @@ def test_the_toy_passes_the_conformance_kit(toy: None, tmp_path: Path) -> None:
     suite = suite_with_the_toy(tmp_path / "suite")
     with ScriptedUpstream(0) as upstream:
 
-        def behind(places: list[str]) -> Config:
+        def gateway_config(places: list[str]) -> Config:
             base = f"http://127.0.0.1:{upstream.port}"
             return Config(upstreams={name: Upstream(name, base, auth="none") for name in suite.plain})
 
@@ -340,7 +342,7 @@ def test_the_toy_passes_the_conformance_kit(toy: None, tmp_path: Path) -> None:
             host = gateway_runner.Host(base, suite, upstream, "{upstream}/{model}", key="k", timeout=10)
             return [gateway_runner.run(case, host) for case in suite.cases]
 
-        gateway_results = through(use, behind)
+        gateway_results = through(use, gateway_config)
     library_results = [library_runner.run(case) for case in suite.cases if case.kind != "count"]
     for result in [*library_results, *gateway_results]:
         assert result.passed, (result.case.id, result.untested, result.failures)

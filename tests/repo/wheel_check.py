@@ -113,10 +113,10 @@ def smoke(place: Path, version: str) -> None:
     try:
         assert process.stdout is not None
         base = process.stdout.readline().split()[-1]
-        asked = urllib.request.Request(
+        request = urllib.request.Request(
             f"{base}/v1/messages", json.dumps(REQUEST).encode(), {"content-type": "application/json"}
         )
-        with urllib.request.urlopen(asked, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=30) as answer:
             assert json.load(answer)["role"] == "assistant"
     finally:
         process.terminate()
@@ -135,8 +135,8 @@ def check(python: str, folder: Path, version: str, place: Path, archive: Path | 
     wheels = place / "wheels"
     newest = [str(path) for path in folder.glob(f"dragoman-{version}-*.whl")]
     run(pip, "download", *QUIET, "--prefer-binary", "-d", wheels, *newest, *more)
-    for own in wheels.glob("dragoman-*"):
-        own.unlink()
+    for wheel in wheels.glob("dragoman-*"):
+        wheel.unlink()
     local = ("--no-index", "--find-links", folder, "--find-links", wheels)
     if archive is None:
         run(pip, "install", *QUIET, *local, f"dragoman=={OLDER}")

@@ -49,8 +49,8 @@ class Session:
         self.case = case
         self.upstream = upstream
         self._streamed = streamed
-        own = upstream.dialect in (case.client, dialects.get(case.client).origin)
-        self.client = Client(case.client, upstream.model, whole=whole or own)
+        same_dialect = upstream.dialect in (case.client, dialects.get(case.client).origin)
+        self.client = Client(case.client, upstream.model, whole=whole or same_dialect)
         self.vault = dragoman.MemoryVault() if case.strategy == "vault" else None
         self.loss_codes: list[str] = []
 

@@ -171,10 +171,10 @@ async def soak(
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None)) as http:
         running = [asyncio.create_task(tenants.run(http)) for _ in range(clients)]
-        begun = time.monotonic()
-        while (passed := time.monotonic() - begun) < seconds:
+        start = time.monotonic()
+        while (passed := time.monotonic() - start) < seconds:
             await asyncio.sleep(min(10.0, seconds - passed))
-            if middle is started and time.monotonic() - begun >= seconds / 2:
+            if middle is started and time.monotonic() - start >= seconds / 2:
                 middle = measure(gateway)
             if not quiet:
                 now = measure(gateway)

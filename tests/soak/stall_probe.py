@@ -25,10 +25,10 @@ def main() -> None:
     print("ready", flush=True)
     try:
         while True:
-            begun = time.perf_counter()
+            start = time.perf_counter()
             connection.request("GET", "/healthz")
             connection.getresponse().read()
-            waits.append((time.perf_counter() - begun) * 1000)
+            waits.append((time.perf_counter() - start) * 1000)
             time.sleep(PAUSE)
     except KeyboardInterrupt:
         waits.sort()

@@ -60,7 +60,7 @@ def test_parameters_are_those_of_the_documents(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_parameter_is_described_and_the_schema_is_one(name: str) -> None:
+def test_every_parameter_has_a_description_and_the_schema_is_valid(name: str) -> None:
     tool = Toolbox(builtin_tools.tools())[name]
     jsonschema_rs.meta.validate(dict(tool.schema))
     assert tool.description

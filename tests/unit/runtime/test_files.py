@@ -382,7 +382,7 @@ def test_a_file_in_place_of_a_folder_is_a_failure(tmp_path: Path) -> None:
     assert failure(run("glob", {"pattern": "*", "path": "f"}, tmp_path)) == "path_is_not_a_directory"
 
 
-def test_an_offset_behind_the_end_is_a_failure(tmp_path: Path) -> None:
+def test_an_offset_behind_the_end_gives_a_note(tmp_path: Path) -> None:
     fill(tmp_path, {"f": "1\n2\n", "empty": ""})
     for name, lines in (("f", 2), ("empty", 0)):
         done = run("read_file", {"absolute_path": f"{tmp_path}/{name}", "offset": 7}, tmp_path)

@@ -22,8 +22,8 @@ SHELL = "run_shell_command"
 
 def judged(command: str, *entries: str) -> Word:
     names, hidden = roots(command)
-    asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
-    return Policy(allow=[f"{SHELL}({entry})" for entry in entries]).judge(SHELL, "run", asked).word
+    confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+    return Policy(allow=[f"{SHELL}({entry})" for entry in entries]).judge(SHELL, "run", confirmation).word
 
 
 COVERED = [
@@ -485,8 +485,8 @@ def test_an_entry_covers_its_own_words_and_options(entry: str, command: str, wor
 def test_always_allows_only_the_command_that_was_shown(command: str, entries: list[str]) -> None:
     policy = Policy()
     names, hidden = roots(command)
-    asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
-    policy.remember(SHELL, asked, "always")
+    confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+    policy.remember(SHELL, confirmation, "always")
     assert policy.allow == [f"{SHELL}({entry})" for entry in entries]
 
 
@@ -503,15 +503,15 @@ def test_always_allows_only_the_command_that_was_shown(command: str, entries: li
 )
 def test_a_deny_entry_may_have_several_words(entry: str, command: str, word: Word) -> None:
     names, hidden = roots(command)
-    asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+    confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
     policy = Policy("all", deny=[f"{SHELL}({entry})"])
-    assert policy.judge(SHELL, "run", asked).word == word
+    assert policy.judge(SHELL, "run", confirmation).word == word
 
 
 def test_a_remembered_entry_covers_the_same_command() -> None:
     for command in [*COVERED, "rm -rf 'a b'", "git log --output=x", "tar xf a", "python -c 'x y'"]:
         policy = Policy()
         names, hidden = roots(command)
-        asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
-        policy.remember(SHELL, asked, "always")
-        assert policy.judge(SHELL, "run", asked).word == "run", shlex.quote(command)
+        confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+        policy.remember(SHELL, confirmation, "always")
+        assert policy.judge(SHELL, "run", confirmation).word == "run", shlex.quote(command)

@@ -146,10 +146,10 @@ def test_a_cancelled_search_ends_its_program(tmp_path: Path) -> None:
     pattern = f"(a+)+${os.getpid()}"
 
     async def work() -> None:
-        here = Toolbox([SearchFileContent("")]).run(
+        search_call = Toolbox([SearchFileContent("")]).run(
             call("search_file_content", {"pattern": pattern}), environment_for(tmp_path), Policy()
         )
-        task = asyncio.ensure_future(here)
+        task = asyncio.ensure_future(search_call)
         await asyncio.sleep(0.5)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -182,7 +182,7 @@ def test_lines_and_names_with_invalid_bytes_are_found_too(tool: SearchFileConten
     ]  # fmt: skip
 
 
-def test_letters_of_all_scripts_match_word_classes(tool: SearchFileContent, tmp_path: Path) -> None:
+def test_letters_outside_of_ascii_match_as_letters(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, {"f": "GRÖSSE\nÄ1\ncafé\n"})
     for pattern, line in (
         ("größe|grösse", 1),
@@ -199,7 +199,7 @@ def test_ignore_files_above_the_workspace_do_not_count(tool: SearchFileContent, 
     assert "File: a\n" in text_of(search(tool, {"pattern": "needle"}, tmp_path / "w"))
 
 
-def test_options_can_leave_files_out(tool: SearchFileContent, tmp_path: Path) -> None:
+def test_include_may_exclude_files_or_name_a_folder(tool: SearchFileContent, tmp_path: Path) -> None:
     fill(tmp_path, dict.fromkeys(("a.py", "s/b.py", "s/c.ts"), "needle"))
     for include, names in (("!*.py", ["s/c.ts"]), ("/a.*", ["a.py"]), ("./s/*.ts", ["s/c.ts"])):
         text = text_of(search(tool, {"pattern": "needle", "include": include}, tmp_path))

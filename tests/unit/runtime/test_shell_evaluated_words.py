@@ -27,19 +27,19 @@ BASH = shutil.which("bash") or "bash"
 
 def judged(command: str, *entries: str) -> Word:
     names, hidden = roots(command)
-    asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
-    return Policy(allow=[f"{SHELL}({entry})" for entry in entries]).judge(SHELL, "run", asked).word
+    confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+    return Policy(allow=[f"{SHELL}({entry})" for entry in entries]).judge(SHELL, "run", confirmation).word
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the program `evaluated`, and a second folder with the name that a command may set as PATH."""
-    here = tmp_path_factory.mktemp("programs")
-    for path in (here / "evaluated", here / "work/5/probe"):
+    programs = tmp_path_factory.mktemp("programs")
+    for path in (programs / "evaluated", programs / "work/5/probe"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("#!/bin/sh\necho run >> $LOG\n")
         path.chmod(0o755)
-    return here
+    return programs
 
 
 def evaluates(command: str, folder: Path) -> bool:
@@ -177,7 +177,7 @@ def test_nothing_that_is_covered_evaluates_a_value(pieces: list[str], folder: Pa
 
 @pytest.mark.parametrize("target", ["1", "-", "1-", "12", "&1x", "|1", "'1'", "file", "&file", "$X", "/dev/null/x"])
 @pytest.mark.parametrize("sign", [">", ">>", "&>", "2>", "<>"])
-def test_only_redirections_to_descriptors_and_devices_write_no_file(sign: str, target: str) -> None:
+def test_a_redirection_to_a_possible_file_needs_an_approval(sign: str, target: str) -> None:
     assert judged(f"echo x {sign}{target}", "echo") == "ask"
     assert judged(f"echo x {sign} {target}", "echo") == "ask"
 
