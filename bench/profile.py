@@ -27,7 +27,7 @@ from bench.streams import frames
 from bench.tables import micro, number, table
 from bench.translate import fresh_requests, request_call, response_call, stream_call
 from dragoman.codec.sse_splitter import Splitter
-from dragoman.codec.wire_decoding import Admitter
+from dragoman.codec.wire_decoding_with_unknown_fields import Admitter
 from dragoman.context import Context
 from dragoman.dialects import get
 

@@ -18,7 +18,7 @@ from dragoman.canon.events import Fault, FaultKind
 from dragoman.canon.loss_advice import advice_for
 from dragoman.canon.loss_codes import CODES
 from dragoman.canon.repair_codes import REPAIRS
-from dragoman.codec.fault_kinds_and_statuses import status_of_kind
+from dragoman.codec.fault_kinds_statuses_and_error_object import status_of_kind
 from dragoman.dialects import get, names
 from dragoman.facts import hosts, profiles, windows_and_prices
 from dragoman.gateway.exchange import fault_reactions

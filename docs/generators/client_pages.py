@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 import textwrap
 
-from dragoman.cli import client_rows
-from dragoman.cli.client_rows import ANY, ClientRow, Facts
+from dragoman.cli import client_table
+from dragoman.cli.client_table import ANY, ClientRow, Facts
 from dragoman.cli.connect import exports, settings_text
 from dragoman.cli.run_client import USUAL_GATEWAY
 from dragoman.dialects import get
@@ -18,7 +18,7 @@ _FENCES = {"json": "json", "toml": "toml", "env": "sh"}
 
 def client_pages() -> dict[str, str]:
     """The text of each page, by the client's name, and the list of them as `index`."""
-    rows = client_rows.rows()
+    rows = client_table.rows()
     return {"index": _index(rows), **{name: _page(name, row) for name, row in rows.items()}}
 
 
@@ -94,14 +94,14 @@ def _given(name: str, row: ClientRow) -> list[str]:
     out = []
     file = f"FOLDER/{row.settings_name}"
     facts = Facts("http://127.0.0.1:PORT", "KEY", "", row.client_model or _model(name), settings=file)
-    if variables := client_rows.environment(row, facts):
+    if variables := client_table.environment(row, facts):
         lines = [f"{key}={shlex.quote(value)}" for key, value in variables.items()]
         out += ["The client gets these variables:", "", "```sh", *lines, "```", ""]
-    if arguments := client_rows.arguments(row, facts):
+    if arguments := client_table.arguments(row, facts):
         out += ["The client gets these arguments:", "", "```sh", shlex.join(arguments), "```", ""]
     if row.settings:
         form = "json" if row.settings_form == "{json}" else "js"
-        text = client_rows.settings_text(row, facts).rstrip()
+        text = client_table.settings_text(row, facts).rstrip()
         out += [f"The client gets a temporary file `{row.settings_name}`:", "", f"```{form}", text, "```", ""]
     if row.unset:
         out += [f"These variables are removed: `{'`, `'.join(row.unset)}`.", ""]

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import get_args
 
 from dragoman.gateway.config import Bounds, Config, Listen, Route, Target
-from dragoman.transport.upstream_config import Upstream
+from dragoman.transport.upstream_record_and_environment import Upstream
 
 from .struct_fields import Field, fields
 from .tables import cells, heading

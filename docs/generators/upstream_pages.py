@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dragoman.dialects import get, names
 from dragoman.facts import hosts
-from dragoman.transport.upstream_config import known_environments
+from dragoman.transport.upstream_record_and_environment import known_environments
 
 from .host_facts import in_words
 from .tables import cells, heading

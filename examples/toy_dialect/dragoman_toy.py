@@ -31,7 +31,7 @@ from dragoman.codec import json_text
 from dragoman.codec.dialect_extras import gather, restore
 from dragoman.codec.ndjson_splitter import Splitter
 from dragoman.codec.results_after_calls import results_after_calls
-from dragoman.codec.wire_decoding import Admitter, Unknown
+from dragoman.codec.wire_decoding_with_unknown_fields import Admitter, Unknown
 from dragoman.context import Context
 from dragoman.dialect import Dialect, Endpoint
 from dragoman.endpoints.dialect_endpoints_record import Call as Asked

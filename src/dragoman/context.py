@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Raw, Struct, field
 
 from .canon.history_requirements import AnswerPlaces
-from .canon.loss_severity import field_severity
+from .canon.loss_severity_by_place_and_value import field_severity
 from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
 from .canon.request import Request

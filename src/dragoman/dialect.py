@@ -19,10 +19,10 @@ from .canon.parts import Media
 from .canon.request import Request
 from .canon.response import Response
 from .canon.tools import HostedTool, Tool
-from .codec.failed_answer_endings import BrokenCalls
+from .codec.failure_sentence_in_answer import BrokenCalls
 from .codec.hosted_tools import Row
-from .codec.request_steps import RequestReader, RequestWriter
-from .codec.stream_reader_base import FrameMatcher, Template
+from .codec.request_read_and_write_steps import RequestReader, RequestWriter
+from .codec.sse_stream_reader_base import FrameMatcher, Template
 from .context import Context
 from .rules.rule import Rule
 

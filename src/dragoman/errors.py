@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .canon.base_error import ArgumentsError as ArgumentsError
-from .canon.base_error import DragomanError as DragomanError
+from .canon.base_and_tool_call_errors import ArgumentsError as ArgumentsError
+from .canon.base_and_tool_call_errors import DragomanError as DragomanError
 
 if TYPE_CHECKING:
     from .canon.events import Fault

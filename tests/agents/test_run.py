@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dragoman.cli import client_rows
+from dragoman.cli import client_table
 
 from .agent_session import story
 from .agents import FOLDER, program
@@ -45,7 +45,7 @@ _SECONDS = 300
 
 
 def test_every_client_of_the_table_is_tested() -> None:
-    assert set(ARGUMENTS) == set(client_rows.names())
+    assert set(ARGUMENTS) == set(client_table.names())
 
 
 @pytest.mark.skipif(FOLDER is None, reason="needs coding agents: make agents installs them and runs this")

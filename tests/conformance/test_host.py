@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from dragoman.conform import gateway_runner, library_runner, suite_reader
+from dragoman.conform.independent_stream_reader import framed, frames_of
 from dragoman.conform.scripted_upstream import Script, Upstream
-from dragoman.conform.stream_folding import framed, frames_of
 from tests.conformance.gateway import Fixed, Gateway
 
 SUITE = suite_reader.load(suite_reader.latest())

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from dragoman.runtime import Agent
-from dragoman.transport.upstream_config import Upstream
+from dragoman.transport.upstream_record_and_environment import Upstream
 
 Json = Any
 

@@ -30,11 +30,11 @@ from dragoman.runtime.builtin_tools.read_file import ReadFile
 from dragoman.runtime.events import Finished, ToolCallResponse, as_line
 from dragoman.runtime.history import curated, sealed
 from dragoman.runtime.mcp import tool_names
+from dragoman.runtime.models_of_upstreams import user_agent
 from dragoman.runtime.seals_ids_and_names_for_upstream import exported
 from dragoman.runtime.shells import usual_shell
 from dragoman.runtime.tool_interface import Confirmation, FileDiff, Outcome, ToolEnvironment
 from dragoman.runtime.toolbox import as_result
-from dragoman.runtime.upstreams import user_agent
 from tests.contract.agent_on_scripted_upstream import Arrived, agent_requests
 from tests.oracles import exchanges
 

@@ -21,7 +21,7 @@ from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Session, tool
 from dragoman.store import Entry
 from dragoman.store.sqlite_entry_store import SqliteStore
-from dragoman.transport.upstream_config import Upstream
+from dragoman.transport.upstream_record_and_environment import Upstream
 
 ID = "session"
 PROMPT = "Write three lines."

@@ -12,7 +12,7 @@ from dragoman.canon import ToolResult
 from dragoman.dialects import names
 from dragoman.runtime import Agent
 from dragoman.runtime.loop import Limits
-from dragoman.transport.upstream_config import Upstream
+from dragoman.transport.upstream_record_and_environment import Upstream
 from tests.e2e.gateway_process import served, upstreams
 from tests.e2e.scripted_upstream import MODELS, ScriptedUpstream, story
 from tests.e2e.sdk_clients import CITY, PAIR, RESULT

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dragoman.conform import stream_folding
+from dragoman.conform import independent_stream_reader
 from dragoman.conform.case_outcome_checks import Outcome, judge
 from dragoman.dialects import get
 from tests.e2e.documented_options import Doc, Mistake, Question, chat, gemini, messages, ollama, responses
@@ -96,7 +96,7 @@ def test_a_question_is_answered_in_a_stream(base: str, dialect: str, question: Q
     streamed = post(base, dialect, body, stream=True)
     assert streamed.status == 200, streamed.body
     assert grammar.check_stream(dialect, streamed.body, extensions=True) == []
-    folded = stream_folding.fold(dialect, stream_folding.frames_of(dialect, streamed.body))
+    folded = independent_stream_reader.fold(dialect, independent_stream_reader.frames_of(dialect, streamed.body))
     assert _wrong(dialect, folded, question.facts) == []
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from dragoman.runtime import Agent, tool
 from dragoman.runtime.loop import Limits
-from dragoman.transport.upstream_config import Upstream
+from dragoman.transport.upstream_record_and_environment import Upstream
 from tests.e2e.scripted_upstream import MODELS, ScriptedUpstream
 from tests.e2e.sdk_clients import TOOLS, _anthropic, _google, _ollama, _openai
 

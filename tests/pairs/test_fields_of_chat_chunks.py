@@ -9,7 +9,7 @@ import pytest
 from bench.facts.compare import unpacked
 
 import dragoman
-from dragoman.canon.loss_severity import field_severity
+from dragoman.canon.loss_severity_by_place_and_value import field_severity
 from dragoman.dialects.openai_chat import wire
 from tests.recorded.recorded_bodies import DIALECTS
 

@@ -37,7 +37,7 @@ from dragoman.canon import (
 from dragoman.canon.parts import is_stored_elsewhere
 from dragoman.codec.answer_ids import original
 from dragoman.codec.call_ids import from_chat_client
-from dragoman.codec.failed_answer_endings import GAP, failure
+from dragoman.codec.failure_sentence_in_answer import GAP, failure
 from dragoman.context import Context
 from dragoman.dialects.openai_responses import wire as responses_wire
 from dragoman.dialects.openai_responses.client_tools import KINDS as CLIENT_ITEMS

@@ -23,7 +23,7 @@ from dragoman.canon import (
     Turn,
 )
 from dragoman.canon.fold_and_unfold import fold
-from dragoman.codec.failed_answer_endings import ended
+from dragoman.codec.failure_sentence_in_answer import ended
 from dragoman.codec.hosted_calls import cross_answer
 from dragoman.dialects import get
 from dragoman.errors import FaultError

@@ -17,7 +17,7 @@ FORMATS = "convert/formats/"
 SERVED = ("gateway", "transport", "conform", "convert")
 """Packages that work with any dialect."""
 ONE_DIALECT = {
-    "gateway/endpoints/responses_api.py": 1,  # Answers that Responses stores under an id.
+    "gateway/endpoints/stored_responses_and_conversations.py": 1,  # Answers that Responses stores under an id.
     "gateway/exchange/response_continuation.py": 1,
 }
 """Modules of these packages for a feature of one dialect. Their names show the feature."""

@@ -10,8 +10,8 @@ from typing import Literal
 from msgspec import Struct
 
 from .loss_codes import CODES
-from .loss_severity import Severity as Severity
-from .loss_severity import severity_of
+from .loss_severity_by_place_and_value import Severity as Severity
+from .loss_severity_by_place_and_value import severity_of
 from .parts import Path, pointer
 
 Effect = Literal["dropped", "approximated", "invented"]

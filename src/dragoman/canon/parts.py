@@ -13,7 +13,7 @@ from typing import Any, Literal, final
 import msgspec
 from msgspec import Raw, Struct
 
-from .base_error import ArgumentsError
+from .base_and_tool_call_errors import ArgumentsError
 
 Path = tuple[str | int, ...]
 """Steps from the root of the source document to a value."""

@@ -32,13 +32,13 @@ from ..runtime.loop import Limits
 from ..runtime.open_telemetry import OpenTelemetry
 from ..runtime.policy import Mode, Policy
 from ..runtime.resumable_conversation import Session
-from ..runtime.telemetry import Lines, Telemetry
+from ..runtime.telemetry_events import Lines, Telemetry
 from ..runtime.tool_interface import Tool
 from ..runtime.toolbox import Approve
 from ..store import Entry, Store
 from ..store.sqlite_entry_store import SqliteStore, usual_file
 from ..transport.search_service_config import SearchService
-from ..transport.upstream_config import REHEARSAL
+from ..transport.upstream_record_and_environment import REHEARSAL
 from .answer_schema import AnswerSchema, read_schema
 from .ask_output import Approver, JsonOutput, LastAnswer, TextOutput
 from .attachments import attachment, takes_standard_input

@@ -32,7 +32,7 @@ from ..runtime.agent import Agent
 from ..runtime.conversation_store import ConversationStore
 from ..runtime.events import Finished
 from ..runtime.history import text_of
-from ..runtime.system_prompt import is_opening
+from ..runtime.system_prompt_and_first_turns import is_opening
 from ..runtime.tool_interface import Confirmation
 from ..store.user_files import data_folder
 from ..transport.window_and_price_lookup import shown_cost

@@ -58,7 +58,7 @@ def complete_models(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def complete_upstreams(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of upstreams: the configured upstreams, and the upstreams that a key would add."""
-    from ..transport.upstream_config import known_environments
+    from ..transport.upstream_record_and_environment import known_environments
 
     try:
         found = list(_config().upstreams)
@@ -69,7 +69,7 @@ def complete_upstreams(ctx: click.Context, param: click.Parameter, incomplete: s
 
 def complete_clients(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of clients for `dragoman run`."""
-    from .client_rows import names
+    from .client_table import names
 
     return _items(names(), incomplete)
 

@@ -12,7 +12,7 @@ import msgspec
 
 from ..errors import ConfigError
 from ..gateway.config import EXAMPLE, REHEARSAL, Config, advice, load, parse
-from ..gateway.toml_file import written
+from ..gateway.typed_toml_file import written
 from ..store.trusted_files import TrustedFiles, digest, real_path
 from ..store.user_files import read_regular_file
 from ..transport.secret_redaction import redacted_url

@@ -9,17 +9,17 @@ import click
 import msgspec
 
 from ..errors import ConfigError
-from ..gateway.toml_file import written as toml_text
-from . import client_rows
-from .client_rows import ClientRow, Facts, SettingsFile, filled
+from ..gateway.typed_toml_file import written as toml_text
+from . import client_table
 from .client_settings_edits import SettingsEdits, expanded, merged, old_text
+from .client_table import ClientRow, Facts, SettingsFile, filled
 from .completion import complete_models
 from .loss_and_error_output import fail
 from .run_client import USUAL_GATEWAY
 
 
 @click.command(epilog="Example: dragoman connect claude --model gemini/gemini-3-pro --write")
-@click.argument("client", type=click.Choice(client_rows.names()), metavar="CLIENT")
+@click.argument("client", type=click.Choice(client_table.names()), metavar="CLIENT")
 @click.option(
     "-m",
     "--model",
@@ -41,7 +41,7 @@ def connect(client: str, model: str, gateway: str, key_env: str | None, write: b
     changes only the named settings; --undo takes the change back, unless the file was changed since. For one session,
     `dragoman run CLIENT` needs no change at all.
     """
-    row = client_rows.rows()[client]
+    row = client_table.rows()[client]
     if write and undo:
         raise click.UsageError("use --write or --undo, not both.")
     if key_env is not None and not os.environ.get(key_env):
@@ -88,7 +88,7 @@ def settings_text(file: SettingsFile, facts: Facts) -> str:
 
 def exports(row: ClientRow, facts: Facts) -> str:
     """The lines that set a client's variables in a shell."""
-    variables = client_rows.environment(row, facts).items()
+    variables = client_table.environment(row, facts).items()
     return "\n".join([f"export {name}={shlex.quote(value)}" for name, value in variables])
 
 

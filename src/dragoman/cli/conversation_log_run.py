@@ -19,7 +19,7 @@ from ..runtime.edit_journal import forget_edits
 from ..runtime.edit_journal import undo as take_back
 from ..runtime.resumable_conversation import Session
 from ..runtime.seals_ids_and_names_for_upstream import exported
-from ..runtime.system_prompt import is_opening
+from ..runtime.system_prompt_and_first_turns import is_opening
 from ..store import Entry
 from ..store.sqlite_entry_store import SqliteStore, usual_file
 from .ask_output import visible

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from ..store.upstream_keys import UpstreamKeys
-from ..transport.upstream_config import known_environments
+from ..transport.upstream_record_and_environment import known_environments
 
 
 def user_environment() -> Mapping[str, str]:

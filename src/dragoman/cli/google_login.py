@@ -14,7 +14,7 @@ from ..errors import ConfigError
 from ..store.user_files import google_login_file, write_own_file
 from ..transport.google_login import GoogleLogin
 from ..transport.oauth_redirect import LoopbackRedirect
-from ..transport.upstream_config import Upstream
+from ..transport.upstream_record_and_environment import Upstream
 from .loss_and_error_output import visible
 from .terminal_line_reader import typed_line
 

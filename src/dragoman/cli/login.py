@@ -11,7 +11,7 @@ import click
 
 from ..errors import ConfigError
 from ..store.upstream_keys import UpstreamKeys
-from ..transport.upstream_config import Upstream, known_environments
+from ..transport.upstream_record_and_environment import Upstream, known_environments
 from .completion import complete_upstreams
 from .config_lookup import user_config
 from .loss_and_error_output import fail

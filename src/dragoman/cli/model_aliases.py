@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import ConfigError
-from ..gateway import toml_file
+from ..gateway import typed_toml_file
 from ..store.user_files import config_folder, read_own_file, write_own_file
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -27,7 +27,7 @@ def read_aliases(environment: Mapping[str, str]) -> dict[str, str]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("aliases", str(file), problem=str(error)) from None
-    return toml_file.read(text, dict[str, str], str(file))
+    return typed_toml_file.read(text, dict[str, str], str(file))
 
 
 def write_aliases(aliases: Mapping[str, str], environment: Mapping[str, str]) -> None:
@@ -37,7 +37,7 @@ def write_aliases(aliases: Mapping[str, str], environment: Mapping[str, str]) ->
             raise ConfigError("alias", name, problem="a name has letters, digits, -, _ and . only")
     file = aliases_file(environment)
     try:
-        write_own_file(file, toml_file.written(dict(sorted(aliases.items()))).encode())
+        write_own_file(file, typed_toml_file.written(dict(sorted(aliases.items()))).encode())
     except OSError as error:
         raise ConfigError("aliases", str(file), problem=error.strerror or str(error)) from None
 

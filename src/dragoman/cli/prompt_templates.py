@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..errors import ConfigError
-from ..gateway import toml_file
+from ..gateway import typed_toml_file
 from ..store.user_files import config_folder, read_own_file
 from .model_settings import settings_of
 
@@ -108,15 +108,15 @@ def read_template(name: str, environment: Mapping[str, str]) -> Template:
 
 def parse_template(text: str, file: str) -> Template:
     """The template in the text of a file. ConfigError names the mistake and its place."""
-    template = toml_file.read(text, Template, file)
+    template = typed_toml_file.read(text, Template, file)
     for field in ("prompt", "system"):
         if not string.Template(getattr(template, field)).is_valid():
             problem = "a dollar sign stands before the name of a variable, as in $input. Write $$ for a dollar sign"
-            raise toml_file.FileError(file, text, (field,), problem)
+            raise typed_toml_file.FileError(file, text, (field,), problem)
     try:
         settings_of(template.options)
     except ConfigError as error:
-        raise toml_file.FileError(file, text, ("options", error.got), str(error)) from None
+        raise typed_toml_file.FileError(file, text, ("options", error.got), str(error)) from None
     return template
 
 

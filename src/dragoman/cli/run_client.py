@@ -23,10 +23,10 @@ from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
 from ..transport.http_client_interface import Limits
 from ..transport.proxy_and_client_choice import client as http_client
-from ..transport.upstream_config import REHEARSAL, how_to_add
+from ..transport.upstream_record_and_environment import REHEARSAL, how_to_add
 from ..transport.window_and_price_lookup import window_and_prices
-from . import client_rows
-from .client_rows import ANY, ClientRow, Facts
+from . import client_table
+from .client_table import ANY, ClientRow, Facts
 from .completion import complete_clients, complete_models
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
@@ -122,15 +122,15 @@ def _chosen(client: str | None, given: tuple[str, ...]) -> tuple[ClientRow, str,
     """The row, the path of the program, and the user's arguments."""
     if client is None:
         if not given:
-            raise click.UsageError(f"name a client ({', '.join(client_rows.names())}), or a command after --.")
-        name, row, given = given[0], client_rows.rows()[ANY], given[1:]
+            raise click.UsageError(f"name a client ({', '.join(client_table.names())}), or a command after --.")
+        name, row, given = given[0], client_table.rows()[ANY], given[1:]
     else:
         name = client
-        if client not in client_rows.names():
-            near = difflib.get_close_matches(client, client_rows.names(), 1)
-            hint = f" Did you mean {near[0]}?" if near else f" Known clients: {', '.join(client_rows.names())}."
+        if client not in client_table.names():
+            near = difflib.get_close_matches(client, client_table.names(), 1)
+            hint = f" Did you mean {near[0]}?" if near else f" Known clients: {', '.join(client_table.names())}."
             raise click.UsageError(f"{client!r} is no known client.{hint} After -- you can name any command.")
-        row = client_rows.rows()[client]
+        row = client_table.rows()[client]
     program = shutil.which(name)
     if program is None:
         advice = f" Install it: {row.install}" if row.install else ""
@@ -170,7 +170,7 @@ def _on_own_gateway(
         if upstream and not no_check and listed is None and config.upstreams[upstream].dialect != REHEARSAL:
             await asyncio.to_thread(_ask_for_a_word, base, key, model)
 
-    _say(Path(program).name if row == client_rows.rows()[ANY] else row.title, model, config, upstream)
+    _say(Path(program).name if row == client_table.rows()[ANY] else row.title, model, config, upstream)
     return _run(run_with_gateway(session_config(config, upstream, own_model), environment, account, command, check))
 
 

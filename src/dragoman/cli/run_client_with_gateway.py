@@ -24,8 +24,8 @@ from ..gateway.app import Gateway
 from ..gateway.config import Config, Listen, Route, Target
 from ..gateway.http.server import Server
 from ..store.installation_secret import installation_secret
-from . import client_rows
-from .client_rows import ClientRow, Facts
+from . import client_table
+from .client_table import ClientRow, Facts
 from .run_client_summary import Account, SessionLog
 
 KEY_VARIABLE = "DRAGOMAN_SESSION_KEY"
@@ -96,10 +96,10 @@ async def run_client(client: Client) -> int:
             facts = msgspec.structs.replace(facts, settings=str(file))
             # The mode comes before the content, which may hold the key.
             file.touch(mode=0o600)
-            file.write_text(client_rows.settings_text(row, facts), encoding="utf-8")
+            file.write_text(client_table.settings_text(row, facts), encoding="utf-8")
         variables = {name: value for name, value in client.environment.items() if name not in row.unset}
-        variables.update(client_rows.environment(row, facts))
-        command = [client.program, *client_rows.arguments(row, facts), *client.given]
+        variables.update(client_table.environment(row, facts))
+        command = [client.program, *client_table.arguments(row, facts), *client.given]
         with _SameTerminal():
             return await _wait(command, variables)
 

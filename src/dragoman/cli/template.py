@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from ..errors import ConfigError
-from ..gateway import toml_file
+from ..gateway import typed_toml_file
 from ..store.user_files import write_own_file
 from .loss_and_error_output import fail, visible
 from .model_settings import read_pairs, settings_of
@@ -117,7 +117,7 @@ def save(
         file = template_file(name, os.environ)
         if file.exists() and not force:
             raise ConfigError("template", name, problem="a template with this name exists. Use --force to replace it")
-        text = toml_file.written(msgspec.to_builtins(made))
+        text = typed_toml_file.written(msgspec.to_builtins(made))
         parse_template(text, name)
         _write(name, text)
     except ConfigError as error:

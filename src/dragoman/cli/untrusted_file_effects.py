@@ -20,7 +20,7 @@ from ..gateway.config import REHEARSAL, Config, checked, parse_file
 from ..runtime.mcp.config import ServerConfig, variables
 from ..runtime.mcp.config import read as read_servers
 from ..transport import upstream_url_and_headers
-from ..transport.upstream_config import Upstream
+from ..transport.upstream_record_and_environment import Upstream
 
 CONFIG_FILE = "dragoman.toml"
 SERVERS_FILE = ".mcp.json"

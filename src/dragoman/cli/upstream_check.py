@@ -17,7 +17,7 @@ from ..transport import upstream_url_and_headers
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Answer, Client
 from ..transport.secret_redaction import redacted_url
-from ..transport.upstream_config import REHEARSAL, Upstream
+from ..transport.upstream_record_and_environment import REHEARSAL, Upstream
 from .loss_and_error_output import counted, visible
 
 SECONDS = 10.0

@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 
 from ..canon.parts import Extra, Path
 from ..context import Context
-from .wire_decoding import Indexed, Unknown
+from .wire_decoding_with_unknown_fields import Indexed, Unknown
 
 NULL = Raw(b"null")
 # Most documents have no or very few unknown fields. An index would cost more than it saves.

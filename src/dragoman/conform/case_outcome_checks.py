@@ -13,8 +13,8 @@ from ..canon.losses import SEVERITIES, Loss
 from ..errors import ConfigError, WireError
 from ..lint.runner import lint
 from ..rules.rule import Kind
-from . import stream_folding
-from .json_paths import dump, keys, look, same_text, strings
+from . import independent_stream_reader
+from .json_paths_and_exact_numbers import dump, keys, look, same_text, strings
 
 Fact = Mapping[str, Any]
 
@@ -221,7 +221,7 @@ def _order(fact: Fact, outcome: Outcome) -> str:
 
 
 def _ends(fact: Fact, outcome: Outcome) -> str:
-    found = stream_folding.ending(outcome.dialect, look(outcome.document, "/frames/*"))
+    found = independent_stream_reader.ending(outcome.dialect, look(outcome.document, "/frames/*"))
     return "" if found == fact["ends"] else f"the stream ends {found!r}, expected {fact['ends']!r}"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from ..dialects import endpoints
 from ..endpoints.dialect_endpoints_record import Client
 from ..errors import ConfigError
-from .json_paths import look
+from .json_paths_and_exact_numbers import look
 
 _PLACEHOLDER = re.compile(r"\{\{tool (\d+)\}\}")
 

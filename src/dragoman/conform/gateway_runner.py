@@ -12,10 +12,10 @@ from urllib.parse import quote, urlsplit
 from msgspec import Struct
 
 from ..dialects import endpoints, get, is_known
-from . import stream_folding
+from . import independent_stream_reader
 from .case_outcome_checks import Document, Outcome
 from .client_history import client_of, continued
-from .json_paths import decode, dump, look
+from .json_paths_and_exact_numbers import decode, dump, look
 from .library_runner import Result, judged, stream_document
 from .scripted_upstream import Script, Upstream
 from .suite_reader import Case, Suite
@@ -145,7 +145,11 @@ def _conversation(case: Case, host: Host) -> Outcome:
         _expect_success(answer)
         checked.append(Document(upstream, "request", model, decode(bodies[0])))
         if streams:
-            answers.append(stream_folding.fold(case.client, stream_folding.frames_of(case.client, answer.body)))
+            answers.append(
+                independent_stream_reader.fold(
+                    case.client, independent_stream_reader.frames_of(case.client, answer.body)
+                )
+            )
         else:
             answers.append(decode(answer.body))
         request = continued(case.client, request, answers[-1], step, bool(case.input.get("strict")))

@@ -18,10 +18,10 @@ from ..translate import (
     translate_response,
     translate_tools,
 )
-from . import stream_folding
+from . import independent_stream_reader
 from .case_outcome_checks import Document, Outcome, about_losses, judge
 from .client_history import continued, named
-from .json_paths import decode, dump
+from .json_paths_and_exact_numbers import decode, dump
 from .suite_reader import Case
 
 
@@ -120,7 +120,7 @@ def _fault(case: Case) -> Outcome:
 
 
 def _stream(case: Case, asked: Translation | None) -> Outcome:
-    sent = stream_folding.framed(case.source_dialect, case.input)
+    sent = independent_stream_reader.framed(case.source_dialect, case.input)
     whole, losses = _translated(case, asked, [sent])
     pieces, _ = _translated(case, asked, [sent[at : at + 1] for at in range(len(sent))])
     document = stream_document(case.target, whole)
@@ -140,8 +140,8 @@ def _translated(case: Case, asked: Translation | None, chunks: list[bytes]) -> t
 
 def stream_document(dialect: str, data: bytes) -> dict[str, Any]:
     """A stream as facts see it: its frames, and the response that the frames fold to."""
-    frames = stream_folding.frames_of(dialect, data)
-    return {"frames": frames, "response": stream_folding.fold(dialect, frames)}
+    frames = independent_stream_reader.frames_of(dialect, data)
+    return {"frames": frames, "response": independent_stream_reader.fold(dialect, frames)}
 
 
 def _conversation(case: Case) -> Outcome:
@@ -163,9 +163,11 @@ def _conversation(case: Case) -> Outcome:
             answers.append(decode(done.body))
         elif "frames" in step:
             translator = StreamTranslator(source=upstream, target=case.client, answers=asked)
-            data = translator.feed(stream_folding.framed(upstream, step["frames"])) + translator.close()
+            data = translator.feed(independent_stream_reader.framed(upstream, step["frames"])) + translator.close()
             losses += translator.losses
-            answers.append(stream_folding.fold(case.client, stream_folding.frames_of(case.client, data)))
+            answers.append(
+                independent_stream_reader.fold(case.client, independent_stream_reader.frames_of(case.client, data))
+            )
         if answers:
             request = continued(case.client, request, answers[-1], step, bool(case.input.get("strict")))
     document = {"requests": [one.body for one in checked], "answers": answers}

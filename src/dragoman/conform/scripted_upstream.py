@@ -14,9 +14,9 @@ from typing import Any
 from msgspec import Struct
 
 from ..dialects import endpoints, get
-from . import stream_folding
+from . import independent_stream_reader
 from .client_history import named
-from .json_paths import decode, dump
+from .json_paths_and_exact_numbers import decode, dump
 
 _VERSION = re.compile(r".*/v\d+[a-z]*\d*(?=/)")
 
@@ -163,9 +163,9 @@ def _handler(upstream: Upstream) -> type[BaseHTTPRequestHandler]:
             self.send_header("connection", "close")
             self.end_headers()
             for frame in frames:
-                data = stream_folding.framed(script.dialect, [frame])
+                data = independent_stream_reader.framed(script.dialect, [frame])
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
-            if stream_folding.ending(script.dialect, frames) != "open":
+            if independent_stream_reader.ending(script.dialect, frames) != "open":
                 self.wfile.write(b"0\r\n\r\n")
             self.close_connection = True
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import ConfigError
-from .json_paths import Number
+from .json_paths_and_exact_numbers import Number
 
 Folder = Path | zipfile.Path
 """A folder on the disk, or one in an archive."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ..errors import ConfigError
 from . import object_store
-from .inputs import PARQUET, Input
+from .input_files_and_chunks import PARQUET, Input
 from .object_store import is_address
 from .outputs import PARTIAL, is_part, lock
 from .stdin_stdout_and_pipes import STANDARD

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import ConfigError
 from .file_format_record import Columns
-from .inputs import Input, Piece, open_input
+from .input_files_and_chunks import Input, Piece, open_input
 from .outputs import PARTIAL, lock, part_name
 from .parquet_columns import RowReader, row_of, schema_of
 

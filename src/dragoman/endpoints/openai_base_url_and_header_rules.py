@@ -1,4 +1,4 @@
-"""The values that OpenAI's two dialects share."""
+"""The base URL and the header rules that OpenAI's two dialects share."""
 
 from __future__ import annotations
 

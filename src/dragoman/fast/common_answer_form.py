@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from ..canon.loss_severity import EMPTY_VALUES
+from ..canon.loss_severity_by_place_and_value import EMPTY_VALUES
 from ..canon.parts import Path, Reasoning, Seal, Text
 from ..codec import json_text, packed_seals
 from ..codec.cache_memory_budget import small_cache

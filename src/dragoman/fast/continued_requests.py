@@ -1,10 +1,10 @@
 """Translates requests that continue an earlier request: only the new parts are decoded, read and written.
 
-The steps are the usual ones (`codec/request_steps.py`), with the readers and writers of the dialects. Known results
-replace the earlier steps: an Envelope for everything but the messages, a Prefix for the first messages. Any unusual
-request takes the usual way. A conversation is remembered at its second request, because most documents of a bulk
-conversion come only once. Short requests always take the usual way, because it costs little more than a lookup in the
-memory.
+The steps are the usual ones (`codec/request_read_and_write_steps.py`), with the readers and writers of the dialects.
+Known results replace the earlier steps: an Envelope for everything but the messages, a Prefix for the first messages.
+Any unusual request takes the usual way. A conversation is remembered at its second request, because most documents of
+a bulk conversion come only once. Short requests always take the usual way, because it costs little more than a lookup
+in the memory.
 
 All memories depend only on the exact bytes of a request, the target, the model and its profile. Entries never change,
 and tables change in single steps, so threads need no lock. At worst, an entry that another thread has just stored is
@@ -25,7 +25,7 @@ from ..canon.turns import SYSTEM_ROLES, Turn
 from ..codec import json_text
 from ..codec.cache_memory_budget import Memory, largest
 from ..codec.history_facts import HistoryFacts, bare, facts_of, survey
-from ..codec.request_steps import RequestWriter
+from ..codec.request_read_and_write_steps import RequestWriter
 from ..context import Context
 from ..dialect import Dialect, Fast
 from ..errors import WireError

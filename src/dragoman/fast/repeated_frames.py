@@ -3,7 +3,7 @@
 RepeatedFrame makes a lane of such a frame. If the next frame differs only in this string (and in meaningless places: a
 running number, padding, token counts), only the string is decoded. This takes a third to a tenth of the time of
 decoding the frame (measured). Any other frame is decoded whole, and a new lane is made for later frames.
-`translate/with_fast_shortcuts.py` gives a RepeatedFrame to readers (`codec/stream_reader_base.py`).
+`translate/with_fast_shortcuts.py` gives a RepeatedFrame to readers (`codec/sse_stream_reader_base.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..codec.cache_memory_budget import lookup_cache
 from ..codec.json_text import encode
-from ..codec.stream_reader_base import EscapeCleaning, Lane, Template
+from ..codec.sse_stream_reader_base import EscapeCleaning, Lane, Template
 
 _string = msgspec.json.Decoder(str).decode
 _DIGITS = b"0123456789"

@@ -34,14 +34,14 @@ from .endpoints.endpoint_table import Call, EndpointTable
 from .endpoints.non_generation_handlers import Answer, Handler, OtherRequests, nothing
 from .exchange.cached_upstream_plans import UpstreamPlans
 from .exchange.child_process import LARGE, ChildProcesses
-from .exchange.child_process_results import in_child
 from .exchange.exchange_log_lines import ExchangeLog
 from .exchange.exchange_row import row
+from .exchange.exchange_work_in_child_process import in_child
+from .exchange.fault_for_unserved_exchange import failed, nested, untranslated
 from .exchange.gateway_secrets import print_failure, redactor
 from .exchange.memory_seal_vault import BoundedVault
 from .exchange.recent_exchanges import Exchange, Exchanges
 from .exchange.recorded_exchange_report import report
-from .exchange.refused_exchange import failed, nested, untranslated
 from .exchange.relay import Refused, Relay, fault_reply, unknown_path
 from .exchange.response_continuation import ResponseKeeping, may_escape_letters, may_name_items, recall
 from .exchange.response_continuation import asked as refers

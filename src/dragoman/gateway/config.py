@@ -1,8 +1,8 @@
 """The gateway's configuration: one typed value, read from a TOML file, from the usual environment variables, or both.
 
 Every setting is a field here, with its default. Errors name the file, the line, the key and the nearest valid key
-(`toml_file.py`). `transport/upstream_config.py` owns the settings of an upstream, because `dragoman ask` uses them too.
-Where a file and the environment set the same upstream, the file wins.
+(`typed_toml_file.py`). `transport/upstream_record_and_environment.py` owns the settings of an upstream, because
+`dragoman ask` uses them too. Where a file and the environment set the same upstream, the file wins.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ..store.user_files import google_login_file, read_named_file
 from ..transport.http_client_interface import Kind
 from ..transport.search_service_config import SearchService
 from ..transport.secret_redaction import redacted_url
-from ..transport.upstream_config import REHEARSAL as REHEARSAL
-from ..transport.upstream_config import Auth, Count, Seconds, addressed, is_address
-from ..transport.upstream_config import Upstream as Upstream
-from ..transport.upstream_config import from_environment as upstreams_of
-from . import toml_file
-from .toml_file import FileError
+from ..transport.upstream_record_and_environment import REHEARSAL as REHEARSAL
+from ..transport.upstream_record_and_environment import Auth, Count, Seconds, addressed, is_address
+from ..transport.upstream_record_and_environment import Upstream as Upstream
+from ..transport.upstream_record_and_environment import from_environment as upstreams_of
+from . import typed_toml_file
+from .typed_toml_file import FileError
 
 LogFormat = Literal["text", "json", "off"]
 """How exchanges are logged."""
@@ -206,7 +206,7 @@ def parse_file(data: bytes, file: str) -> tuple[Config, str]:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise FileError(file, "", (), f"not TOML: {error}") from None
-    return toml_file.read(text, Config, file), text
+    return typed_toml_file.read(text, Config, file), text
 
 
 def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:

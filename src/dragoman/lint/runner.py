@@ -59,13 +59,13 @@ def rules_for(dialect: str) -> tuple[Rule, ...]:
 
         return mcp_rules.RULES
     # Imported late: only a linter needs these rules.
-    from . import checklist_rules_of_seed_documents, parameter_names_in_seed_tool_declarations
+    from . import parameter_names_of_seed_tools, payload_rules_from_seed_checklists
 
     return (
         *_GENERAL,
         *get(dialect).rules(),
-        *checklist_rules_of_seed_documents.RULES.get(dialect, ()),
-        *parameter_names_in_seed_tool_declarations.RULES,
+        *payload_rules_from_seed_checklists.RULES.get(dialect, ()),
+        *parameter_names_of_seed_tools.RULES,
     )
 
 

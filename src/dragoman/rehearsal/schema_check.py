@@ -16,7 +16,7 @@ import msgspec
 
 from ..codec import json_text
 from ..codec.cache_memory_budget import remembered
-from ..codec.schema.number_preserving_json import too_deep
+from ..codec.schema.json_with_exact_numbers import too_deep
 from ..codec.schema.source_document import Document
 from . import pattern_samples
 

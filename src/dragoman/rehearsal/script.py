@@ -19,7 +19,7 @@ from ..canon.request import Request
 from ..canon.response import Stop, StopReason, Usage
 from ..canon.tools import Tool
 from ..codec import json_text
-from ..codec.fault_kinds_and_statuses import status_of_kind
+from ..codec.fault_kinds_statuses_and_error_object import status_of_kind
 from ..errors import ConfigError
 from . import thinking, tool_decision
 from .answer_composition import ComposedAnswer, ended

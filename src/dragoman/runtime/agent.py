@@ -42,8 +42,8 @@ from ..store.user_files import config_folder
 from ..transport.http_client_interface import Limits as Waits
 from ..transport.proxy_and_client_choice import client
 from ..transport.search_service_config import SearchService
-from ..transport.upstream_config import REHEARSAL, Upstream, from_environment
-from . import system_prompt
+from ..transport.upstream_record_and_environment import REHEARSAL, Upstream, from_environment
+from . import system_prompt_and_first_turns
 from .builtin_tools import endpoint_of, works_in_folder
 from .builtin_tools import tools as builtin_tools
 from .builtin_tools.read_many_files import ReadManyFiles
@@ -57,6 +57,7 @@ from .events import Content, Finished, Lost, ProjectInstructions, Reason, RunEve
 from .function_tools import as_tools
 from .history import appended
 from .loop import Limits, Loop, unsaved
+from .models_of_upstreams import Binary, Net, Upstreams, usual_model
 from .open_telemetry import OpenTelemetry
 from .policy import Mode, Policy
 from .project_instructions import as_text, found_instructions
@@ -64,10 +65,9 @@ from .resumable_conversation import Session
 from .sandbox_interface import Sandbox
 from .sandboxes import AUTO, Choice, choose
 from .structured_output import OutputError, output_format, read_output
-from .telemetry import Telemetry
+from .telemetry_events import Telemetry
 from .tool_interface import Confirmation, FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
 from .toolbox import Approve, Toolbox
-from .upstreams import Binary, Net, Upstreams, usual_model
 
 if TYPE_CHECKING:
     from .mcp.config import ServerConfig
@@ -301,7 +301,7 @@ class Agent:
             # The tool leaves out ignored files, binary files and media.
             content = (await ReadManyFiles().run({"paths": ["**/*"]}, ToolEnvironment(self._workspace))).content
             files = (Text(content),) if isinstance(content, str) else () if isinstance(content, ToolResult) else content
-        return system_prompt.opening(self._workspace, date.today(), as_text(found), files)
+        return system_prompt_and_first_turns.opening(self._workspace, date.today(), as_text(found), files)
 
     async def resume(self) -> AsyncGenerator[RunEvent, None]:
         """Continue the run that was interrupted, paused, or waits for approvals."""
@@ -367,9 +367,9 @@ class Agent:
         # If one step fails, the stack closes everything that the earlier steps opened.
         async with AsyncExitStack() as stack:
             config = config_folder(self._environment)
-            own = system_prompt.own_system(self._environment) if self._works else ""
+            own = system_prompt_and_first_turns.own_system(self._environment) if self._works else ""
             facts = remembered(config, self._memory)
-            self.session.system = system_prompt.system(facts, self._system, tools=self._works, text=own)
+            self.session.system = system_prompt_and_first_turns.system(facts, self._system, tools=self._works, text=own)
             net = Net(client(Waits(), self._environment), self._environment, time.time)
             stack.callback(net.client.close)
             search = endpoint_of(self._search, self._environment) if self._search is not None else None

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ..canon.parts import ToolCall, ToolResult
-from . import telemetry
+from . import telemetry_events
 from .diff_viewer_interface import DiffViewer, approval_of
 from .events import RunEvent, ToolCallProgress, ToolCallRequest, ToolCallResponse, Waiting
 from .history import INTERRUPTED, failed
@@ -44,7 +44,7 @@ class CallServices(Struct, frozen=True):
     defer: bool
     """No person can be asked now, so calls that need an approval wait in the session."""
     save: Callable[[Session], None]
-    note: Callable[[telemetry.Noted], None]
+    note: Callable[[telemetry_events.Noted], None]
     before: BeforeCall | None = None
     after: AfterCall | None = None
     diffs: DiffViewer | None = None
@@ -230,7 +230,7 @@ class CallRunner:
     def _note(self, done: Done) -> None:
         toolbox, name = self._services.toolbox, done.call.name
         mcp = name in toolbox and bool(getattr(toolbox[name], "server", ""))
-        self._services.note(telemetry.tool_call(done, self._session.prompt_id, mcp=mcp))
+        self._services.note(telemetry_events.tool_call(done, self._session.prompt_id, mcp=mcp))
 
 
 def _arguments(call: ToolCall) -> object:

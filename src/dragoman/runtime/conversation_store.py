@@ -10,7 +10,7 @@ from ..errors import ConfigError
 from ..store import Entry, Store
 from .history import text_of
 from .resumable_conversation import Session
-from .system_prompt import is_opening
+from .system_prompt_and_first_turns import is_opening
 
 KIND = "conversation"
 _TITLE = 80

@@ -18,7 +18,7 @@ from ..errors import ConfigError
 from ..store import Entry, Store
 from . import workspace_file_access
 from .resumable_conversation import Session
-from .system_prompt import is_opening
+from .system_prompt_and_first_turns import is_opening
 from .tool_interface import FileEdit, ToolError
 
 KIND = "edit"

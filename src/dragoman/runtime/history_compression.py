@@ -13,7 +13,7 @@ from ..canon.request import Request
 from ..canon.turns import Turn
 from ..rehearsal.token_estimate import estimate
 from .history import Turns
-from .system_prompt import is_opening
+from .system_prompt_and_first_turns import is_opening
 
 THRESHOLD = 0.7
 """The share of the model's window above which a history is compressed."""

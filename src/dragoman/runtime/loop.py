@@ -24,7 +24,7 @@ from ..errors import FaultError
 from ..facts.windows_and_prices import WindowAndPrices
 from ..transport.retry_decision import RETRIED, wait
 from ..transport.window_and_price_lookup import answer_cost
-from . import history_compression, loop_detection, telemetry
+from . import history_compression, loop_detection, telemetry_events
 from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
 from .cyclic_schema_fault import explained
 from .diff_viewer_interface import DiffViewer
@@ -79,7 +79,7 @@ class Loop:
         settings: Settings | None = None,
         limits: Limits | None = None,
         save: Callable[[Session], None] = unsaved,
-        telemetry: telemetry.Telemetry | None = None,
+        telemetry: telemetry_events.Telemetry | None = None,
         words: bool = False,
         before_call: BeforeCall | None = None,
         after_call: AfterCall | None = None,
@@ -304,18 +304,18 @@ class Loop:
         the run left before the end."""
         clock, prompt = asyncio.get_running_loop().time, session.prompt_id
         text = text_of(request.turns[-1].parts) if self._words else None
-        self._note(telemetry.ApiRequestEvent(prompt_id=prompt, model=model.name, request_text=text))
+        self._note(telemetry_events.ApiRequestEvent(prompt_id=prompt, model=model.name, request_text=text))
         began, came = clock(), list[Response | Fault | None]()
         try:
             yield came
         finally:
             seconds, found = clock() - began, came[0] if came else None
             if isinstance(found, Fault):
-                self._note(telemetry.api_error(found, model.name, seconds, prompt))
+                self._note(telemetry_events.api_error(found, model.name, seconds, prompt))
             elif found is not None:
-                self._note(telemetry.api_response(found, model.name, seconds, prompt, words=self._words))
+                self._note(telemetry_events.api_response(found, model.name, seconds, prompt, words=self._words))
             else:
-                self._note(telemetry.left(model.name, seconds, prompt))
+                self._note(telemetry_events.left(model.name, seconds, prompt))
 
     def _declared(self, model: Model) -> tuple[Tool, ...]:
         """The tools for a model with their places. Losses use the places as paths."""
@@ -399,7 +399,7 @@ class Loop:
 
     def _note_run(self, session: Session, reason: Reason, seconds: float) -> None:
         self._note(
-            telemetry.AgentRunEvent(
+            telemetry_events.AgentRunEvent(
                 prompt_id=session.prompt_id,
                 model=session.model,
                 duration_ms=round(seconds * 1000),
@@ -410,7 +410,7 @@ class Loop:
             )
         )
 
-    def _note(self, event: telemetry.Noted) -> None:
+    def _note(self, event: telemetry_events.Noted) -> None:
         if self._telemetry is not None:
             self._telemetry.note(event)
 

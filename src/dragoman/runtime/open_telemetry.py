@@ -13,7 +13,15 @@ from typing import Any
 import msgspec
 
 from ..errors import ConfigError
-from .telemetry import EVENT_NAME, AgentRunEvent, ApiRequestEvent, ApiResponseEvent, Noted, ToolCallEvent, fields_of
+from .telemetry_events import (
+    EVENT_NAME,
+    AgentRunEvent,
+    ApiRequestEvent,
+    ApiResponseEvent,
+    Noted,
+    ToolCallEvent,
+    fields_of,
+)
 
 _OPERATION, _CONVERSATION = "gen_ai.operation.name", "gen_ai.conversation.id"
 _AGENT = "dragoman"

@@ -11,7 +11,7 @@ from msgspec import Raw
 from ..canon.losses import Severity
 from ..codec import json_text
 from ..codec.caller_document_to_bytes import Body, as_bytes, loose_bytes
-from ..codec.fault_kinds_and_statuses import unsaid
+from ..codec.fault_kinds_statuses_and_error_object import unsaid
 from ..codec.hosted_tools import cross
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_names import declared_once, reserve

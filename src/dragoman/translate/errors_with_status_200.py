@@ -14,7 +14,7 @@ from msgspec import Raw
 from ..canon.events import Fault
 from ..canon.response import Response
 from ..codec import json_text
-from ..codec.fault_kinds_and_statuses import is_empty_field
+from ..codec.fault_kinds_statuses_and_error_object import is_empty_field
 from ..context import Context
 from ..dialect import Dialect
 from ..errors import FaultError, WireError

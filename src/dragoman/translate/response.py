@@ -10,7 +10,7 @@ from ..canon.losses import Severity
 from ..canon.parts import OPAQUES, Part
 from ..canon.response import Response
 from ..codec import json_text
-from ..codec.failed_answer_endings import ended
+from ..codec.failure_sentence_in_answer import ended
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..context import Context
 from ..dialect import Dialect
@@ -19,8 +19,8 @@ from ..errors import WireError
 from ..seals.outbound import place_seals
 from ..seals.strategy import Strategy
 from ..seals.vault import Vault
+from .answer_for_client import answer_context, answer_with_distinct_ids, report_stand_in, seal_plan, with_client_names
 from .errors_with_status_200 import is_answer, read_answer
-from .restore import answer_context, answer_with_distinct_ids, report_stand_in, seal_plan, with_client_names
 from .result import Translation, check_losses, settled, translated
 
 

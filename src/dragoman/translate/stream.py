@@ -14,9 +14,9 @@ from ..canon.parts import OPAQUES, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
 from ..codec.caller_document_to_bytes import stream_bytes
 from ..codec.custom_tools import Unwrapper
-from ..codec.fault_kinds_and_statuses import unsaid
+from ..codec.fault_kinds_statuses_and_error_object import unsaid
 from ..codec.sse_splitter import Frame
-from ..codec.stream_reader_base import EscapeCleaning, FrameMatcher, FrameReader, Lane, Template
+from ..codec.sse_stream_reader_base import EscapeCleaning, FrameMatcher, FrameReader, Lane, Template
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
 from ..dialect import Dialect, TemplateWriter
@@ -24,7 +24,7 @@ from ..dialects import DialectName, get
 from ..seals.outbound_stream import SealStream
 from ..seals.strategy import Strategy
 from ..seals.vault import Vault
-from .restore import answer_context, call_with_client_name, report_stand_in, seal_plan, shape_of
+from .answer_for_client import answer_context, call_with_client_name, report_stand_in, seal_plan, shape_of
 from .result import Translation
 from .stream_passthrough import PassThrough
 

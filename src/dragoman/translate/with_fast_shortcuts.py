@@ -16,7 +16,7 @@ from ..canon.parts import Path
 from ..canon.request import Request
 from ..codec.cache_memory_budget import small_cache
 from ..codec.caller_document_to_bytes import Body, check_text, loose_bytes
-from ..codec.stream_reader_base import FrameMatcher
+from ..codec.sse_stream_reader_base import FrameMatcher
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
@@ -25,8 +25,8 @@ from ..fast.continued_requests import Known, RequestMemory
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
 from . import request, response, stream
+from .answer_for_client import answer_context, seal_plan
 from .request import Options
-from .restore import answer_context, seal_plan
 from .result import Translation, check_losses, checked_tolerance
 
 _MEMORY = RequestMemory()

@@ -18,7 +18,14 @@ from .google_credentials import Tokens
 from .http_client_interface import Answer, Client, Limits
 from .proxy_and_client_choice import client
 from .secret_redaction import Redactor, upstream_secrets
-from .upstream_config import Upstream, addressed, from_environment, is_address, known_environments, wanting
+from .upstream_record_and_environment import (
+    Upstream,
+    addressed,
+    from_environment,
+    is_address,
+    known_environments,
+    wanting,
+)
 
 # A whole answer is held in memory, so a bound is needed.
 _LARGEST = 256 * 1024 * 1024

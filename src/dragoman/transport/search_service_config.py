@@ -1,4 +1,4 @@
-"""A web search service of the user's own, for upstreams without a web search."""
+"""The configuration of the user's own web search service, for upstreams without a web search."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from msgspec import Raw
 
 from ..canon.events import Fault
 from ..canon.parts import Extra
-from .upstream_config import Upstream
+from .upstream_record_and_environment import Upstream
 
 SHORTEST = 4
 """Characters of the shortest secret that is searched. A shorter one occurs in too many words."""

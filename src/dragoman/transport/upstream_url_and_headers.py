@@ -1,4 +1,4 @@
-"""The address of an upstream: its path, its headers, its key."""
+"""The URL of a request to an upstream, and the headers that the upstream needs, its key among them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..dialects import endpoints, get
 from ..endpoints.dialect_endpoints_record import UpstreamForm
 from ..errors import ConfigError, WireError
 from .http_client_interface import Address
-from .upstream_config import REHEARSAL, Upstream
+from .upstream_record_and_environment import REHEARSAL, Upstream
 
 USER_AGENT = "dragoman"
 _NOBODY = UpstreamForm()

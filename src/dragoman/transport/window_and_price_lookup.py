@@ -12,7 +12,7 @@ import msgspec
 
 from ..canon.response import Usage
 from ..facts.windows_and_prices import UNKNOWN, WindowAndPrices, lookup
-from .upstream_config import REHEARSAL, Upstream, own_host
+from .upstream_record_and_environment import REHEARSAL, Upstream, own_host
 
 FREE = WindowAndPrices(input_price=0.0, output_price=0.0, cache_read_price=0.0, cache_write_price=0.0)
 """The rehearsal costs nothing."""

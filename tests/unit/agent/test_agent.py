@@ -15,7 +15,7 @@ from dragoman.runtime import Agent, Limits, Policy
 from dragoman.runtime import __all__ as names
 from dragoman.runtime.events import Content, Finished, RunEvent
 from dragoman.runtime.resumable_conversation import Session
-from dragoman.runtime.system_prompt import opening, system
+from dragoman.runtime.system_prompt_and_first_turns import opening, system
 from tests.unit.agent.helpers import FakeTool
 
 

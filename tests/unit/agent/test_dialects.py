@@ -16,7 +16,7 @@ from dragoman.runtime import Agent
 from dragoman.runtime.loop import Limits
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.runtime.tool_interface import Outcome
-from dragoman.transport.upstream_config import Upstream
+from dragoman.transport.upstream_record_and_environment import Upstream
 from tests.e2e.scripted_upstream import MODELS, ROUTER_SEAL, ScriptedUpstream, story
 from tests.e2e.sdk_clients import CITY, PAIR, PICTURE, RESULT
 from tests.seals import sealing_upstreams as sealing

@@ -33,7 +33,7 @@ from dragoman.runtime.history import INTERRUPTED, NOT_RUN, text_of
 from dragoman.runtime.loop import Limits
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.resumable_conversation import Session
-from dragoman.runtime.system_prompt import opening
+from dragoman.runtime.system_prompt_and_first_turns import opening
 from dragoman.runtime.tool_interface import Outcome, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Approval
 from tests.unit.agent.helpers import (

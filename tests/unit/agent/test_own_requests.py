@@ -11,12 +11,12 @@ import pytest
 
 from dragoman.canon import Media, Request, Settings, Text, ToolCall, ToolResult, Turn
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
+from dragoman.runtime.models_of_upstreams import Net, UpstreamModel
 from dragoman.runtime.resumable_conversation import Session
-from dragoman.runtime.upstreams import Net, UpstreamModel
 from dragoman.transport.http_client import Pool
 from dragoman.transport.http_client_interface import Limits
-from dragoman.transport.upstream_config import Upstream
-from tests.unit.agent.test_upstreams import Host, answer, request_with, with_model
+from dragoman.transport.upstream_record_and_environment import Upstream
+from tests.unit.agent.test_models_of_upstreams import Host, answer, request_with, with_model
 
 ANSWER = {"candidates": [{"content": {"role": "model", "parts": [{"text": "Fine."}]}, "finishReason": "STOP"}]}
 ASSIST = (200, {}, {"response": ANSWER})

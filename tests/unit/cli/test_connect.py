@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from dragoman.cli import client_rows
+from dragoman.cli import client_table
 from dragoman.cli.client_settings_edits import merged
 from dragoman.cli.main import main
 from dragoman.errors import ConfigError
@@ -32,7 +32,7 @@ def files(home: Path) -> dict[str, bytes]:
     return {str(path.relative_to(home)): path.read_bytes() for path in found}
 
 
-@pytest.mark.parametrize("client", client_rows.names())
+@pytest.mark.parametrize("client", client_table.names())
 def test_settings_are_shown_and_nothing_is_written(client: str, home: Path) -> None:
     done = connect(client, "--model", "gemini/gemini-3-pro", "--gateway", "http://127.0.0.1:9999/")
     assert done.exit_code == 0, done.output
@@ -40,7 +40,7 @@ def test_settings_are_shown_and_nothing_is_written(client: str, home: Path) -> N
     assert files(home) == {}
 
 
-@pytest.mark.parametrize("client", [name for name, row in client_rows.rows().items() if row.connect])
+@pytest.mark.parametrize("client", [name for name, row in client_table.rows().items() if row.connect])
 def test_written_settings_can_be_undone(client: str, home: Path) -> None:
     done = connect(client, "--model", "gemini/gemini-3-pro", "--write")
     assert done.exit_code == 0, done.output
@@ -80,7 +80,7 @@ def test_an_unknown_client_is_refused_with_the_known_ones() -> None:
     assert done.stderr.startswith(
         "dragoman: CLIENT: 'clade' is not possible. Did you mean claude? Possible: claude, codex,"
     )
-    assert all(name in (main.get_command(None, "connect").help or "") for name in client_rows.names())  # type: ignore[arg-type, union-attr]
+    assert all(name in (main.get_command(None, "connect").help or "") for name in client_table.names())  # type: ignore[arg-type, union-attr]
 
 
 def test_toml_keeps_comments_and_other_tables() -> None:

@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 
 from dragoman.canon.losses import Loss
 from dragoman.codec.dialect_extras import carried, gather, restore
-from dragoman.codec.wire_decoding import Unknown
+from dragoman.codec.wire_decoding_with_unknown_fields import Unknown
 from dragoman.context import Context
 
 ONE, TWO, NULL = Raw(b"1"), Raw(b"2"), Raw(b"null")

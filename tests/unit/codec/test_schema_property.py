@@ -17,8 +17,8 @@ from dragoman.codec import schema as module
 from dragoman.codec.schema import Change, adapt, document_writer, from_openapi
 from dragoman.codec.schema.already_fits import _decoders, clean
 from dragoman.codec.schema.document_writer import build_document
+from dragoman.codec.schema.json_with_exact_numbers import decode
 from dragoman.codec.schema.keywords import REFS
-from dragoman.codec.schema.number_preserving_json import decode
 from dragoman.codec.schema.ref_and_allof_layers import Job
 from dragoman.codec.schema.source_document import Document
 

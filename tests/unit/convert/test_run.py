@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from dragoman.convert import LineConverter, inputs
+from dragoman.convert import LineConverter, input_files_and_chunks
 from dragoman.convert.checkpoint import SUFFIX
 from dragoman.convert.run import Conversion, Job, StrictError
 from dragoman.convert.summary import Summary
@@ -123,11 +123,11 @@ def test_a_line_that_is_too_long_is_never_in_memory_as_a_whole(tmp_path: Path, a
 def test_pieces_begin_and_end_at_lines_from_any_start(tmp_path: Path, length: int) -> None:
     source = tmp_path / "in.jsonl"
     source.write_bytes(b"\n".join([b"%0*d" % (1 + number * 37 % length, number) for number in range(60)]))
-    item = inputs.find_inputs((str(source),))[0]
-    whole = list(inputs.pieces(item, 0, 1, 700, 4_000))
+    item = input_files_and_chunks.find_inputs((str(source),))[0]
+    whole = list(input_files_and_chunks.pieces(item, 0, 1, 700, 4_000))
     for number, piece in enumerate(whole):
         place, line = (0, 1) if number == 0 else (whole[number - 1].after, piece.first)
-        assert next(inputs.pieces(item, place, line, 700, 4_000)) == piece
+        assert next(input_files_and_chunks.pieces(item, place, line, 700, 4_000)) == piece
     assert sum(piece.lines for piece in whole) == 60
     assert whole[-1].after == source.stat().st_size
 

@@ -10,7 +10,7 @@ import pytest
 from dragoman.canon.events import Event, PartDelta, PartEnd, PartStart
 from dragoman.canon.parts import Text
 from dragoman.codec.sse_splitter import Splitter
-from dragoman.codec.stream_reader_base import FrameReader, Template, starts_part
+from dragoman.codec.sse_stream_reader_base import FrameReader, Template, starts_part
 from dragoman.fast import repeated_frames
 from dragoman.fast.repeated_frames import OBFUSCATED, RepeatedFrame
 

@@ -12,7 +12,7 @@ from bench import payloads
 
 from dragoman import fast
 from dragoman.gateway.config import Config, Route, Target, Upstream, checked
-from dragoman.gateway.exchange.client_request import ClientRequest
+from dragoman.gateway.exchange.client_request_and_translations import ClientRequest
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 
 from .helpers import DIALECTS, Front, ScriptedUpstream, failing, gateway, gateway_to, path_of, request_body, run, whole

@@ -13,7 +13,7 @@ import pytest
 from dragoman.canon.parts import Media, MediaKind, Text
 from dragoman.runtime.builtin_tools import read_many_files
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.system_prompt import opening
+from dragoman.runtime.system_prompt_and_first_turns import opening
 from dragoman.runtime.tool_interface import Confirmation
 from dragoman.runtime.toolbox import Approval
 from tests.unit.runtime.helpers import environment_for, failure, run, text_of

@@ -15,7 +15,7 @@ from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, ProjectInstructions
 from dragoman.runtime.builtin_tools import save_memory
 from dragoman.runtime.project_instructions import MAX_CHARACTERS, MAX_FILES, found_instructions, project_root
-from dragoman.runtime.system_prompt import SYSTEM, own_system
+from dragoman.runtime.system_prompt_and_first_turns import SYSTEM, own_system
 from dragoman.runtime.tool_interface import ToolEnvironment
 
 

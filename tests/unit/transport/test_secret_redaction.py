@@ -17,7 +17,7 @@ from dragoman.transport.secret_redaction import (
     upstream_secrets,
     without_secrets,
 )
-from dragoman.transport.upstream_config import Upstream
+from dragoman.transport.upstream_record_and_environment import Upstream
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.errors import WireError
-from dragoman.transport.upstream_config import Upstream
+from dragoman.transport.upstream_record_and_environment import Upstream
 from dragoman.transport.upstream_url_and_headers import counting, target
 
 GEMINI = Upstream("gemini", "https://host.example")

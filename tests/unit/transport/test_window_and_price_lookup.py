@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.facts.windows_and_prices import WindowAndPrices
-from dragoman.transport.upstream_config import REHEARSAL, Upstream
+from dragoman.transport.upstream_record_and_environment import REHEARSAL, Upstream
 from dragoman.transport.window_and_price_lookup import FREE, shown_cost, window_and_prices
 
 PROVIDER_HOST = Upstream("anthropic")

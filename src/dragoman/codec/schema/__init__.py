@@ -11,12 +11,12 @@ from ..cache_memory_budget import remembered
 from .already_fits import clean
 from .copy_limit import UNFOLDING, TooManyCopies, allowance
 from .document_writer import build_document, build_nothing
+from .json_with_exact_numbers import MAX_NESTING, decode, encode, too_deep
 from .keywords import REFS
-from .number_preserving_json import MAX_NESTING, decode, encode, too_deep
 from .openapi_to_json_schema import from_openapi
 from .ref_and_allof_layers import Job
 from .source_document import Document
-from .subset import Change, Path, Subset
+from .subset_and_change import Change, Path, Subset
 
 __all__ = ["Change", "Path", "Subset", "adapt", "from_openapi"]
 

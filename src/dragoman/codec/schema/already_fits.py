@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Raw
 
 from .keywords import BOOLEANS, CONTAINERS, COUNTS, FLAGS, LISTS, MAPS, NAMES, NUMBERS, REFS, SCHEMAS, STRINGS, TYPES
 from .ref_and_allof_layers import walks
-from .subset import Subset
+from .subset_and_change import Subset
 
 _DATA: Final = frozenset({"default", "const", "example", "examples", "enum", "type"})
 _KNOWN: Final = (

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .json_with_exact_numbers import Number
 from .keywords import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
-from .number_preserving_json import Number
 
 SMALL: Final = 200
 """A value of at most this many bytes is copied even after the limit."""

@@ -12,7 +12,7 @@ from .layer_merging import Node, compose, drop
 from .node_rules import RULES, describe, refused
 from .ref_and_allof_layers import MAX_DEPTH, Job, Layer, Layers, is_null
 from .root_object import empty_root, object_root
-from .subset import CUT, INVALID, REWRITTEN
+from .subset_and_change import CUT, INVALID, REWRITTEN
 
 
 def build_document(job: Job) -> Any:

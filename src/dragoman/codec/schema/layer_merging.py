@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from .json_with_exact_numbers import Number, dump, fingerprint, note
 from .keywords import (
     ANNOTATIONS,
     BOOLEANS,
@@ -26,9 +27,8 @@ from .keywords import (
     UPPER_BOUNDS,
     vacuous,
 )
-from .number_preserving_json import Number, dump, fingerprint, note
 from .ref_and_allof_layers import Job, Layer, Layers, Lifted, expand, types_of
-from .subset import DROPPED, INVALID, REWRITTEN, Path
+from .subset_and_change import DROPPED, INVALID, REWRITTEN, Path
 
 _BAD: Final = object()
 # A thousand layers with descriptions would otherwise cost a million comparisons.

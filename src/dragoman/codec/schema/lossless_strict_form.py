@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple
 from ..cache_memory_budget import remembered
 from . import adapt
 from .already_fits import clean
+from .json_with_exact_numbers import decode, fingerprint, too_deep
 from .keywords import NUMBER_FORMATS, TYPES
 from .node_rules import kind_of
-from .number_preserving_json import decode, fingerprint, too_deep
 from .openai_subsets import STRICT
 from .source_document import Document, positions
-from .subset import Change, Path
+from .subset_and_change import Change, Path
 
 _COMMENTS: Final = frozenset({"title", "description"})
 _LEFT_OUT: Final = frozenset(

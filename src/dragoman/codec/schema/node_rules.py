@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from .json_with_exact_numbers import Number, dump, fingerprint, note
 from .keywords import APPLIES, LISTS, MAPS, NUMBER_FORMATS, SCHEMAS
 from .layer_merging import Node, Word, drop, lower, named_once, rewrote, tell, unlike
-from .number_preserving_json import Number, dump, fingerprint, note
 from .ref_and_allof_layers import Job, Layer, Layers, Lifted, is_null, types_of
-from .subset import DROPPED, REWRITTEN
+from .subset_and_change import DROPPED, REWRITTEN
 
 _UNIONS: Final = ("anyOf", "oneOf", "allOf")
 _MOVED: Final = ("type", "enum", "const")

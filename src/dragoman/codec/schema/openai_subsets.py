@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .subset import Subset
+from .subset_and_change import Subset
 
 LOOSE: Final = Subset(root_object=True, complete=True, modern=True)
 """Without strict, OpenAI demands an object at the root, `items` in every array (also beside `prefixItems`), and the

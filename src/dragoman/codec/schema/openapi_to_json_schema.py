@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from ..cache_memory_budget import remembered
 from .already_fits import standard
+from .json_with_exact_numbers import MAX_NESTING, Number, decode, encode, too_deep
 from .keywords import COUNTS, LISTS, MAPS, SCHEMAS, TYPES
-from .number_preserving_json import MAX_NESTING, Number, decode, encode, too_deep
-from .subset import DROPPED, INVALID, Change, Path
+from .subset_and_change import DROPPED, INVALID, Change, Path
 
 _SNAKE: Final = {
     "additional_properties": "additionalProperties",

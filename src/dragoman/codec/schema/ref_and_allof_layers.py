@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from .copy_limit import UNFOLDING, Copies
 from .keywords import ALIASES, APPLIES, CONTAINERS, MAPS, TYPES
 from .source_document import Document, pointer
-from .subset import CUT, INLINED, INVALID, REWRITTEN, Change, Path, Subset
+from .subset_and_change import CUT, INLINED, INVALID, REWRITTEN, Change, Path, Subset
 
 # Names of definitions may have any character, but some validators read only these in a reference.
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.-]+")

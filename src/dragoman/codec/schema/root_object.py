@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from .json_with_exact_numbers import note
 from .keywords import APPLIES
 from .layer_merging import Node, compose, drop, rewrote, unlike
 from .node_rules import kind_of
-from .number_preserving_json import note
 from .ref_and_allof_layers import MAX_DEPTH, Job, Layer, Layers, Lifted
-from .subset import INVALID, REWRITTEN, Path
+from .subset_and_change import INVALID, REWRITTEN, Path
 
 _PLAIN: Final = frozenset({"const", "enum", "type", "title", "description"})
 

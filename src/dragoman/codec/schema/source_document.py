@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from .keywords import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
-from .subset import Path
+from .subset_and_change import Path
 
 _ESCAPED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 # Characters that are illegal in the fragment of a URI (RFC 3986, 3.5).

@@ -17,7 +17,7 @@ from ...codec.call_ids import minted
 from ...codec.dialect_extras import NULL, carried, gather, restore
 from ...codec.media import guess_mime
 from ...codec.packed_seals import origin
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...canon.loss_severity import EMPTY_VALUES
+from ...canon.loss_severity_by_place_and_value import EMPTY_VALUES
 from ...canon.parts import Path
 from ...canon.request import Request
 from ...codec import answer_service_tiers, json_text

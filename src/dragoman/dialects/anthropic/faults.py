@@ -10,7 +10,13 @@ from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
 from ...codec import json_text
-from ...codec.fault_kinds_and_statuses import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
+from ...codec.fault_kinds_statuses_and_error_object import (
+    kind_of_status,
+    retry_after,
+    retry_headers,
+    sharpened,
+    status_of_kind,
+)
 from ...codec.surrogates.documents import decode_tolerant
 from . import wire
 

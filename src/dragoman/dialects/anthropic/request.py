@@ -15,9 +15,9 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.history_facts import facts_of
-from ...codec.request_steps import leading, read, write
+from ...codec.request_read_and_write_steps import leading, read, write
 from ...codec.results_after_calls import results_after_calls
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .added_tools_to_declarations import adds_tools, merged

@@ -13,7 +13,7 @@ from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, answer_service_tiers, json_text
 from ...codec.dialect_extras import NULL, carried, gather, restore
-from ...codec.failed_answer_endings import (
+from ...codec.failure_sentence_in_answer import (
     FAILED,
     failure,
     first_only,
@@ -22,7 +22,7 @@ from ...codec.failed_answer_endings import (
     lose_stop,
     with_failure,
 )
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .content_block_reader import marked, read_content

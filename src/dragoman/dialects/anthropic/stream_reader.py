@@ -18,13 +18,13 @@ from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCa
 from ...canon.response import Usage
 from ...codec import json_text
 from ...codec.dialect_extras import NULL, Fields, carried, gather
-from ...codec.failed_answer_endings import events_of_whole_answer
-from ...codec.fault_kinds_and_statuses import broken_off, is_empty_field
+from ...codec.failure_sentence_in_answer import events_of_whole_answer
+from ...codec.fault_kinds_statuses_and_error_object import broken_off, is_empty_field
 from ...codec.packed_seals import origin
 from ...codec.sse_splitter import Splitter
-from ...codec.stream_reader_base import FrameReader
+from ...codec.sse_stream_reader_base import FrameReader
 from ...codec.surrogates.documents import decodable_frame
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire

@@ -15,9 +15,9 @@ from ...codec import answer_ids, json_text
 from ...codec.call_ids import hashed
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
-from ...codec.failed_answer_endings import cut_short, failure, flawed, unusable
+from ...codec.failure_sentence_in_answer import cut_short, failure, flawed, unusable
 from ...codec.media import missing
-from ...codec.stream_reader_base import Template
+from ...codec.sse_stream_reader_base import Template
 from ...codec.surrogates.documents import has_lone_surrogate
 from ...context import Context
 from . import wire

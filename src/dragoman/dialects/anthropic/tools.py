@@ -17,10 +17,10 @@ from ...codec.custom_tools import wrap_tool
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.schema import Subset
 from ...codec.schema_for_target import fit
-from ...codec.setting_value_limits import report_parallel
+from ...codec.settings_list_and_value_limits import report_parallel
 from ...codec.tool_declaration_cache import ToolMemo
 from ...codec.tool_names import Names, by_name
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .cache_marks import Marks

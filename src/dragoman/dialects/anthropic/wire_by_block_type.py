@@ -17,7 +17,7 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Path
 from ...codec import json_text
-from ...codec.wire_decoding import Admitted, Unknown
+from ...codec.wire_decoding_with_unknown_fields import Admitted, Unknown
 from . import wire
 
 _HOSTED_RESULT = ("tool_use_id", "content", "caller", "cache_control")

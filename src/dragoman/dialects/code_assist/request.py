@@ -13,8 +13,8 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.dialect_extras import carried, take_shared, with_shared
-from ...codec.request_steps import read, same_items, write
-from ...codec.wire_decoding import Admitted, Unknown
+from ...codec.request_read_and_write_steps import read, same_items, write
+from ...codec.wire_decoding_with_unknown_fields import Admitted, Unknown
 from ...context import Context
 from ...errors import WireError
 from ..gemini import request as gemini

@@ -13,9 +13,9 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, Start
 from ...codec import json_text
 from ...codec.dialect_extras import carried
-from ...codec.fault_kinds_and_statuses import is_empty_field
+from ...codec.fault_kinds_statuses_and_error_object import is_empty_field
 from ...codec.surrogates.documents import decodable_frame
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...errors import WireError
 from ..gemini import stream_reader as gemini

@@ -17,7 +17,7 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import packed_seals
-from ...codec.request_steps import same_items
+from ...codec.request_read_and_write_steps import same_items
 from ...context import Context
 from ..gemini import wire as gemini
 from ..gemini.original_values import TRUE

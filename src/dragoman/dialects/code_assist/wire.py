@@ -12,7 +12,7 @@ from msgspec import Raw
 from ...canon.parts import Path
 from ...codec import json_text
 from ...codec.dialect_extras import Fields
-from ...codec.wire_decoding import Admitted, Admitter, Indexed, Unknown
+from ...codec.wire_decoding_with_unknown_fields import Admitted, Admitter, Indexed, Unknown
 from ...context import Context
 from ...errors import WireError
 from ..gemini import wire as gemini

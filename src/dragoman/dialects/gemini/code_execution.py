@@ -17,7 +17,7 @@ from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, own_id, u
 from ...codec.hosted_calls_as_text import as_text, drop_search, files, has_text, output, program
 from ...context import Context
 from . import wire
-from .foreign_hosted_calls_as_parts import CALL, RESPONSE, write_use
+from .foreign_hosted_calls_for_clients import CALL, RESPONSE, write_use
 
 CODE = "executableCode"
 RESULT = "codeExecutionResult"

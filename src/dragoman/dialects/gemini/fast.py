@@ -36,7 +36,7 @@ from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
 from . import wire
 from .call_pairing import made_id
-from .message import DUMMIES, read_seal
+from .message_content import DUMMIES, read_seal
 from .request import RequestReader, RequestWriter
 from .response import answer_seed, read_time, write_time
 

@@ -14,7 +14,7 @@ from ...canon.turns import Turn
 from ...codec.open_call_lookup import OpenCalls
 from ...context import Context
 from . import wire
-from .message import DUMMY, write_call, write_part
+from .message_content import DUMMY, write_call, write_part
 from .original_values import put_back
 from .tool_results import write_missing, write_orphan, write_result
 

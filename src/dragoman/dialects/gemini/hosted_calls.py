@@ -31,7 +31,7 @@ from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .code_execution import write_hosted as write_run
-from .foreign_hosted_calls_as_parts import CALL, RESPONSE, read_tool_part, write_use
+from .foreign_hosted_calls_for_clients import CALL, RESPONSE, read_tool_part, write_use
 from .grounding import PAGES, Grounding
 from .original_values import peek
 

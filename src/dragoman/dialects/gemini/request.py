@@ -14,15 +14,15 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.format_and_system_fallbacks import with_system_as_user, with_taken_format
-from ...codec.request_steps import PlainDocument, leading, read, write
+from ...codec.request_read_and_write_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .history_writer import History, OwnTurns, begins_with_model
 from .media import with_details
-from .message import read_parts, write_part
+from .message_content import read_parts, write_part
 from .original_values import put_back, with_field
 from .sdk_form import admit_request
 from .settings import image_form, read_settings, settings_extras, without_level, write_settings

@@ -15,9 +15,9 @@ from ...canon.turns import Turn
 from ...codec import answer_service_tiers, json_text
 from ...codec.answer_ids import original
 from ...codec.dialect_extras import Fields, carried, gather
-from ...codec.failed_answer_endings import finer, in_order, lose_missing_call, lose_stop
+from ...codec.failure_sentence_in_answer import finer, in_order, lose_missing_call, lose_stop
 from ...codec.google_model_path_removal import bare
-from ...codec.wire_decoding import Admitted, Unknown
+from ...codec.wire_decoding_with_unknown_fields import Admitted, Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
@@ -25,7 +25,7 @@ from .call_pairing import Ids
 from .grounding import METADATA, Grounding, Places, citations_of, place, report, write_grounding
 from .history_writer import write_contents
 from .hosted_calls import FETCHED, GROUNDING, before_text, is_metadata, uses_in, write_metadata
-from .message import read_parts, write_part
+from .message_content import read_parts, write_part
 from .original_values import ABSENT, own, peek, put_back, with_field
 
 _REASONS: dict[str, StopReason] = {

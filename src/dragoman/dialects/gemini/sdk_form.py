@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from ...canon.parts import Path
 from ...codec import json_text
-from ...codec.wire_decoding import Admitted, Unknown
+from ...codec.wire_decoding_with_unknown_fields import Admitted, Unknown
 from ...errors import WireError
 from . import wire
 

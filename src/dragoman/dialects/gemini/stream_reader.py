@@ -18,12 +18,12 @@ from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCal
 from ...canon.response import Stop, Usage
 from ...codec import json_array_splitter, json_text, sse_splitter
 from ...codec.dialect_extras import Fields, carried
-from ...codec.failed_answer_endings import cut_short
-from ...codec.fault_kinds_and_statuses import broken_off, is_empty_field
+from ...codec.failure_sentence_in_answer import cut_short
+from ...codec.fault_kinds_statuses_and_error_object import broken_off, is_empty_field
 from ...codec.late_id_and_model_losses import report_id, report_model
-from ...codec.stream_reader_base import FrameReader, starts_part
+from ...codec.sse_stream_reader_base import FrameReader, starts_part
 from ...codec.surrogates.documents import decodable_frame
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
@@ -31,7 +31,7 @@ from .call_pairing import Ids
 from .faults import fault_from
 from .grounding import METADATA, Places, read_citations, report
 from .hosted_calls import FETCHED, GROUNDING, read_metadata
-from .message import read_arguments, read_part, read_seal
+from .message_content import read_arguments, read_part, read_seal
 from .original_values import peek, with_field
 from .response import absent_counts, add_earlier_counts, read_block, read_stop, read_time, read_usage, seed, version
 from .stream_writer import StreamWriter

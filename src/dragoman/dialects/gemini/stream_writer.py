@@ -15,15 +15,15 @@ from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import json_text
 from ...codec.answer_ids import original
-from ...codec.failed_answer_endings import left_out, malformed
-from ...codec.stream_reader_base import Template
+from ...codec.failure_sentence_in_answer import left_out, malformed
+from ...codec.sse_stream_reader_base import Template
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire
 from .faults import error_object
 from .grounding import METADATA, write_grounding
 from .hosted_calls import is_metadata, write_metadata
-from .message import write_part
+from .message_content import write_part
 from .original_values import own, put_back
 from .response import write_stop, write_time, write_usage
 

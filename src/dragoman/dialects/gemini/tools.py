@@ -17,7 +17,7 @@ from ...codec.schema import Subset, from_openapi
 from ...codec.schema_for_target import fit
 from ...codec.tool_declaration_cache import ToolMemo
 from ...codec.tool_names import Names, by_name
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .original_values import own, put_back, with_field

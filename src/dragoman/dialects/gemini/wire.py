@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ...codec.dialect_extras import Fields
-from ...codec.wire_decoding import Admitted, Admitter
+from ...codec.wire_decoding_with_unknown_fields import Admitted, Admitter
 from ...errors import WireError
 from . import NAME as NAME
 

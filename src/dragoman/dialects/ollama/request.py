@@ -10,13 +10,13 @@ from ...canon.request import Request
 from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.dialect_extras import gather, misplaced, take_shared, with_shared
-from ...codec.request_steps import PlainDocument, leading, read, write
+from ...codec.request_read_and_write_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids
-from .message import read_assistant, read_content, write_assistant, write_content
+from .message_content import read_assistant, read_content, write_assistant, write_content
 from .original_values import NO_STREAM_FIELD, TRUE, own, put_back, with_field
 from .settings import read_extras, read_settings, write_settings
 from .tool_results import read_result, write_results_messages

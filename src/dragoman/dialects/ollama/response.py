@@ -10,7 +10,7 @@ from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import json_text
 from ...codec.dialect_extras import carried, gather, misplaced
-from ...codec.failed_answer_endings import (
+from ...codec.failure_sentence_in_answer import (
     FAILED,
     GAP,
     failure,
@@ -23,7 +23,7 @@ from ...codec.failed_answer_endings import (
 from ...context import Context
 from . import wire
 from .call_pairing import Ids, seed
-from .message import read_assistant, write_assistant
+from .message_content import read_assistant, write_assistant
 from .original_values import own, put_back, with_field
 from .tool_results import write_results_messages
 

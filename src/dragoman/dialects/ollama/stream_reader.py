@@ -16,19 +16,19 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
 from ...codec import json_text, ndjson_splitter
 from ...codec.dialect_extras import carried
-from ...codec.failed_answer_endings import events_of_whole_answer
-from ...codec.fault_kinds_and_statuses import broken_off
+from ...codec.failure_sentence_in_answer import events_of_whole_answer
+from ...codec.fault_kinds_statuses_and_error_object import broken_off
 from ...codec.late_id_and_model_losses import report_model
 from ...codec.sse_splitter import MAX_STRAY
 from ...codec.surrogates.documents import decodable_frame
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
 from .call_pairing import Ids, seed
 from .faults import fault_from
 from .media import read_image
-from .message import read_call
+from .message_content import read_call
 from .response import MESSAGE, read_created, read_response, read_stop, read_usage
 from .stream_writer import StreamWriter
 

@@ -14,16 +14,16 @@ import msgspec
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import json_text
-from ...codec.failed_answer_endings import GAP, failure, left_out, malformed, unusable
+from ...codec.failure_sentence_in_answer import GAP, failure, left_out, malformed, unusable
 from ...codec.media import missing
 from ...codec.ndjson_splitter import one_line
-from ...codec.stream_reader_base import Template
+from ...codec.sse_stream_reader_base import Template
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire
 from .faults import error_line
 from .media import write_image
-from .message import write_call
+from .message_content import write_call
 from .original_values import put_back
 from .response import head, write_end
 

@@ -12,12 +12,12 @@ from ...codec import json_text
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import gather, misplaced
 from ...codec.media import as_text, note
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids
 from .media import read_image, write_image
-from .message import write_content
+from .message_content import write_content
 from .original_values import ID, own, put_back, with_field
 from .tools import ANY_NAMES, IDS, NAMES
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from msgspec import Raw, Struct
 
-from ...codec.wire_decoding import Admitter
+from ...codec.wire_decoding_with_unknown_fields import Admitter
 from . import NAME as NAME
 
 NONE = Raw()

@@ -12,7 +12,7 @@ from ...canon.parts import Media, Part, Path
 from ...codec import json_text
 from ...codec.hosted_calls import objects, word
 from ...codec.media import data_url, guess_mime, split_data_url
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 
 FIELD = "images"

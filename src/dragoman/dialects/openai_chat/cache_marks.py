@@ -17,7 +17,7 @@ from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.dialect_extras import NULL
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .tools import CACHE_CONTROL, lifetime

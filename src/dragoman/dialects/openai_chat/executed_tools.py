@@ -14,7 +14,7 @@ from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Media,
 from ...codec import json_text
 from ...codec.call_ids import hashed
 from ...codec.hosted_calls import arguments, members, numbered_objects, objects, word
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 

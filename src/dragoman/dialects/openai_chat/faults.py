@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...codec import json_text
-from ...codec.fault_kinds_and_statuses import ErrorObjects, is_empty_field
+from ...codec.fault_kinds_statuses_and_error_object import ErrorObjects, is_empty_field
 from . import wire
 
 _ERRORS = ErrorObjects(wire.NAME)

@@ -13,7 +13,7 @@ from ...codec import json_text
 from ...codec.dialect_extras import restore
 from ...context import Context
 from . import wire
-from .message import write_assistant, write_content
+from .message_content import write_assistant, write_content
 from .reasoning_details import FIELD, among_others
 from .tool_result_writer import write_results_messages
 

@@ -27,7 +27,7 @@ from ...context import Context
 from ...facts.host import Host
 from . import wire
 from .cache_marks import takes_anthropics
-from .message import field_mark, marked_field
+from .message_content import field_mark, marked_field
 from .reasoning_details import FIELD, is_entry
 from .tools import CACHE_CONTROL, NAMES, with_own
 

@@ -14,9 +14,9 @@ from ...codec import json_text
 from ...codec.call_ids import from_chat_client
 from ...codec.dialect_extras import Fields, carried, gather, misplaced, restore, with_shared, without_cache_options
 from ...codec.format_and_system_fallbacks import with_taken_format
-from ...codec.request_steps import PlainDocument, leading, read, write
+from ...codec.request_read_and_write_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...facts.profile import DEFAULT_PROFILE
 from . import wire
@@ -26,7 +26,7 @@ from .foreign_shapes import is_mixed, sorted_out
 from .history_writer import add_json_message, some_input, write_own, write_turn
 from .host_adjustments import suited, trimmed
 from .hosted_tools import OPTIONS
-from .message import read_assistant, read_content, read_legacy
+from .message_content import read_assistant, read_content, read_legacy
 from .settings import read_extras, read_settings, take_options, take_shared, write_settings
 from .tool_result_writer import answer_for, write_results_messages
 from .tools import MEMO, functions_from, read_choice, with_own, write_choice

@@ -13,12 +13,12 @@ from ...canon.response import Alternative, Response, Stop, StopReason, Tier, Usa
 from ...codec import answer_ids, answer_service_tiers, json_text
 from ...codec.call_ids import hashed
 from ...codec.dialect_extras import NULL, Fields, carried, gather, restore
-from ...codec.failed_answer_endings import FAILED, GAP, failure, finer, in_order, is_exact, lose_stop, with_failure
-from ...codec.wire_decoding import Admitted, Unknown
+from ...codec.failure_sentence_in_answer import FAILED, GAP, failure, finer, in_order, is_exact, lose_stop, with_failure
+from ...codec.wire_decoding_with_unknown_fields import Admitted, Unknown
 from ...context import Context
 from . import wire
 from .answer_audio_reader import becomes_words, has_audio_content, is_empty, with_transcript
-from .message import read_assistant, read_legacy, text_value, write_assistant
+from .message_content import read_assistant, read_legacy, text_value, write_assistant
 from .reasoning_details import FIELD
 from .search_result_reader import take_search, with_search
 from .tool_result_writer import write_results_messages

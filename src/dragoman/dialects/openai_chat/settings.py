@@ -12,8 +12,8 @@ from ...codec.dialect_extras import NULL, Fields, carried
 from ...codec.dialect_extras import take_shared as extras_shared
 from ...codec.format_name_in_schema import format_name
 from ...codec.reasoning_effort import opens, wanted, wish
-from ...codec.setting_value_limits import capped, given, report_parallel, within
-from ...codec.wire_decoding import Unknown
+from ...codec.settings_list_and_value_limits import capped, given, report_parallel, within
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .tools import fit_schema

@@ -19,13 +19,13 @@ from ...canon.response import Response, Usage
 from ...codec import answer_service_tiers, json_text
 from ...codec.call_ids import hashed
 from ...codec.dialect_extras import Fields, carried
-from ...codec.failed_answer_endings import events_of_whole_answer
-from ...codec.fault_kinds_and_statuses import broken_off
+from ...codec.failure_sentence_in_answer import events_of_whole_answer
+from ...codec.fault_kinds_statuses_and_error_object import broken_off
 from ...codec.late_id_and_model_losses import report_id, report_model
 from ...codec.sse_splitter import Splitter
-from ...codec.stream_reader_base import FrameReader, starts_part
+from ...codec.sse_stream_reader_base import FrameReader, starts_part
 from ...codec.surrogates.documents import decodable_frame
-from ...codec.wire_decoding import Admitter, Unknown
+from ...codec.wire_decoding_with_unknown_fields import Admitter, Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
@@ -33,7 +33,7 @@ from .answer_audio_reader import StreamedSound
 from .answer_images import take_images
 from .executed_tools import ExecutedTools
 from .faults import fault_from
-from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
+from .message_content import read_annotations, read_seal, text_value, thinking_text, thought_origin
 from .response import TIER_AT, read_response, read_stop, read_usage, with_earlier_counts
 from .search_result_reader import Search, take_search
 from .streamed_answer import Answer

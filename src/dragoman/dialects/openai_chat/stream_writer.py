@@ -8,10 +8,10 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, is_stored_elsewhere
 from ...codec import answer_ids, answer_service_tiers, json_text
 from ...codec.call_ids import to_chat_client
-from ...codec.failed_answer_endings import GAP, cut_short, failure, flawed
+from ...codec.failure_sentence_in_answer import GAP, cut_short, failure, flawed
 from ...codec.media import missing
 from ...codec.packed_seals import pack
-from ...codec.stream_reader_base import Template
+from ...codec.sse_stream_reader_base import Template
 from ...context import Context
 from . import wire
 from .answer_audio_reader import AUDIO
@@ -20,7 +20,7 @@ from .answer_images import FIELD as IMAGES
 from .answer_images import is_image, write_image
 from .faults import error_object
 from .hosted_calls import DETAIL
-from .message import annotations_to, write_seal
+from .message_content import annotations_to, write_seal
 from .reasoning_details import FIELD, is_carrier, written_entry, written_use_entry
 from .response import called, id_prefix, own_word, write_stop, write_usage
 from .tools import IDS, NAMES

@@ -7,10 +7,10 @@ from msgspec import Raw
 
 from ...canon.parts import ToolCall
 from ...codec import json_text
-from ...codec.failed_answer_endings import decoded_once
+from ...codec.failure_sentence_in_answer import decoded_once
 from ...context import Context
 from . import wire
-from .message import read_seal
+from .message_content import read_seal
 
 
 class Call:

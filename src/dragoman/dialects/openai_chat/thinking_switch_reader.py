@@ -17,7 +17,7 @@ from ...canon.parts import Path
 from ...canon.request import Settings
 from ...codec import json_text
 from ...codec.reasoning_effort import ORDER
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from .wire import SWITCHES
 
 _NAMES = frozenset(SWITCHES)

@@ -15,7 +15,7 @@ from ...codec.media import as_text
 from ...context import Context
 from . import wire
 from .cache_marks import written_mark
-from .message import write_content
+from .message_content import write_content
 from .tools import IDS
 
 NO_RESULT = "Error: no result was recorded for this call."

@@ -17,7 +17,7 @@ from ...codec.schema.openai_subsets import LOOSE
 from ...codec.schema_for_target import fit, fit_openai_schema
 from ...codec.tool_declaration_cache import ToolMemo
 from ...codec.tool_names import Names, by_name
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import ANSWER, Context
 from . import wire
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from msgspec import Raw, Struct, field
 
 from ...codec.dialect_extras import Fields, carried
-from ...codec.wire_decoding import Admitter, Unknown
+from ...codec.wire_decoding_with_unknown_fields import Admitter, Unknown
 from ...errors import WireError
 from . import NAME as NAME
 

@@ -40,9 +40,9 @@ from ...fast.common_answer_form import (
 from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
+from .assistant_items import MADE_HERE
 from .client_tool_search import NAME as SEARCH
 from .client_tools import called_tool
-from .output_items import MADE_HERE
 from .request import RequestReader, RequestWriter
 from .response import completed, filled, names_around
 

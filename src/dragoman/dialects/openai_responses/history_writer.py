@@ -18,8 +18,8 @@ from ...codec.dialect_extras import restore
 from ...codec.media import note
 from ...context import Context
 from . import wire
-from .message import mark_cached, write_input
-from .output_items import write_items
+from .assistant_items import write_items
+from .message_content import mark_cached, write_input
 from .tools import IDS
 
 NO_RESULT = "Error: no result was recorded for this call."

@@ -14,7 +14,7 @@ from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.surrogates.documents import REPLACED, encode_escaped, without_surrogates
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire

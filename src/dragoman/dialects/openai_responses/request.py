@@ -25,11 +25,12 @@ from ...codec.dialect_extras import (
 )
 from ...codec.fields_for_host import without_refused_fields
 from ...codec.format_and_system_fallbacks import with_taken_format
-from ...codec.request_steps import PlainDocument, leading, read, write
+from ...codec.request_read_and_write_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
+from .assistant_items import item_extra, message_extra, read_call, read_item, stray_fields, write_items
 from .client_tool_search import NAME as SEARCH
 from .client_tool_search import read_search
 from .client_tools import KINDS as CLIENT_ITEMS
@@ -39,10 +40,9 @@ from .history_writer import Calls, add_json_word, instructions, some_input, writ
 from .hosted_tools import HOSTED
 from .image_compaction_and_hosted_item_reader import read_other
 from .max_tool_calls import read_limit, take_limit
-from .message import read_content, write_input
-from .output_items import item_extra, message_extra, read_call, read_item, stray_fields, write_items
+from .message_content import read_content, write_input
 from .previous_responses import put_earlier
-from .responses_only_tool_use_reader import read_use
+from .responses_only_hosted_item_reader import read_use
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import MEMO, own_fields, read_choice, tools_from, with_fields, write_choice
 from .unknown_items import as_message

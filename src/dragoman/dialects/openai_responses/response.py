@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.loss_severity import EMPTY_VALUES
+from ...canon.loss_severity_by_place_and_value import EMPTY_VALUES
 from ...canon.parts import Extra, Part, Path, Text, ToolCall
 from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
@@ -17,14 +17,14 @@ from ...canon.turns import Turn
 from ...codec import answer_ids, answer_service_tiers, json_text
 from ...codec.cache_memory_budget import Memory, lookup_cache, remembered
 from ...codec.dialect_extras import NULL, carried, gather, restore
-from ...codec.failed_answer_endings import first_only, is_exact, lose_missing_call, lose_stop
+from ...codec.failure_sentence_in_answer import first_only, is_exact, lose_missing_call, lose_stop
 from ...codec.tool_declaration_cache import Same
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
+from .assistant_items import answer_items, read_item, write_items
 from .history_writer import Calls, write_outputs
-from .output_items import answer_items, read_item, write_items
 from .tools import own_fields, tools_to, with_fields, write_choice
 
 _INCOMPLETE: dict[str, StopReason] = {

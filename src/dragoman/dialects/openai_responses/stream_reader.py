@@ -19,22 +19,22 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, Start
 from ...canon.parts import Part, Path, ToolCall
 from ...codec import json_text
 from ...codec.dialect_extras import NULL
-from ...codec.failed_answer_endings import events_of_whole_answer
-from ...codec.fault_kinds_and_statuses import broken_off, is_empty_field
+from ...codec.failure_sentence_in_answer import events_of_whole_answer
+from ...codec.fault_kinds_statuses_and_error_object import broken_off, is_empty_field
 from ...codec.late_id_and_model_losses import report_id, report_model
 from ...codec.sse_splitter import Splitter
-from ...codec.stream_reader_base import FrameReader, starts_part
+from ...codec.sse_stream_reader_base import FrameReader, starts_part
 from ...codec.surrogates.documents import decodable_frame
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
+from .assistant_items import read_item
 from .client_tools import PROGRESS
 from .faults import fault_from
 from .generated_images import EVENTS as IMAGE_EVENTS
 from .generated_images import KIND as IMAGE
 from .hosted_programs_and_mcp import STREAM_EVENTS
-from .output_items import read_item
 from .repeated_items import FinishedItems
 from .response import answer_extra, read_figures, read_response, read_stop
 from .streamed_item_reader import ANNOTATION, DONE, KINDS, PART_DONE, Item, PartEvents

@@ -29,20 +29,12 @@ from ...canon.parts import (
 from ...canon.response import Stop
 from ...codec import answer_ids, json_text
 from ...codec.dialect_extras import restore
-from ...codec.failed_answer_endings import cut_short, flawed
+from ...codec.failure_sentence_in_answer import cut_short, flawed
 from ...codec.media import missing
-from ...codec.stream_reader_base import Template
+from ...codec.sse_stream_reader_base import Template
 from ...context import Context
 from . import wire
-from .client_tools import has_own_item, own_item
-from .faults import error_event, response_error
-from .generated_images import EVENTS as IMAGE_EVENTS
-from .generated_images import KIND as IMAGE
-from .generated_images import image_item, is_picture
-from .hosted_calls import SEARCH
-from .hosted_programs_and_mcp import STEPPED, opening_item, stream_steps
-from .message import write_citations
-from .output_items import (
+from .assistant_items import (
     MADE_HERE,
     answer_call,
     answer_id,
@@ -51,6 +43,14 @@ from .output_items import (
     answer_reasoning,
     call_prefix,
 )
+from .client_tools import has_own_item, own_item
+from .faults import error_event, response_error
+from .generated_images import EVENTS as IMAGE_EVENTS
+from .generated_images import KIND as IMAGE
+from .generated_images import image_item, is_picture
+from .hosted_calls import SEARCH
+from .hosted_programs_and_mcp import STEPPED, opening_item, stream_steps
+from .message_content import write_citations
 from .response import counted, filled, head, write_stop, write_tier
 from .tools import own_fields, with_fields
 

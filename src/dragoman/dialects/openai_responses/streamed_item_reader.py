@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from ...canon.events import Event, PartDelta, PartEnd, PartStart
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall, pointer
 from ...codec import json_text
-from ...codec.failed_answer_endings import GAP
+from ...codec.failure_sentence_in_answer import GAP
 from ...codec.surrogates.streams import spelled_whole
 from ...context import Context
 from ...errors import WireError
 from . import wire
-from .message import read_citation, read_part
-from .output_items import read_item
+from .assistant_items import read_item
+from .message_content import read_citation, read_part
 from .tools import own_fields, with_fields
 
 DONE = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...canon.parts import Path
 from ...codec import json_text
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 

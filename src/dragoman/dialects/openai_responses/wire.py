@@ -13,7 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...codec import json_text
 from ...codec.dialect_extras import Fields
-from ...codec.wire_decoding import STRANGE, Admitted, Admitter
+from ...codec.wire_decoding_with_unknown_fields import STRANGE, Admitted, Admitter
 from . import NAME as NAME
 
 NONE = Raw()

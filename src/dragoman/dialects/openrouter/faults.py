@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
 from ...codec import json_text
-from ...codec.fault_kinds_and_statuses import (
+from ...codec.fault_kinds_statuses_and_error_object import (
     is_empty_field,
     kind_of_status,
     retry_after,

@@ -13,7 +13,7 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.media import data_url
 from ...context import Context
-from ..openai_chat.message import write_media
+from ..openai_chat.message_content import write_media
 from . import wire
 from .settings import cache_mark
 

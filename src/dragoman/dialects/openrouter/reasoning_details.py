@@ -20,7 +20,7 @@ from ...codec.custom_tools import wrap_input
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.media import data_url, split_data_url
 from ...context import Context
-from ..openai_chat.message import marked_field
+from ..openai_chat.message_content import marked_field
 from ..openai_chat.reasoning_details import ENCRYPTED, TEXT, Detail, listed, look, words
 from .hosted_calls import DETAIL, read_hosted
 from .wire import CHAT, NAME, own

@@ -14,8 +14,8 @@ from ...canon.tools import HostedTool
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.dialect_extras import carried, restore, with_shared
-from ...codec.request_steps import read, same_items, write
-from ...codec.wire_decoding import Unknown
+from ...codec.request_read_and_write_steps import read, same_items, write
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ..openai_chat import request as chat
 from ..openai_chat.cache_marks import take_marks, with_marks

@@ -12,12 +12,12 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import json_text
 from ...codec.dialect_extras import carried
-from ...codec.failed_answer_endings import GAP, failure, with_failure
-from ...codec.fault_kinds_and_statuses import is_empty_field
+from ...codec.failure_sentence_in_answer import GAP, failure, with_failure
+from ...codec.fault_kinds_statuses_and_error_object import is_empty_field
 from ...context import Context
 from ...errors import WireError
 from ..openai_chat import response as chat
-from ..openai_chat.message import write_assistant
+from ..openai_chat.message_content import write_assistant
 from ..openai_chat.tool_result_writer import write_results_messages
 from ..openai_chat.wire import check_message
 from . import wire

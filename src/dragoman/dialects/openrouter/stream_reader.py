@@ -16,7 +16,7 @@ from ...canon.parts import Part, Path, Seal
 from ...canon.response import Response, Usage
 from ...codec import json_text, packed_seals
 from ...codec.dialect_extras import Fields, carried
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
 from ..openai_chat.reasoning_details_stream_reader import DetailStreamReader, GrowingDetail

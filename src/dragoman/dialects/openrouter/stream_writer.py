@@ -11,8 +11,8 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, is_stored_elsewhere
 from ...canon.response import Stop
 from ...codec import answer_service_tiers, json_text, packed_seals
-from ...codec.failed_answer_endings import cut_short
-from ...codec.stream_reader_base import Template
+from ...codec.failure_sentence_in_answer import cut_short
+from ...codec.sse_stream_reader_base import Template
 from ...context import Context
 from ..openai_chat import stream_writer as chat
 from ..openai_chat.reasoning_details import TEXT

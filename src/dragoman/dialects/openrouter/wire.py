@@ -13,7 +13,7 @@ from msgspec import Raw, field
 
 from ...canon.parts import Extra, Path
 from ...codec.dialect_extras import Fields
-from ...codec.wire_decoding import Admitter, Unknown
+from ...codec.wire_decoding_with_unknown_fields import Admitter, Unknown
 from ...context import Context
 from ..openai_chat import wire as chat
 from . import NAME as NAME

@@ -21,8 +21,8 @@ from ...codec import json_text
 from ...facts import profiles
 from ...transport.http_client import Headers
 from ...transport.secret_redaction import without_secrets
+from ..exchange.fault_for_unserved_exchange import Refused
 from ..exchange.non_generation_upstream_calls import ask_upstream
-from ..exchange.refused_exchange import Refused
 from ..http.server import IncomingRequest
 from ..services import Services
 from .endpoint_table import Call

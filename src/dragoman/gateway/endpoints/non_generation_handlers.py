@@ -16,14 +16,20 @@ from ...dialects import endpoints
 from ...transport.http_client import Headers
 from ..client_ownership import apart
 from ..exchange.child_process import SMALL
-from ..exchange.child_process_results import done, in_child
-from ..exchange.refused_exchange import Refused, fault_reply
+from ..exchange.exchange_work_in_child_process import done, in_child
+from ..exchange.fault_for_unserved_exchange import Refused, fault_reply
 from ..exchange.response_continuation import asked as refers
 from ..exchange.response_continuation import recall
 from ..exchange.stored_responses import ClientStored, Stored
 from ..http.server import IncomingRequest
 from ..services import Services
-from . import code_assist_session, computed_feature_matrix, page, page_translation, responses_api
+from . import (
+    code_assist_session,
+    computed_feature_matrix,
+    page_files_and_facts,
+    page_translation,
+    stored_responses_and_conversations,
+)
 from .endpoint_table import Call, EndpointTable
 from .model_list import Listing, entry, listed
 from .token_counts import count
@@ -126,13 +132,17 @@ class OtherRequests:
         return await count(services, call, request.headers, request.body, services.vault.of(request.owner), earlier)
 
     async def _responses(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
-        return await responses_api.responses(services, self._seen(request), call, request)
+        return await stored_responses_and_conversations.responses(services, self._seen(request), call, request)
 
     async def _conversations(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
-        return await responses_api.conversations(services, self._seen(request), call, request, int(services.now()))
+        return await stored_responses_and_conversations.conversations(
+            services, self._seen(request), call, request, int(services.now())
+        )
 
     async def _compact(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
-        return await responses_api.compact(services, ClientStored(self._stored, request.owner), request)
+        return await stored_responses_and_conversations.compact(
+            services, ClientStored(self._stored, request.owner), request
+        )
 
     async def _feature_matrix(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
         """The matrix of features. The matrix takes half a second, so a child process computes the matrix once."""
@@ -152,13 +162,13 @@ async def _version(services: Services, call: Call, request: IncomingRequest) -> 
 async def _home(services: Services, call: Call, request: IncomingRequest) -> Answer:
     """The page and its files for browsers, a short text for everybody else."""
     if call.rest or "text/html" in request.headers.get("accept", ""):
-        return page.page_file(call.rest) or nothing(services.table, request)
+        return page_files_and_facts.page_file(call.rest) or nothing(services.table, request)
     return 200, [("content-type", "text/plain; charset=utf-8")], home(services.table)
 
 
 async def _page(services: Services, call: Call, request: IncomingRequest) -> Answer:
     if call.rest == "about":
-        return page.about(services.config, f"http://{request.headers.get('host', 'HOST')}")
+        return page_files_and_facts.about(services.config, f"http://{request.headers.get('host', 'HOST')}")
     work = partial(page_translation.translate, request.body)
     # The document is translated into seven dialects, so the work is seven times what `done` expects from the size.
     if len(request.body) > SMALL // 8:

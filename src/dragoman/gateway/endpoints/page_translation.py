@@ -18,7 +18,7 @@ from ...translate.detect import detect
 from ..exchange.corresponding_frames import Side, joined_answers
 from ..exchange.corresponding_parts import joined, read
 from ..exchange.recorded_exchange_report import explained
-from .page import Answer
+from .page_files_and_facts import Answer
 
 MAX_TRIED = 4 * 1024 * 1024
 """Bytes of a payload to translate. The page is for short tests. `dragoman translate` has no limit."""

@@ -22,9 +22,9 @@ from ...translate import translate_request
 from ...transport.http_client import Headers
 from ..config import REHEARSAL, Route
 from ..exchange import rehearsal_upstream, upstream_headers_and_key
-from ..exchange.child_process_results import done
+from ..exchange.exchange_work_in_child_process import done
+from ..exchange.fault_for_unserved_exchange import fault_reply, no_model, untranslated
 from ..exchange.non_generation_upstream_calls import SideAnswer, ask_upstream
-from ..exchange.refused_exchange import fault_reply, no_model, untranslated
 from ..exchange.response_continuation import PreviousResponses
 from ..exchange.routes import Choice
 from ..services import Services
@@ -106,7 +106,11 @@ async def _asked(
     # Within one dialect the upstream's answer is sent to the client unchanged.
     if upstream.dialect == call.dialect:
         return 200, [("content-type", "application/json")], answer.body
-    return 200, [("content-type", "application/json")], json_text.encode(endpoints(call.dialect).counts.written(tokens))
+    return (
+        200,
+        [("content-type", "application/json")],
+        json_text.encode(endpoints(call.dialect).counts.written(tokens)),
+    )
 
 
 def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, vault: Vault) -> bytes | None:

@@ -26,8 +26,8 @@ from ...transport.secret_redaction import upstream_secrets
 from ..http.request_head_cache import KnownHead
 from .fault_reactions import Origin
 from .forwarded_headers import plan
-from .frame_secret_search import SecretSearch
 from .routes import Choice
+from .secrets_in_passed_frames import SecretSearch
 from .upstream_headers_and_key import address, auth, headers, host, key_headers, target
 
 HOPS = "dragoman-hops"
@@ -117,7 +117,7 @@ class UpstreamPlan:
         self._client, self._dialect, self._seals = client, upstream.dialect, route.seals
         self.options = options
         """Options for the translation of the client's request. All plans for one place and dialect share them, because
-        translations are remembered by their options (`client_request.py`)."""
+        translations are remembered by their options (`client_request_and_translations.py`)."""
         self.enveloped = spoken.with_project is not None
         """The upstream's envelope has a field for the project, which only the configuration knows."""
         self._sse = framing == "sse"

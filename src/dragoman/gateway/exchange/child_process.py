@@ -28,7 +28,7 @@ from ...errors import DragomanError
 from ...seals.vault import Vault
 from ...transport.large_body_joining import LARGE as LARGE_BODY
 from ...transport.large_body_joining import join_pieces
-from .refused_exchange import Refused
+from .fault_for_unserved_exchange import Refused
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...canon.response import Usage
-from ...transport.upstream_config import REHEARSAL
+from ...transport.upstream_record_and_environment import REHEARSAL
 from ...transport.window_and_price_lookup import window_and_prices
 from ..config import Config
 from .recent_exchanges import Exchange

@@ -17,7 +17,7 @@ from ...dialects import endpoints, installed
 from ...transport.http_client_interface import Headers
 from ...transport.response_head_reader import HeadShape, ResponseHead
 from ...transport.secret_redaction import Redactor
-from ...transport.upstream_config import REHEARSAL
+from ...transport.upstream_record_and_environment import REHEARSAL
 
 _ALL = frozenset({"x-request-id", "traceparent", "tracestate"})
 """Headers with the same meaning for all upstreams."""

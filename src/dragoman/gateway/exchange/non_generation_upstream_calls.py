@@ -11,7 +11,7 @@ import msgspec
 
 from ...canon.events import Fault
 from ...codec import json_text
-from ...codec.fault_kinds_and_statuses import is_empty_field
+from ...codec.fault_kinds_statuses_and_error_object import is_empty_field
 from ...dialects import get
 from ...errors import ConfigError, TransportError
 from ...translate.errors_with_status_200 import error_in

@@ -33,7 +33,7 @@ from ..http.recording_reply import RecordingReply
 from ..http.server import Gone, IncomingRequest, Reply
 from ..services import Services
 from . import (
-    child_process_results,
+    exchange_work_in_child_process,
     forwarded_headers,
     rehearsal_upstream,
     stream_whole_conversion,
@@ -43,16 +43,10 @@ from . import (
 from .answer_token_counts import tokens_in_fields
 from .cached_upstream_plans import HOPS, INSTANCE, UpstreamPlan
 from .child_process import NotedVault, takes_long
-from .client_request import ClientRequest
+from .client_request_and_translations import ClientRequest
 from .dialect_stream_framing import media_type
-from .failover_order import Failover
-from .fault_reactions import TABLE
-from .gateway_secrets import print_failure
-from .memory_seal_vault import ClientVault
-from .non_generation_upstream_calls import SideAnswer
-from .non_generation_upstream_calls import ask_upstream as aside
-from .recent_exchanges import Exchange, Recording, Try, compact, compact_repairs
-from .refused_exchange import (
+from .failover_order_and_breakers import Failover
+from .fault_for_unserved_exchange import (
     Refused,
     failed,
     fault_reply,
@@ -61,6 +55,12 @@ from .refused_exchange import (
     unknown_path,
     untranslated,
 )
+from .fault_reactions import TABLE
+from .gateway_secrets import print_failure
+from .memory_seal_vault import ClientVault
+from .non_generation_upstream_calls import SideAnswer
+from .non_generation_upstream_calls import ask_upstream as aside
+from .recent_exchanges import Exchange, Recording, Try, compact, compact_repairs
 from .routes import Choice
 from .seal_refusals import refuses_seals
 from .stream_reply import StreamReply, Translator
@@ -486,9 +486,9 @@ class Relay:
             if isinstance(found, str):
                 return found
             written, losses = found
-            return b"" if written is body else written, child_process_results.fewer(losses), vault.put_here
+            return b"" if written is body else written, exchange_work_in_child_process.fewer(losses), vault.put_here
 
-        found = await child_process_results.in_child(self._services.children, work)
+        found = await exchange_work_in_child_process.in_child(self._services.children, work)
         if isinstance(found, str):
             return found
         written, losses, kept = found

@@ -24,9 +24,9 @@ from ..config import REHEARSAL
 from ..http.reply_wrapper import ReplyWrapper
 from ..http.server import Reply
 from .child_process import LARGE, ChildProcesses
-from .child_process_results import done
+from .exchange_work_in_child_process import done
+from .fault_for_unserved_exchange import Refused
 from .recent_exchanges import Exchange
-from .refused_exchange import Refused
 from .routes import Choice
 from .stored_item_ids_in_request import ids, item_fields, reference
 from .stored_responses import ClientStored, Conversation, Kept

@@ -23,8 +23,8 @@ from ...transport.http_client_interface import Answer
 from ..config import Bounds
 from ..http.server import Reply
 from .dialect_stream_framing import array_frames, keep_alive, media_type
-from .frame_secret_search import SecretSearch, has_error
 from .recent_exchanges import Recording
+from .secrets_in_passed_frames import SecretSearch, has_error
 from .upstream_fault_messages import unanswered
 
 BURST = 4096

@@ -10,7 +10,7 @@ from ...canon.events import Fault
 from ...canon.fold_and_unfold import fold, unfold
 from ...canon.parts import ToolCall
 from ...codec import json_text
-from ...codec.failed_answer_endings import ended
+from ...codec.failure_sentence_in_answer import ended
 from ...context import Context
 from ...dialects import endpoints, get
 from ...errors import FaultError

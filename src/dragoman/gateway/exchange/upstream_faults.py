@@ -19,10 +19,10 @@ from ..services import Services
 from . import upstream_fault_messages
 from .cached_upstream_plans import UpstreamPlan
 from .fault_reactions import KEY_REFUSED, Origin
-from .frame_secret_search import SecretSearch
 from .gateway_secrets import passed_on
 from .recent_exchanges import Exchange
 from .routes import Choice
+from .secrets_in_passed_frames import SecretSearch
 from .upstream_key_faults import key_refused, refuses_key
 
 

@@ -1,4 +1,4 @@
-"""The address of an upstream for a client: its path, its headers, and its key or the client's key."""
+"""The headers of a request to an upstream: those of the client that pass, and the gateway's or the client's key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...dialects import endpoints, installed
 from ...transport import upstream_url_and_headers
 from ...transport.http_client_interface import Post
 from ...transport.request_head_and_decompression import prepared
-from ...transport.upstream_config import Upstream
+from ...transport.upstream_record_and_environment import Upstream
 from ...transport.upstream_url_and_headers import address, auth, counting, fitted, host, joined, place, target
 from .forwarded_headers import to_upstream
 

@@ -16,7 +16,7 @@ import msgspec
 
 from ...canon.events import Fault
 from ...errors import ConfigError
-from ...transport.upstream_config import Upstream
+from ...transport.upstream_record_and_environment import Upstream
 from .fault_reactions import KEY_REFUSED
 from .upstream_fault_messages import readable
 from .upstream_headers_and_key import auth

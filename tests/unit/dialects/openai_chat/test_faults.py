@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon.events import Fault, FaultKind
-from dragoman.codec.fault_kinds_and_statuses import kind_of_status
+from dragoman.codec.fault_kinds_statuses_and_error_object import kind_of_status
 from dragoman.dialects.openai_chat import DIALECT
 from tests.unit.dialects.openai_chat.helpers import CHAT
 

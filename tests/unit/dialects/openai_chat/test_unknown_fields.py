@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import Raw
 
-from dragoman.codec.wire_decoding import Admitter
+from dragoman.codec.wire_decoding_with_unknown_fields import Admitter
 from dragoman.context import Context
 from dragoman.dialects.openai_chat import wire
 from dragoman.dialects.openai_chat.request import read_request

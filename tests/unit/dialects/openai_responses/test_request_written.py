@@ -21,7 +21,7 @@ from dragoman.canon import (
     Turn,
 )
 from dragoman.codec.packed_seals import pack
-from dragoman.dialects.openai_responses.output_items import MADE_HERE
+from dragoman.dialects.openai_responses.assistant_items import MADE_HERE
 from dragoman.facts.profile import Profile
 from tests.unit.dialects.openai_responses.helpers import NAME, losses_of, new_context, round_trip, written
 

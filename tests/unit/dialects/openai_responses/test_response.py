@@ -28,7 +28,7 @@ from dragoman.canon.response import StopReason
 from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects.openai_responses import wire
-from dragoman.dialects.openai_responses.output_items import MADE_HERE
+from dragoman.dialects.openai_responses.assistant_items import MADE_HERE
 from dragoman.dialects.openai_responses.response import read_response, write_response, write_results
 from tests.unit.dialects.openai_responses.helpers import DEFAULT_SETTINGS, NAME, losses_of, new_context, read
 

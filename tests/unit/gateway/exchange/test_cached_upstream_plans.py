@@ -14,7 +14,7 @@ from dragoman.gateway.exchange.cached_upstream_plans import HOPS, INSTANCE, MAX_
 from dragoman.gateway.exchange.routes import Choice
 from dragoman.gateway.http.request_head_cache import KnownHead, KnownHeads
 from dragoman.transport.response_head_reader import listed
-from dragoman.transport.upstream_config import Auth, Upstream
+from dragoman.transport.upstream_record_and_environment import Auth, Upstream
 
 ENVIRONMENT = {"KEY": "the upstream's own"}
 NAMES = (

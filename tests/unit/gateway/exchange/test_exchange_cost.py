@@ -12,7 +12,7 @@ from dragoman.gateway.config import Config
 from dragoman.gateway.exchange.exchange_cost import cost_of
 from dragoman.gateway.exchange.recent_exchanges import Exchange
 from dragoman.gateway.http.server import IncomingRequest
-from dragoman.transport.upstream_config import REHEARSAL, Upstream
+from dragoman.transport.upstream_record_and_environment import REHEARSAL, Upstream
 
 from ..helpers import Handler, ScriptedUpstream, failing, gateway_to, run, whole
 

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from dragoman.canon.events import Fault, FaultKind
-from dragoman.codec.fault_kinds_and_statuses import status_of_kind
+from dragoman.codec.fault_kinds_statuses_and_error_object import status_of_kind
 from dragoman.dialects import names
+from dragoman.gateway.exchange.fault_for_unserved_exchange import Refused
 from dragoman.gateway.exchange.fault_reactions import TABLE, Origin
-from dragoman.gateway.exchange.refused_exchange import Refused
 from dragoman.gateway.exchange.relay import Relay
 from dragoman.transport.retry_decision import RETRIED
 

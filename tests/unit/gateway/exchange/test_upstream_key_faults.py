@@ -11,7 +11,7 @@ from dragoman.canon.events import Fault
 from dragoman.dialects import get
 from dragoman.errors import ConfigError
 from dragoman.gateway.exchange.upstream_key_faults import key_missing, key_refused, refuses_key
-from dragoman.transport.upstream_config import Upstream
+from dragoman.transport.upstream_record_and_environment import Upstream
 
 from ..helpers import (
     DIALECTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dragoman import MemoryVault
 from dragoman.fast.identical_requests import IdenticalRequest
-from dragoman.gateway.exchange.client_request import keep_translation
+from dragoman.gateway.exchange.client_request_and_translations import keep_translation
 from dragoman.translate.request import Options, Peek, make_options
 from dragoman.translate.result import Translation
 from dragoman.translate.with_fast_shortcuts import translate_with

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..dialects import get
 from .client_history import client_of
-from .json_paths import decode, dump
+from .json_paths_and_exact_numbers import decode, dump
 
 DONE = "[DONE]"
 Ending = Literal["well", "fault", "both", "open"]

@@ -13,7 +13,7 @@ from ...codec.call_ids import send as send_id
 from ...codec.custom_tools import wrap_input
 from ...codec.dialect_extras import gather
 from ...codec.media import as_text, missing
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids

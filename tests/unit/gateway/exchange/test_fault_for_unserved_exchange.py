@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.gateway.config import Config, Upstream, checked
-from dragoman.gateway.exchange.refused_exchange import no_model
+from dragoman.gateway.exchange.fault_for_unserved_exchange import no_model
 
 OPENAI = {"mine": Upstream("openai-responses", key_env="OPENAI_API_KEY")}
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import pytest
 from msgspec import Raw, Struct
 
-from dragoman.codec import wire_decoding
-from dragoman.codec.wire_decoding import STRANGE, Admitter
+from dragoman.codec import wire_decoding_with_unknown_fields
+from dragoman.codec.wire_decoding_with_unknown_fields import STRANGE, Admitter
 from dragoman.errors import WireError
 
 
@@ -217,7 +217,7 @@ def test_deep_nesting_is_refused(body: bytes) -> None:
 
 
 def test_a_body_with_unknown_fields_may_not_be_huge(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire_decoding, "MAX_BODY", 10)
+    monkeypatch.setattr(wire_decoding_with_unknown_fields, "MAX_BODY", 10)
     assert STRICT.admit(b'{"pieces":["a","b"]}')[0] == Document(["a", "b"])
     with pytest.raises(WireError, match="at most 10 bytes"):
         STRICT.admit(b'{"pieces":["a","b"],"x":1}')

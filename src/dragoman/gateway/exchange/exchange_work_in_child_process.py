@@ -16,12 +16,12 @@ from ...canon.events import Fault
 from ...canon.losses import Loss
 from ...canon.parts import ToolCall
 from ...canon.turns import Turn
-from ...codec.request_steps import leading
+from ...codec.request_read_and_write_steps import leading
 from ...dialects import endpoints, get
 from ...seals.conversation_digest import Conversation, ConversationDigest, ConversationState, conversation_state
 from ...translate.result import Translation
 from .child_process import ChildDied, ChildProcesses, OutOfMemory, takes_long
-from .refused_exchange import Refused
+from .fault_for_unserved_exchange import Refused
 
 T = TypeVar("T")
 

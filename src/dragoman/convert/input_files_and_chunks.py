@@ -22,7 +22,7 @@ from msgspec import Struct
 from ..errors import ConfigError
 from . import object_store
 from . import stdin_stdout_and_pipes as pipes
-from .compressed import GZIP, ZSTD, MemberReader
+from .compressed_input import GZIP, ZSTD, MemberReader
 from .file_format_record import Kind
 from .formats import detect_format, get
 from .line import decoded
@@ -300,7 +300,7 @@ def _read_pieces(
         stream = _decompressed(file, lowered)
     whole = _Readable(stream, lowered)
     if lowered.endswith((".json", ".json.gz", ".json.zst")):
-        from .json_array import element_pieces  # late: most files have lines
+        from .json_objects_across_lines import element_pieces  # late: most files have lines
 
         yield from element_pieces(whole, file, start, size, name)
     else:

@@ -13,7 +13,7 @@ import pytest
 import dragoman.gateway
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, Listen, checked
-from dragoman.gateway.endpoints import page
+from dragoman.gateway.endpoints import page_files_and_facts
 from dragoman.gateway.endpoints.page_translation import MAX_TRIED, kind_of
 from tests.unit.gateway.helpers import Received, gateway
 
@@ -54,8 +54,8 @@ def test_the_page_runs_only_its_own_files_and_reads_no_text_as_markup() -> None:
 def test_wrong_file_names_are_not_cached() -> None:
     own = {path.name for path in PAGE.iterdir()}
     assert ask("/dragoman/page/nothing.js").status == 404
-    assert page.page_file("page/nothing_else.js") is None
-    assert set(page._files()) == own
+    assert page_files_and_facts.page_file("page/nothing_else.js") is None
+    assert set(page_files_and_facts._files()) == own
 
 
 def test_every_file_that_the_page_imports_is_served() -> None:

@@ -10,7 +10,7 @@ from typing import IO, Protocol
 
 from ..codec.json_array_splitter import Splitter
 from ..errors import ConfigError, WireError
-from .inputs import Piece
+from .input_files_and_chunks import Piece
 from .line import BOM
 
 _BLOCK = 1 << 16

@@ -21,9 +21,9 @@ from ...codec import json_text
 from ...transport.http_client import Headers
 from ..client_ownership import apart
 from ..config import Config, Upstream
+from ..exchange.fault_for_unserved_exchange import Refused
 from ..exchange.forwarded_headers import to_client
 from ..exchange.non_generation_upstream_calls import ask_upstream
-from ..exchange.refused_exchange import Refused
 from ..exchange.response_continuation import asked, chain, recall, with_answer, with_id
 from ..exchange.stored_responses import ClientStored, Conversation, Kept
 from ..exchange.upstream_headers_and_key import auth

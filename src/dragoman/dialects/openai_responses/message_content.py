@@ -10,7 +10,7 @@ from ...canon.parts import Citation, Extra, Media, MediaKind, Opaque, Part, Path
 from ...codec import json_text
 from ...codec.dialect_extras import gather, restore
 from ...codec.media import data_url, guess_mime, kind_of, missing, note, split_data_url, unknown_to_openai
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .tools import own_fields, with_fields

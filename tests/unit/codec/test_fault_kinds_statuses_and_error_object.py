@@ -9,7 +9,7 @@ import pytest
 
 from dragoman import translate_fault
 from dragoman.canon.events import Fault, FaultKind
-from dragoman.codec.fault_kinds_and_statuses import (
+from dragoman.codec.fault_kinds_statuses_and_error_object import (
     kind_of_status,
     retry_after,
     retry_headers,

@@ -20,7 +20,7 @@ import dragoman
 from dragoman.canon.events import Fault
 from dragoman.errors import WireError
 from dragoman.gateway.config import Bounds
-from dragoman.gateway.exchange import child_process, child_process_results
+from dragoman.gateway.exchange import child_process, exchange_work_in_child_process
 from dragoman.gateway.exchange.child_process import (
     DENSE,
     LARGE,
@@ -32,7 +32,7 @@ from dragoman.gateway.exchange.child_process import (
     OutOfMemory,
     takes_long,
 )
-from dragoman.gateway.exchange.refused_exchange import Refused
+from dragoman.gateway.exchange.fault_for_unserved_exchange import Refused
 from dragoman.gateway.http.server import Bounds as ServerBounds
 from dragoman.gateway.http.server import Server
 
@@ -59,7 +59,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every document count as long."""
     monkeypatch.setattr(child_process, "SMALL", 0)
     monkeypatch.setattr(child_process, "LARGE", 1)
-    monkeypatch.setattr("dragoman.gateway.exchange.client_request.LARGE", 1)
+    monkeypatch.setattr("dragoman.gateway.exchange.client_request_and_translations.LARGE", 1)
 
 
 @pytest.fixture
@@ -386,7 +386,7 @@ def test_the_lightened_request_is_enough_to_translate_the_answer(target: str) ->
     }
     turns, digest = len(translation.request.turns), translation.history.conversation().with_texts()
     tools, first = translation.request.tools, translation.request.turns[0]
-    light = child_process_results.restored(child_process_results.lightened(translation))
+    light = exchange_work_in_child_process.restored(exchange_work_in_child_process.lightened(translation))
     assert light.request is not None
     assert len(light.request.turns) == turns
     assert {
@@ -401,7 +401,7 @@ def test_very_many_losses_are_counted() -> None:
     body = json.loads(request_body("anthropic"))
     body["messages"] = [{"role": "user", "content": "hi", f"x{i}": 1} for i in range(5000)]
     losses = dragoman.translate_request(body, source="anthropic", target="gemini").losses
-    fewer, most = child_process_results.fewer(losses), child_process_results.MAX_LOSSES
+    fewer, most = exchange_work_in_child_process.fewer(losses), exchange_work_in_child_process.MAX_LOSSES
     assert len(losses) > 4000
     assert len(fewer) <= most + 5
     assert sum([int(one.detail.split()[1]) for one in fewer[most:]]) + most == len(losses)
@@ -458,6 +458,6 @@ def test_the_digest_is_of_the_client_s_history_and_not_of_the_repaired_one() -> 
     assert translation.history is not None
     digest = translation.history.conversation().with_texts()
     translation.request = msgspec.structs.replace(translation.request, turns=translation.request.turns[:1])
-    restored = child_process_results.restored(child_process_results.lightened(translation))
+    restored = exchange_work_in_child_process.restored(exchange_work_in_child_process.lightened(translation))
     assert restored.history is not None
     assert restored.history.conversation().with_texts() == digest

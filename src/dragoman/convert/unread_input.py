@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ..errors import ConfigError
 from .chunk import Chunk, Settings
-from .inputs import Input, pieces
+from .input_files_and_chunks import Input, pieces
 
 
 class Reading(Struct):

@@ -16,7 +16,7 @@ from ...codec.custom_tools import wrap_input
 from ...codec.dialect_extras import carried, gather
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.packed_seals import GOOGLE_DUMMY, MARK, origin, pack
-from ...codec.wire_decoding import Indexed, Unknown
+from ...codec.wire_decoding_with_unknown_fields import Indexed, Unknown
 from ...context import Context
 from . import wire
 from .call_pairing import Ids

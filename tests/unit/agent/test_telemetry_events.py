@@ -12,11 +12,11 @@ import pytest
 
 from dragoman.canon import Fault, Response, Stop, Text, Turn, Usage
 from dragoman.errors import ConfigError
-from dragoman.runtime import telemetry
+from dragoman.runtime import telemetry_events
 from dragoman.runtime.events import Content, ToolCallRequest
 from dragoman.runtime.open_telemetry import OpenTelemetry
 from dragoman.runtime.resumable_conversation import Session
-from dragoman.runtime.telemetry import Lines
+from dragoman.runtime.telemetry_events import Lines
 from dragoman.runtime.tool_interface import DiffStat, FileDiff, Outcome, ToolError
 from tests.unit.agent.helpers import FakeTool, ModelByRequestNumber, answer_of, call, loop, new_session, run_events
 
@@ -129,7 +129,7 @@ def test_an_unwritable_file_is_reported_at_once(tmp_path: Path) -> None:
 
 def test_thinking_tokens_are_counted_separately() -> None:
     response = Response((Text("Yes."),), Stop("stop"), usage=Usage(100, 30, cache_read=80, reasoning=20))
-    event = telemetry.api_response(response, "up/m", 0.5, "p", words=True)
+    event = telemetry_events.api_response(response, "up/m", 0.5, "p", words=True)
     assert (event.output_token_count, event.thoughts_token_count, event.total_token_count) == (10, 20, 130)
     assert (event.cached_content_token_count, event.duration_ms, event.response_text) == (80, 500, "Yes.")
 
@@ -207,9 +207,9 @@ def test_opentelemetry_gets_events(spans: list[Span], monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(logs, "get_logger", lambda scope: Logger())
     sink = OpenTelemetry()
-    sink.note(telemetry.ApiRequestEvent(prompt_id="p", model="up/m"))
+    sink.note(telemetry_events.ApiRequestEvent(prompt_id="p", model="up/m"))
     sink.note(
-        telemetry.ToolCallEvent(
+        telemetry_events.ToolCallEvent(
             prompt_id="p", function_name="look", function_args={"n": 1}, duration_ms=20, success=True
         )
     )

@@ -10,7 +10,7 @@ import zlib
 import pytest
 import zstandard
 
-from dragoman.convert.compressed import MemberReader
+from dragoman.convert.compressed_input import MemberReader
 
 TEXT = b"".join([b"line %d %s\n" % (number, os.urandom(20).hex().encode()) for number in range(2_000)])
 PACK = {"gz": lambda data: gzip.compress(data, mtime=0), "zst": lambda data: zstandard.compress(data)}

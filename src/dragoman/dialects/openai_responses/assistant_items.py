@@ -17,12 +17,12 @@ from ...codec.cache_memory_budget import small_cache
 from ...codec.call_ids import hashed, minted
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import gather, restore
-from ...codec.failed_answer_endings import decoded_once
+from ...codec.failure_sentence_in_answer import decoded_once
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.media import missing
 from ...codec.packed_seals import MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .client_tools import has_own_item, own_item, read_answer_call
@@ -31,7 +31,7 @@ from .compaction import write_compaction
 from .generated_images import fits_item, image_item, is_picture, sent_item
 from .hosted_calls import SEARCH, sent
 from .image_compaction_and_hosted_item_reader import read_other
-from .message import read_content, write_output_text
+from .message_content import read_content, write_output_text
 from .tools import IDS, NAMES, own_fields, with_fields
 from .unknown_items import as_message
 

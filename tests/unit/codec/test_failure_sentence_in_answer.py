@@ -12,7 +12,7 @@ from dragoman import StreamTranslator
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Text
 from dragoman.canon.response import Response, Stop
-from dragoman.codec.failed_answer_endings import failure, with_failure
+from dragoman.codec.failure_sentence_in_answer import failure, with_failure
 from dragoman.context import Context
 from dragoman.dialects import get
 

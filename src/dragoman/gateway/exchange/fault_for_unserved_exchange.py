@@ -11,7 +11,7 @@ from ...canon.events import Fault
 from ...codec.json_error_location import json_mistake
 from ...dialects import endpoints, get
 from ...errors import LossError, RepairError, WireError
-from ...transport.upstream_config import wanting
+from ...transport.upstream_record_and_environment import wanting
 from ..config import REHEARSAL, Config
 
 

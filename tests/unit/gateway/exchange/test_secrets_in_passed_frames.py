@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.gateway.exchange.frame_secret_search import SecretSearch
+from dragoman.gateway.exchange.secrets_in_passed_frames import SecretSearch
 from tests.oracles import exchanges
 
 KEY = "sk-0123456789abcdef"

@@ -21,11 +21,11 @@ from ...translate.request import Options, Peek, peek
 from ...translate.result import Translation
 from ...translate.with_fast_shortcuts import known_beginning, translate_with
 from ..services import Services
-from . import child_process_results, stream_whole_conversion, upstream_headers_and_key
+from . import exchange_work_in_child_process, stream_whole_conversion, upstream_headers_and_key
 from .cached_upstream_plans import UpstreamPlan
 from .child_process import LARGE, SMALL, NotedVault, takes_long
+from .fault_for_unserved_exchange import Refused, nested, not_json, untranslated
 from .memory_seal_vault import ClientVault
-from .refused_exchange import Refused, nested, not_json, untranslated
 from .routes import Choice
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class ClientRequest:
                 self._repeated = _REPEATED.find(body, self._call.dialect)
         elif not self._goes_on():
             self.apart = True
-            self._head = await child_process_results.in_child(self._services.children, partial(peek, body))
+            self._head = await exchange_work_in_child_process.in_child(self._services.children, partial(peek, body))
             if self._head is None:
-                broken = await child_process_results.in_child(self._services.children, partial(not_json, body))
+                broken = await exchange_work_in_child_process.in_child(self._services.children, partial(not_json, body))
                 if broken is not None:
                     raise Refused(broken)
 
@@ -123,14 +123,16 @@ class ClientRequest:
         """`translated` in a child process."""
         body = self._body
 
-        def work() -> child_process_results.Light:
+        def work() -> exchange_work_in_child_process.Light:
             asked = self._as_sent(plan, model, mend=mend, unsealed=unsealed)
             if asked.body is body:
                 asked.body = b""  # the gateway has these bytes already
-            return child_process_results.lightened(asked)
+            return exchange_work_in_child_process.lightened(asked)
 
         try:
-            asked = child_process_results.restored(await child_process_results.in_child(self._services.children, work))
+            asked = exchange_work_in_child_process.restored(
+                await exchange_work_in_child_process.in_child(self._services.children, work)
+            )
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
         except RecursionError:

@@ -33,10 +33,10 @@ from dragoman.errors import ConfigError, FaultError
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
 from dragoman.runtime.model_answer import SideQuestion, whole_answer
-from dragoman.runtime.upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
+from dragoman.runtime.models_of_upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
 from dragoman.transport.http_client import Pool
 from dragoman.transport.http_client_interface import Limits
-from dragoman.transport.upstream_config import Upstream
+from dragoman.transport.upstream_record_and_environment import Upstream
 
 Json = Any
 ScriptedAnswer = tuple[int, Mapping[str, str], Json]

@@ -25,11 +25,11 @@ from ...codec import json_text
 from ...codec.call_ids import from_chat_client, minted, to_chat_client
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import NULL, Fields, carried, gather, misplaced, restore
-from ...codec.failed_answer_endings import decoded_once
+from ...codec.failure_sentence_in_answer import decoded_once
 from ...codec.media import as_text, data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
 from ...codec.packed_seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
-from ...codec.wire_decoding import Unknown
+from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .answer_audio_writer import is_sound, write_sounds
