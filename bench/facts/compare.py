@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from dragoman import Loss
 from dragoman.codec import packed_seals
-from dragoman.codec.reasoning_effort import THINKS_UNASKED
+from dragoman.codec.reasoning_effort import THINKS_BY_DEFAULT
 
 from .fields import Fact, Facts, Path, camel
 
@@ -213,7 +213,7 @@ def _arrived_otherwise(fact: Fact, loss: Loss, target: Target) -> bool:
     if loss.code == "tool.namespace.prefixed" and fact.kind in ("tool.name", "call.name", "choice.tool"):
         return target.names(fact.kind, fact.value)  # the answer removes the namespace again
     if loss.code == "effort.approximated" and fact[:2] == ("setting.thinking", "on"):
-        return loss.detail == THINKS_UNASKED  # the model has this behaviour by default
+        return loss.detail == THINKS_BY_DEFAULT  # the model has this behaviour by default
     # The title of a document that is sent as text is above the text.
     return loss.code == "media.retyped" and fact.kind == "media.name" and target.reads(fact)
 

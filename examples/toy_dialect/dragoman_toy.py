@@ -34,7 +34,7 @@ from dragoman.codec.results_after_calls import results_after_calls
 from dragoman.codec.wire_decoding_with_unknown_fields import Admitter, Unknown
 from dragoman.context import Context
 from dragoman.dialect import Dialect, Endpoint
-from dragoman.endpoints.dialect_endpoints_record import Call as Asked
+from dragoman.endpoints.dialect_endpoints_record import Call as EndpointCall
 from dragoman.endpoints.dialect_endpoints_record import (
     Claim,
     Client,
@@ -425,12 +425,12 @@ def _named(model: Model, publisher: str) -> dict[str, Any]:
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
-            Claim(("POST",), "/toy", Asked("generate", NAME, stream=False)),
-            Claim(("POST",), "/toy/stream", Asked("generate", NAME, stream=True)),
-            Claim(("POST",), "/toy/count", Asked("count", NAME)),
-            Claim(("GET",), "/toy/models", Asked("models", NAME)),
+            Claim(("POST",), "/toy", EndpointCall("generate", NAME, stream=False)),
+            Claim(("POST",), "/toy/stream", EndpointCall("generate", NAME, stream=True)),
+            Claim(("POST",), "/toy/count", EndpointCall("count", NAME)),
+            Claim(("GET",), "/toy/models", EndpointCall("models", NAME)),
             # Other dialects claim this address too, so a client of the toy identifies itself by a header.
-            Claim(("GET",), "/v1/models", Asked("models", NAME), headers=("x-toy-client",)),
+            Claim(("GET",), "/v1/models", EndpointCall("models", NAME), headers=("x-toy-client",)),
         ),
         shown=("POST /toy", "POST /toy/stream", "POST /toy/count", "GET /toy/models"),
         near=("/toy",),

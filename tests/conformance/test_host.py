@@ -217,14 +217,14 @@ def _posted(port: int, path: str, body: bytes) -> tuple[int, bytes]:
 def test_the_scripted_upstream_sends_the_scripted_answers() -> None:
     with Upstream(0) as upstream:
         assert _posted(upstream.port, "/v1/messages", b"{}")[0] == 501
-        assert upstream.asked()[0].trouble == "no request was expected now"
+        assert upstream.received()[0].problem == "no request was expected now"
         upstream.expect(Script("anthropic", {"name": "{{tool 0}} {{tool 1}}"}))
         body = json.dumps({"tools": [{"name": "f"}]}).encode()
         assert _posted(upstream.port, "/any/where/v1/messages", body) == (200, b'{"name":"f undeclared"}')
         assert _posted(upstream.port, "/v1/messages", b"no JSON") == (200, b'{"name":"{{tool 0}} {{tool 1}}"}')
         assert _posted(upstream.port, "/v1/responses", b"{}")[0] == 501
         assert _posted(upstream.port, "/v1/messages", b'{"stream":true}')[0] == 501
-        assert [asked.trouble for asked in upstream.asked()] == [
+        assert [request.problem for request in upstream.received()] == [
             "",
             "",
             "/v1/responses is no path of anthropic",

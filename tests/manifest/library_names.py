@@ -26,6 +26,7 @@ __all__ = [
     "StreamTranslator",
     "Translation",
     "forget",
+    "requested_model",
     "switched_off",
     "translate_fault",
     "translate_request",
@@ -57,6 +58,11 @@ def forget() -> None:
     """Empty the memory, where the commit has a function that does."""
     if _forget is not None:
         _forget()
+
+
+def requested_model(translation: Translation) -> str:
+    """The model that the client named. Commits before November 2026 have another name for the attribute."""
+    return str(getattr(translation, "requested_model" if hasattr(translation, "requested_model") else "asked"))
 
 
 def switched_off() -> bool:

@@ -125,7 +125,7 @@ def _settled(translate: Callable[[], library_names.Translation]) -> Outcome:
         "repairs": [[repair.name, repair.path] for repair in made.repairs],
         "stand_ins": made.stand_ins,
         "stream": made.stream,
-        "asked": made.asked,
+        "asked": library_names.requested_model(made),
         "model": made.model,
         "status": getattr(made, "status", None),
     }

@@ -89,7 +89,7 @@ def test_thinking_without_a_level_becomes_an_effort(source: str, fields: Any, pa
     for target, model in (("openai-chat", "gpt-5"), ("openai-responses", "gpt-5.5")):
         sent, losses = _sent(source, target, model, **fields)  # they think by default
         assert "reasoning_effort" not in sent and "effort" not in sent.get("reasoning", {})
-        unasked = ("effort.approximated", path, "nothing is sent: the model thinks unasked")
+        unasked = ("effort.approximated", path, "nothing is sent: the model thinks by default")
         assert [loss for loss in losses if loss[0].startswith("effort")] == [unasked]
     for target, model in (("openai-chat", "strange"), ("openai-responses", "strange"), ("gemini", "strange")):
         sent, losses = _sent(source, target, model, **fields)

@@ -183,7 +183,7 @@ def test_a_known_host_makes_no_further_change() -> None:
     assert done.json() == {"model": "gpt-5", "messages": HI, "max_completion_tokens": 99999, "top_p": 1.0}
     done = changed(body.replace(b', "top_k":5', b""), "openai-chat", "gpt-4.1", host="api.openai.com")
     assert done.body == body.replace(b', "top_k":5', b"").replace(b"99999", b"32768").replace(b"gpt-4o", b"gpt-4.1")
-    assert (done.asked, done.host) == ("gpt-4o", "api.openai.com")
+    assert (done.requested_model, done.host) == ("gpt-4o", "api.openai.com")
 
 
 def test_a_loss_above_the_accepted_severity_is_refused() -> None:

@@ -17,7 +17,7 @@ OTHERS = ("anthropic", "openai-chat", "openai-responses", "ollama", "openrouter"
 def test_a_request_gets_the_model_name_without_the_prefix(name: str, target: str) -> None:
     body = {"model": name, "contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
     done = dragoman.translate_request(body, source="gemini", target=target)
-    assert (done.json()["model"], done.model, done.asked) == ("gemini-2.5-pro", "gemini-2.5-pro", name)
+    assert (done.json()["model"], done.model, done.requested_model) == ("gemini-2.5-pro", "gemini-2.5-pro", name)
 
 
 @pytest.mark.parametrize("name", ["accounts/fireworks/models/llama-v3", "openai/gpt-oss-120b", "tunedModels/mine"])

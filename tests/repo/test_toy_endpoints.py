@@ -184,10 +184,10 @@ def test_the_agent_can_use_the_toy(toy: None, tmp_path: Path) -> None:
         environment = {"HOME": str(tmp_path), "TOY_API_KEY": "k", "TOY_BASE_URL": f"http://127.0.0.1:{upstream.port}"}
         agent = Agent(folder=tmp_path, tools=[tool], environment=environment)
         reply = agent.ask("Weather in Oslo?")
-        arrived = upstream.asked()
+        arrived = upstream.received()
     assert agent.model == "toy/toy-1"
     assert [one.path for one in arrived][:2] == ["/toy/stream", "/toy/stream"]
-    assert not any(one.trouble for one in arrived)
+    assert not any(one.problem for one in arrived)
     second = json.loads(arrived[1].body)["lines"]
     assert second[-1] == {"from": "tool", "id": "c2", "text": "rain in Oslo"}
     results = [part for turn in agent.session.turns for part in turn.parts if isinstance(part, ToolResult)]
@@ -368,7 +368,7 @@ def test_an_installed_package_is_found_when_the_gateway_starts(tmp_path: Path, m
 def test_two_dialects_on_one_address_stop_the_start(tmp_path: Path, workers: str) -> None:
     write_package(tmp_path)
     module = tmp_path / "dragoman_toy.py"
-    module.write_text(module.read_text().replace('"/toy", Asked(', '"/v1/messages", Asked('))
+    module.write_text(module.read_text().replace('"/toy", EndpointCall(', '"/v1/messages", EndpointCall('))
     paths = [str(tmp_path), *[path for path in [os.environ.get("PYTHONPATH", "")] if path]]
     done = subprocess.run(
         [sys.executable, "-c", MAIN, "serve", "--port", "0", "--workers", workers],

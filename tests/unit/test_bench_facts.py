@@ -12,7 +12,7 @@ from bench.facts.fields import Fact, Facts
 from bench.facts.places import no_place
 
 from dragoman import Loss
-from dragoman.codec.reasoning_effort import THINKS_UNASKED
+from dragoman.codec.reasoning_effort import THINKS_BY_DEFAULT
 
 CHAT: dict[str, Any] = {
     "model": "m",
@@ -373,7 +373,7 @@ def test_a_hosted_use_as_text_is_kept_in_a_history_but_not_in_an_answer() -> Non
         (("choice.tool", "g"), "choice.by_filter", "", False),
         (("tool.name", "look"), "tool.namespace.prefixed", "", True),
         (("tool.name", "leap"), "tool.namespace.prefixed", "", False),
-        (("setting.thinking", "on"), "effort.approximated", THINKS_UNASKED, True),
+        (("setting.thinking", "on"), "effort.approximated", THINKS_BY_DEFAULT, True),
         (("setting.thinking", "on"), "effort.approximated", "on is sent as low", False),
         (("media.name", "Tides"), "media.retyped", "", True),
         (("media.name", "Waves"), "media.retyped", "", False),

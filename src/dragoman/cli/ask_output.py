@@ -224,10 +224,10 @@ class Approver:
     def __init__(self, teller: TextOutput) -> None:
         self._teller = teller
 
-    async def __call__(self, asked: Confirmation) -> Approval:
-        self.show(asked)
+    async def __call__(self, confirmation: Confirmation) -> Approval:
+        self.show(confirmation)
         while True:
-            found = self.read(await self.question(self.words(asked)), asked)
+            found = self.read(await self.question(self.words(confirmation)), confirmation)
             if found is not None:
                 return found
 
@@ -239,29 +239,29 @@ class Approver:
         """Show a line of a question."""
         self._teller.say(words)
 
-    def show(self, asked: Confirmation) -> None:
+    def show(self, confirmation: Confirmation) -> None:
         """Show the edit, command or call that needs the approval."""
         teller = self._teller
-        teller.say(asked.title)
-        if asked.command:
-            teller.say(f"$ {asked.command}")
-            teller.say(_sandbox_line(asked))
-        for url in asked.urls:
+        teller.say(confirmation.title)
+        if confirmation.command:
+            teller.say(f"$ {confirmation.command}")
+            teller.say(_sandbox_line(confirmation))
+        for url in confirmation.urls:
             teller.say(url)
-        if asked.diff is not None:
-            teller.diff(asked.diff.diff)
+        if confirmation.diff is not None:
+            teller.diff(confirmation.diff.diff)
 
-    def words(self, asked: Confirmation) -> str:
+    def words(self, confirmation: Confirmation) -> str:
         """The possible answers. `always` is not offered where it would allow no later call."""
-        lasting = [entry_name(entry) for entry in lasting_entries("", asked)] if asked.command else None
+        lasting = [entry_name(entry) for entry in lasting_entries("", confirmation)] if confirmation.command else None
         always = ", [a]lways" if lasting is None else f", [a]lways {', '.join(lasting)}" if lasting else ""
-        words = visible(f"[y]es{always}") + (", all of this [s]erver" if asked.server else "")
-        return words + (", [e]dit" if asked.diff is not None else "") + ", [n]o: "
+        words = visible(f"[y]es{always}") + (", all of this [s]erver" if confirmation.server else "")
+        return words + (", [e]dit" if confirmation.diff is not None else "") + ", [n]o: "
 
-    def read(self, line: str, asked: Confirmation) -> Approval | None:
+    def read(self, line: str, confirmation: Confirmation) -> Approval | None:
         """The approval in a typed line; None where the line is no answer."""
         word, _, why = line.strip().partition(" ")
-        return _approval(word.lower(), why, asked)
+        return _approval(word.lower(), why, confirmation)
 
 
 def entry_name(entry: str) -> str:
@@ -270,26 +270,26 @@ def entry_name(entry: str) -> str:
     return f"`{' '.join(words)}`" if words else entry
 
 
-def _sandbox_line(asked: Confirmation) -> str:
+def _sandbox_line(confirmation: Confirmation) -> str:
     """Where a command will run."""
-    if not asked.sandbox:
+    if not confirmation.sandbox:
         return "sandbox: none, so the command can do what you can do"
-    files = f"sandbox: {asked.sandbox}; writes only in the workspace"
-    if not asked.network:
+    files = f"sandbox: {confirmation.sandbox}; writes only in the workspace"
+    if not confirmation.network:
         return f"{files}; no network"
     return f"{files}; WITH the network (always: the network too, for commands that you allow)"
 
 
-def _approval(word: str, why: str, asked: Confirmation) -> Approval | None:
+def _approval(word: str, why: str, confirmation: Confirmation) -> Approval | None:
     if word in ("y", "yes"):
         return Approval("once")
     if word in ("a", "always"):
         return Approval("always")
-    if word in ("s", "server") and asked.server:
+    if word in ("s", "server") and confirmation.server:
         return Approval("always_server")
-    if word in ("e", "edit") and asked.diff is not None:
+    if word in ("e", "edit") and confirmation.diff is not None:
         try:
-            changed = click.edit(asked.diff.new, extension=".txt")
+            changed = click.edit(confirmation.diff.new, extension=".txt")
         except click.ClickException as error:  # There is no such editor; the user is asked again.
             error.show()
             changed = None

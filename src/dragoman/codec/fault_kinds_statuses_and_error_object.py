@@ -164,7 +164,7 @@ def is_empty_field(value: Raw | None) -> bool:
     return value is None or bytes(value) in _NOTHING or bytes(value).translate(None, b" \t\r\n") in _NOTHING
 
 
-def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> list[Path]:
+def missing_fields(fault: Fault, source: str, written: bytes, document: bytes = b"") -> list[Path]:
     """The paths of a fault's fields that are missing in the bytes written for it (body and headers).
 
     `document`: the source of the fault. Without it, as in a stream, the fields are assumed to stand in `error`.

@@ -43,7 +43,7 @@ class HistoryFacts(Struct, frozen=True, gc=False, eq=False):
 _LONG = 64
 """Ids of upstreams are shorter; ids with packed seals are longer."""
 NOTHING = HistoryFacts(())
-_NOBODY = Turn("", ())  # type: ignore[arg-type]
+_NO_TURN = Turn("", ())  # type: ignore[arg-type]
 """Used in place of a turn before the first one."""
 
 
@@ -74,7 +74,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
     """The facts about `turns`. The facts about the turns before `begin` are in `past`."""
     foreign, shows_media, arranged, alternates = past.foreign_seals, past.shows_media, past.arranged, past.alternates
     waiting: list[str] = []
-    before, last, new, fine = _NOBODY, "", turns, True
+    before, last, new, fine = _NO_TURN, "", turns, True
     if begin:
         before, new = turns[begin - 1], turns[begin:]
         last = "user" if before.role == "tool" else before.role

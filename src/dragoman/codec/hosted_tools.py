@@ -67,7 +67,7 @@ class Row(Struct, frozen=True):
     """Members without a meaning of their own."""
     needs: str = ""
     """The fact of a model's profile that must be true. "": every model takes the tool."""
-    stands_for: re.Pattern[str] | None = None
+    source_types: re.Pattern[str] | None = None
     """The type words of other dialects' tools that become this tool. None: all of the family."""
     wants: frozenset[str] = frozenset()
     """Options that the tool cannot be written without."""
@@ -319,7 +319,7 @@ def _found(target: tuple[Row, ...], family: str, context: Context, kind: str = "
     """The target's counterpart of another dialect's tool of this family and type word."""
     for row in target:
         if row.family == family and (not row.needs or getattr(context.profile, row.needs)):
-            if row.stands_for is None or row.stands_for.fullmatch(kind):
+            if row.source_types is None or row.source_types.fullmatch(kind):
                 return row
     return None
 

@@ -17,7 +17,7 @@ ORDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 BUDGETS = {"none": 0, "minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 32000, "max": 32000}
 
 
-THINKS_UNASKED = "nothing is sent: the model thinks unasked"
+THINKS_BY_DEFAULT = "nothing is sent: the model thinks by default"
 """The detail of a loss if a request turns thinking on and the target has no setting for that."""
 
 _OPEN_EFFORT = "medium"
@@ -127,5 +127,5 @@ def _opened(settings: Settings, requested: WantedEffort, context: Context) -> st
         unknown = f"it is not known whether {context.model or 'the model'} takes an effort"
         context.lose("effort.dropped", requested.at, unknown)
     elif context.source != context.target:
-        context.lose("effort.approximated", requested.at, THINKS_UNASKED)
+        context.lose("effort.approximated", requested.at, THINKS_BY_DEFAULT)
     return None

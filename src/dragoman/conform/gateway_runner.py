@@ -139,9 +139,9 @@ def _conversation(case: Case, host: Host) -> Outcome:
         streams = frames is not None
         if reply is None and not streams:
             reply, frames = plain.reply, plain.frames
-        asked = _streamed(case.client, request, streams)
+        received = _streamed(case.client, request, streams)
         script = Script(upstream, reply, frames)
-        answer, bodies = _exchange(case, host, asked, script, stream=streams, to=upstream, model=model)
+        answer, bodies = _exchange(case, host, received, script, stream=streams, to=upstream, model=model)
         _expect_success(answer)
         checked.append(Document(upstream, "request", model, decode(bodies[0])))
         if streams:
@@ -160,7 +160,7 @@ def _conversation(case: Case, host: Host) -> Outcome:
 def _streamed(client: str, request: dict[str, Any], streams: bool) -> dict[str, Any]:
     """The request with `stream: true`, if the dialect asks for a stream in the body."""
     endpoint = get(client).endpoint
-    if endpoint.path != endpoint.stream_path or (not streams and not endpoints(client).stream.unasked):
+    if endpoint.path != endpoint.stream_path or (not streams and not endpoints(client).stream.streams_by_default):
         return request
     return {**request, "stream": streams}
 
@@ -182,15 +182,15 @@ def _exchange(
     upstream.expect(script)
     stream = stream or (isinstance(request, dict) and bool(request.get("stream")))
     answer = _ask(case, host, request, stream=stream, to=to or case.upstream, model=model or case.model)
-    asked = upstream.asked()
-    trouble = [one.trouble for one in asked if one.trouble]
-    if trouble:
-        raise Untestable(f"the scripted upstream got another request than the case expects: {trouble[0]}")
-    if not asked:
+    received = upstream.received()
+    problems = [one.problem for one in received if one.problem]
+    if problems:
+        raise Untestable(f"the scripted upstream got another request than the case expects: {problems[0]}")
+    if not received:
         problem = f"the scripted upstream got no request; the gateway answered with {answer.status}: {_words(answer)}"
         # A refused path, key or model proves nothing about the case. Any other refusal is the gateway's answer.
         raise Untestable(problem) if answer.status in (200, 401, 403, 404, 405) else Refused(problem)
-    return answer, [one.body for one in asked]
+    return answer, [one.body for one in received]
 
 
 def _expect_success(answer: Answer) -> None:

@@ -76,10 +76,10 @@ def observed(case: Case) -> Outcome:
         return _outcome(case, document, "tools", done.losses, done.body, given)
     if case.kind == "fault":
         return _fault(case)
-    asked = _asked(case)
+    translation = _request_translation(case)
     if case.kind == "stream":
-        return _stream(case, asked)
-    done = translate_response(given, source=case.source_dialect, target=case.target, answers=asked)
+        return _stream(case, translation)
+    done = translate_response(given, source=case.source_dialect, target=case.target, answers=translation)
     document = decode(done.body)
     return _outcome(case, document, "response", done.losses, done.body, given)
 
@@ -96,7 +96,7 @@ def _outcome(
     return Outcome(case.target, document, checked, losses, raw, given)
 
 
-def _asked(case: Case) -> Translation | None:
+def _request_translation(case: Case) -> Translation | None:
     """The translation of the client's request, which the upstream's response needs."""
     if case.request is None:
         return None
@@ -109,7 +109,8 @@ def _fault(case: Case) -> Outcome:
     if status == 200:
         # a fault with a good status: the reader must notice the fault
         try:
-            answer = translate_response(body, source=case.source_dialect, target=case.target, answers=_asked(case))
+            request = _request_translation(case)
+            answer = translate_response(body, source=case.source_dialect, target=case.target, answers=request)
             document = {"status": 200, "headers": {}, "body": decode(answer.body)}
             return _outcome(case, document, None, answer.losses)
         except FaultError as error:
@@ -119,10 +120,10 @@ def _fault(case: Case) -> Outcome:
     return _outcome(case, document, None, done.losses)
 
 
-def _stream(case: Case, asked: Translation | None) -> Outcome:
+def _stream(case: Case, translation: Translation | None) -> Outcome:
     sent = independent_stream_reader.framed(case.source_dialect, case.input)
-    whole, losses = _translated(case, asked, [sent])
-    pieces, _ = _translated(case, asked, [sent[at : at + 1] for at in range(len(sent))])
+    whole, losses = _translated(case, translation, [sent])
+    pieces, _ = _translated(case, translation, [sent[at : at + 1] for at in range(len(sent))])
     document = stream_document(case.target, whole)
     same = stream_document(case.target, pieces)["response"] == document["response"]
     # A client must get the same answer for any cut of the bytes.
@@ -131,8 +132,8 @@ def _stream(case: Case, asked: Translation | None) -> Outcome:
     return Outcome(case.target, document, checked, losses, whole, sent)
 
 
-def _translated(case: Case, asked: Translation | None, chunks: list[bytes]) -> tuple[bytes, tuple[Loss, ...]]:
-    translator = StreamTranslator(source=case.source_dialect, target=case.target, answers=asked)
+def _translated(case: Case, translation: Translation | None, chunks: list[bytes]) -> tuple[bytes, tuple[Loss, ...]]:
+    translator = StreamTranslator(source=case.source_dialect, target=case.target, answers=translation)
     out = [translator.feed(chunk) for chunk in chunks]
     out.append(translator.close())
     return b"".join(out), translator.losses
@@ -153,16 +154,16 @@ def _conversation(case: Case) -> Outcome:
     for step in case.input["steps"]:
         upstream, model = step.get("to", case.upstream), step.get("model", case.model)
         host = case.host or None
-        asked = translate_request(dump(request), source=case.client, target=upstream, model=model, host=host)
-        losses += asked.losses
-        checked.append(Document(upstream, "request", model, decode(asked.body)))
+        translation = translate_request(dump(request), source=case.client, target=upstream, model=model, host=host)
+        losses += translation.losses
+        checked.append(Document(upstream, "request", model, decode(translation.body)))
         step = named(step, upstream, checked[-1].body)
         if "reply" in step:
-            done = translate_response(dump(step["reply"]), source=upstream, target=case.client, answers=asked)
+            done = translate_response(dump(step["reply"]), source=upstream, target=case.client, answers=translation)
             losses += done.losses
             answers.append(decode(done.body))
         elif "frames" in step:
-            translator = StreamTranslator(source=upstream, target=case.client, answers=asked)
+            translator = StreamTranslator(source=upstream, target=case.client, answers=translation)
             data = translator.feed(independent_stream_reader.framed(upstream, step["frames"])) + translator.close()
             losses += translator.losses
             answers.append(

@@ -14,7 +14,7 @@ from .expected_failures import Verdict
 MARKS = {"pass": "ok", "fail": "FAIL", "untested": "UNTESTED", "expected": "expected", "surprise": "SURPRISE"}
 
 
-def text(verdicts: list[Verdict], asked: str) -> str:
+def text(verdicts: list[Verdict], tested: str) -> str:
     """The report as text: every requirement with its counts, then all red verdicts, then the summary."""
     lines: list[str] = []
     groups: dict[tuple[str, str], list[Verdict]] = {}
@@ -29,21 +29,21 @@ def text(verdicts: list[Verdict], asked: str) -> str:
             if verdict.state != "pass":
                 lines.append(f"    {MARKS[verdict.state]}: {verdict.result.case.id}")
                 lines += [f"        {words}" for words in verdict.words]
-    return "\n".join([*lines, "", summary(verdicts, asked)])
+    return "\n".join([*lines, "", summary(verdicts, tested)])
 
 
-def summary(verdicts: list[Verdict], asked: str) -> str:
+def summary(verdicts: list[Verdict], tested: str) -> str:
     """One line of totals, and a second line if some facts could not be checked."""
     counts = Counter(verdict.state for verdict in verdicts)
     words = [f"{counts['pass']} passed"]
     words += [f"{counts[state]} {state}" for state in ("fail", "untested", "surprise", "expected") if counts[state]]
     unseen = sum(verdict.result.unseen for verdict in verdicts)
-    rest = f"\n{unseen} facts are about losses, which {asked} does not report over the wire." if unseen else ""
+    rest = f"\n{unseen} facts are about losses, which {tested} does not report over the wire." if unseen else ""
     number = "1 case" if len(verdicts) == 1 else f"{len(verdicts)} cases"
-    return f"{number} against {asked}: {', '.join(words)}.{rest}"
+    return f"{number} against {tested}: {', '.join(words)}.{rest}"
 
 
-def json(verdicts: list[Verdict], asked: str) -> str:
+def json(verdicts: list[Verdict], tested: str) -> str:
     """The whole report as JSON."""
     cases: list[dict[str, Any]] = []
     for verdict in verdicts:
@@ -52,13 +52,13 @@ def json(verdicts: list[Verdict], asked: str) -> str:
         entry |= {"from": case.source_dialect, "to": case.target, "state": verdict.state}
         cases.append(entry | ({"words": verdict.words} if verdict.words else {}))
     counts = Counter(verdict.state for verdict in verdicts)
-    document = {"asked": asked, "cases": len(verdicts), "states": dict(counts), "results": cases}
+    document = {"asked": tested, "cases": len(verdicts), "states": dict(counts), "results": cases}
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
 
-def junit(verdicts: list[Verdict], asked: str) -> str:
+def junit(verdicts: list[Verdict], tested: str) -> str:
     """The report as JUnit XML, with one test suite for each topic. An expected failure is a skipped test."""
-    root = ElementTree.Element("testsuites", name=f"conformance of {asked}")
+    root = ElementTree.Element("testsuites", name=f"conformance of {tested}")
     topics: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         topics.setdefault(verdict.result.case.topic, []).append(verdict)

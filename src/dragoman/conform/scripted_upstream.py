@@ -32,12 +32,12 @@ class Script(Struct):
     headers: dict[str, str] = {}
 
 
-class Asked(Struct):
+class ReceivedRequest(Struct):
     """A request of the gateway, and the reason why the upstream could not answer, if there is one."""
 
     path: str
     body: bytes
-    trouble: str = ""
+    problem: str = ""
 
 
 class Upstream:
@@ -46,7 +46,7 @@ class Upstream:
     def __init__(self, port: int) -> None:
         self._lock = threading.Lock()
         self._script: Script | None = None
-        self._asked: list[Asked] = []
+        self._received: list[ReceivedRequest] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
         # A gateway may keep its connections open after the run.
         self._server.daemon_threads = True
@@ -69,28 +69,28 @@ class Upstream:
     def expect(self, script: Script) -> None:
         """Answer with this script from now on, and forget earlier requests."""
         with self._lock:
-            self._script, self._asked = script, []
+            self._script, self._received = script, []
 
-    def asked(self) -> list[Asked]:
+    def received(self) -> list[ReceivedRequest]:
         """The requests since the last `expect`."""
         with self._lock:
-            return list(self._asked)
+            return list(self._received)
 
     def answer(self, path: str, body: bytes) -> tuple[Script | None, bool]:
         """Keep a request. Gives the script, and whether the request wants a stream."""
         with self._lock:
             script = self._script
-            asked = Asked(path, body)
-            self._asked.append(asked)
+            received = ReceivedRequest(path, body)
+            self._received.append(received)
             if script is None:
-                asked.trouble = "no request was expected now"
+                received.problem = "no request was expected now"
                 return None, False
             streams = _streams(script.dialect, path, body)
             if not _speaks(script.dialect, path):
-                asked.trouble = f"{path} is no path of {script.dialect}"
+                received.problem = f"{path} is no path of {script.dialect}"
             elif script.status == 200 and (script.frames if streams else script.reply) is None:
-                asked.trouble = f"a {'stream' if streams else 'whole answer'} was asked for; the case has none"
-            return (None if asked.trouble else _filled(script, body)), streams
+                received.problem = f"a {'stream' if streams else 'whole answer'} was asked for; the case has none"
+            return (None if received.problem else _filled(script, body)), streams
 
 
 def _filled(script: Script, body: bytes) -> Script:
@@ -125,7 +125,7 @@ def _streams(dialect: str, path: str, body: bytes) -> bool:
         document = decode(body)
     except ValueError:
         return False
-    return isinstance(document, dict) and bool(document.get("stream", endpoints(dialect).stream.unasked))
+    return isinstance(document, dict) and bool(document.get("stream", endpoints(dialect).stream.streams_by_default))
 
 
 def _handler(upstream: Upstream) -> type[BaseHTTPRequestHandler]:

@@ -41,8 +41,8 @@ class Call(Struct, frozen=True):
     """The stream is one JSON array."""
     rest: str = ""
     """Other values in the address."""
-    unasked: bool = False
-    """A request without a stream field asks for a stream. The table of endpoints sets this (`StreamForm.unasked`)."""
+    streams_by_default: bool = False
+    """A request without a stream field asks for a stream. The table of endpoints takes the value from `StreamForm`."""
 
 
 class Claim(Struct, frozen=True):
@@ -235,7 +235,7 @@ def ask_stream(fields: Fields, stream: bool) -> dict[str, Any]:
 class StreamForm(Struct, frozen=True):
     """The special features of a dialect's streams."""
 
-    unasked: bool = False
+    streams_by_default: bool = False
     """A request without a stream field asks for a stream."""
     heartbeat: bytes | None = None
     """Bytes that clients ignore, for keep-alives; None: a comment, where the framing has comments."""
@@ -321,7 +321,7 @@ class AgentForm(Struct, frozen=True):
 
     limited: bool = False
     """A request must have a token limit."""
-    thinks_unasked: bool = False
+    thinks_by_default: bool = False
     """A reasoning model shows its reasoning by default, and a model without reasoning refuses the setting."""
     parts_beside_results: bool = False
     """Parts that a tool returns stand beside the tool's result, which only reports success."""

@@ -145,17 +145,17 @@ LONGEST = 200
 """Longer names are not cached: a client may choose any name."""
 
 
-def changes(dialect: str, asked: str, model: str) -> bool:
-    """Whether `model` differs in its facts from `asked`, the model that the client wrote the request for."""
-    if asked == model:
+def changes(dialect: str, requested: str, model: str) -> bool:
+    """Whether `model` differs in its facts from `requested`, the model that the client wrote the request for."""
+    if requested == model:
         return False
-    fits = len(asked) <= LONGEST and len(model) <= LONGEST
-    return _changes(dialect, asked, model) if fits else _differ(dialect, asked, model)
+    fits = len(requested) <= LONGEST and len(model) <= LONGEST
+    return _changes(dialect, requested, model) if fits else _differ(dialect, requested, model)
 
 
-def _differ(dialect: str, asked: str, model: str) -> bool:
+def _differ(dialect: str, requested: str, model: str) -> bool:
     known = lookup(dialect, model)
-    return known != DEFAULT_PROFILE and known != lookup(dialect, asked)
+    return known != DEFAULT_PROFILE and known != lookup(dialect, requested)
 
 
 _changes = lookup_cache(1024)(_differ)

@@ -219,7 +219,7 @@ class RequestMemory:
                 prefix.keep(model, written)
             return
         text = cut(known.text, known.messages, remembered.count - prefix.count)
-        search = remembered.digest.asked
+        search = remembered.digest.vault_search
         if search is not None:
             search = search._replace(turns=len(remembered.turns_so_far))
         table = {} if written is None else {model: written}
@@ -300,7 +300,7 @@ class Begun:
         """The facts about these turns."""
         self.losses: tuple[Noted, ...] = prefix.losses
         """The losses of reading these turns."""
-        search = prefix.asked
+        search = prefix.vault_search
         if search is not None:
             search = search._replace(turns=search.turns + lead)
         self.digest = ConversationDigest(turns, end, search)

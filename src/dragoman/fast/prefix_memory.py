@@ -19,7 +19,7 @@ from ..canon.turns import Turn
 from ..codec.cache_memory_budget import Memory, grew, largest
 from ..codec.history_facts import HistoryFacts
 from ..facts.profile import Profile
-from ..seals.conversation_digest import Asked
+from ..seals.conversation_digest import VaultSearch
 from .request_envelope_memory import Pair
 
 MAX_TEXT = 2 * 1024 * 1024
@@ -66,7 +66,7 @@ class Prefix(Struct, frozen=True, gc=False, eq=False):
     """The losses of reading the messages."""
     written: dict[str, WrittenPrefix]
     """By model name."""
-    asked: Asked | None
+    vault_search: VaultSearch | None
     """The vault search for these turns, if there was one."""
     number: int
     """The unique number of this prefix."""
@@ -116,7 +116,7 @@ class PrefixMemory:
         facts: HistoryFacts,
         losses: tuple[Noted, ...],
         written: dict[str, WrittenPrefix],
-        search: Asked | None,
+        search: VaultSearch | None,
         before: Prefix,
     ) -> None:
         """Store a prefix. It replaces its grandparent. Its parent `before` stays, because another branch may continue

@@ -43,8 +43,7 @@ from .exchange.memory_seal_vault import BoundedVault
 from .exchange.recent_exchanges import Exchange, Exchanges
 from .exchange.recorded_exchange_report import report
 from .exchange.relay import Refused, Relay, fault_reply, unknown_path
-from .exchange.response_continuation import ResponseKeeping, may_escape_letters, may_name_items, recall
-from .exchange.response_continuation import asked as refers
+from .exchange.response_continuation import ResponseKeeping, may_escape_letters, may_name_items, recall, references
 from .exchange.resting_upstreams import Breakers
 from .exchange.routes import Routes
 from .exchange.stored_responses import ClientStored, MemoryStored, Stored
@@ -178,21 +177,21 @@ class Gateway:
         return self._handle(request, reply)
 
     async def _handle(self, request: IncomingRequest, reply: Reply) -> None:
-        asked = request.headers
+        headers = request.headers
         if request.refusal is None:
             refused = self._host_refusal(request)
             if refused is not None:
-                self._refuse(self._table.nearest(request.path, asked), refused, request, reply)
+                self._refuse(self._table.nearest(request.path, headers), refused, request, reply)
                 return
             # A host in the target has passed the check above. From here on only the path counts.
             if not request.path.startswith("/"):
                 request.path = without_authority(request.path)
         # Browsers send these headers; other programs rarely do.
-        paged = "origin" in asked or "sec-fetch-site" in asked
+        paged = "origin" in headers or "sec-fetch-site" in headers
         if paged:
-            page = from_page(asked, self._services.config.listen, self._host_names)
+            page = from_page(headers, self._services.config.listen, self._host_names)
             if isinstance(page, Fault):
-                self._refuse(self._table.nearest(request.path, asked), page, request, reply)
+                self._refuse(self._table.nearest(request.path, headers), page, request, reply)
                 return
             if page is not None:
                 reply = WithHeaders(reply, page)
@@ -203,19 +202,19 @@ class Gateway:
         # An answer to HEAD has the headers of the answer to GET, and no body (RFC 9110, 9.3.2, June 2022).
         if method == "HEAD":
             method, reply = "GET", Bodiless(reply)
-        call = self._table.match(method, request.path, request.query, asked)
+        call = self._table.match(method, request.path, request.query, headers)
         if request.refusal is not None:
             status, why = request.refusal
             kind = _REFUSALS.get(status, "invalid_request")
-            dialect = call.dialect if call is not None and call.dialect else self._table.nearest(request.path, asked)
-            _, headers, body = fault_reply(dialect, Fault(kind, why, status))
+            dialect = call.dialect if call is not None and call.dialect else self._table.nearest(request.path, headers)
+            _, fault_headers, body = fault_reply(dialect, Fault(kind, why, status))
             # No dialect has a status of its own for a breach of HTTP, so the status of the server stays.
-            reply.send(status, headers, body)
+            reply.send(status, fault_headers, body)
             self._log_refusal(dialect, status, why, request)
         elif call is None:
             reply.send(*nothing(self._table, request))
             why = "this path takes another method" if reply.status == 405 else "no endpoint has this path"
-            self._log_refusal(self._table.nearest(request.path, asked), reply.status, why, request)
+            self._log_refusal(self._table.nearest(request.path, headers), reply.status, why, request)
         elif self._admitted(call, request, reply):
             if call.verb == "generate":
                 # A request of a web page needs the steps above each time; a request with a key in its address too.
@@ -279,7 +278,7 @@ class Gateway:
                 if dialect in self._table.timed:
                     outer = OllamaTimedReply(reply)
                 elif not _forgettable(request.body, apart=self._apart):
-                    known = refers(request.body)
+                    known = references(request.body)
                     stored = ClientStored(self._stored, request.owner)
                     earlier = await recall(stored, request.body, known, self._services.children, apart=self._apart)
                     if known.store:
@@ -430,7 +429,7 @@ def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> N
 
 
 def _forgettable(body: bytes, *, apart: bool) -> bool:
-    """Whether a request refers to no stored response and is not to be stored, judged by a search of the request's
+    """Whether a request references to no stored response and is not to be stored, judged by a search of the request's
     bytes. `apart`: clients have identities of their own."""
     return (
         contains(body, b'"store":false')

@@ -51,20 +51,20 @@ def repair_history(
     return (out, tuple(log.repairs)) if log.repairs else (turns, ())
 
 
-def rehomed(turns: Turns) -> Turns:
+def with_path_of_first_turn(turns: Turns) -> Turns:
     """The turns. Neighbouring turns of one side get the path of one source turn. A writer uses the paths to restore the
     client's original turns."""
     out: list[Turn] = []
     side = ""
-    home: Path = ()
+    first: Path = ()
     for turn in turns:
         before, side = side, _side(turn)
         if not side or side != before:
-            home = turn.at
-        if turn.at != home or any(part.at[:2] != home[:2] for part in turn.parts):
+            first = turn.at
+        if turn.at != first or any(part.at[:2] != first[:2] for part in turn.parts):
             # The first two steps of a path name the message. Writers compare only these.
-            parts = [msgspec.structs.replace(part, at=home[:2] + part.at[2:]) for part in turn.parts]
-            turn = msgspec.structs.replace(turn, parts=tuple(parts), at=home)
+            parts = [msgspec.structs.replace(part, at=first[:2] + part.at[2:]) for part in turn.parts]
+            turn = msgspec.structs.replace(turn, parts=tuple(parts), at=first)
         out.append(turn)
     return tuple(out)
 

@@ -20,7 +20,7 @@ from ..dialect import Dialect
 from ..errors import ConfigError, RepairError
 from ..facts import profiles
 from ..seals.strategy import marked_turn
-from .history import rehomed, repair_history
+from .history import repair_history, with_path_of_first_turn
 
 Policy = Literal["refuse", "report"]
 
@@ -39,7 +39,7 @@ def repaired_document(
         return document, (), ()
     if requirements.alternate:
         # Messages that were split or joined must be written as one message of their first path.
-        turns = rehomed(turns)
+        turns = with_path_of_first_turn(turns)
     turns = tuple([marked_turn(turn, dialect) for turn in turns])
     # The model's own demands belong to the writer, so the profile is set after reading.
     context.profile = profiles.lookup(dialect.name, model or request.model)

@@ -169,13 +169,13 @@ class UpstreamModel:
         )
         body = self._dialect.write_request(sent, context)
         lost(context.losses.all())
-        home = _Home(self._dialect, origin, context)
+        converter = _AnswerForSession(self._dialect, origin, context)
         back = Context(self._dialect.name, SOURCE, answers=sent)
         back.ends = self._dialect.ends
         try:
             async with aclosing(self._events(body, streams, context, back)) as events:
                 async for event in events:
-                    yield self._redacted(event) if type(event) is Fault else home.brought(event, back)
+                    yield self._redacted(event) if type(event) is Fault else converter.converted(event, back)
         except TransportError as error:
             yield self._redacted(no_answer(error))
         except WireError as error:
@@ -274,7 +274,7 @@ def _is_json(answer: Answer) -> bool:
     return answer.header("content-type").startswith("application/json")
 
 
-class _Home:
+class _AnswerForSession:
     """Converts the events of an answer for the session: our tool names, unique call ids, seals with their origin."""
 
     def __init__(self, dialect: Dialect, origin: Origin, context: Context) -> None:
@@ -285,7 +285,7 @@ class _Home:
         # Such a host wants its thoughts back, although they have no seal.
         self._wanted = Seal(origin.dialect, "", "", origin.model, origin.host) if known and known.echo else None
 
-    def brought(self, event: Event, back: Context) -> Event:
+    def converted(self, event: Event, back: Context) -> Event:
         if isinstance(event, PartStart):
             part = event.part
             change: dict[str, Any] = {}

@@ -44,7 +44,7 @@ def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, contex
         request = msgspec.structs.replace(request, turns=_beside(request.turns))
     request = _in_session(request, dialect)
     settings = _with_budget(request.settings, agent, context.profile)
-    if agent.thinks_unasked and settings.thoughts and settings.effort is None and settings.budget is None:
+    if agent.thinks_by_default and settings.thoughts and settings.effort is None and settings.budget is None:
         settings = msgspec.structs.replace(settings, thoughts=None)
     most = context.profile.most_tokens
     if agent.limited and settings.max_tokens is None and most is not None:

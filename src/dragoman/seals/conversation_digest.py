@@ -206,7 +206,7 @@ def conversation_state(turns: tuple[Turn, ...]) -> ConversationState:
     return found.state()
 
 
-class Asked(NamedTuple):
+class VaultSearch(NamedTuple):
     """The first turns of a conversation, after a search of the vault that found no seal for them."""
 
     stamp: tuple[object, ...]
@@ -229,8 +229,8 @@ class ConversationDigest(msgspec.Struct, eq=False):
     """All turns, unchanged. Later stages change the history, but the client will send the original again.
     """
     mark: int = -1
-    """The number of turns that `asked` has to cover."""
-    asked: Asked | None = None
+    """The number of turns that `vault_search` has to cover."""
+    vault_search: VaultSearch | None = None
     """The earlier search for the first turns."""
     _done: int = 0
     _conversation: Conversation | None = None

@@ -21,7 +21,7 @@ from ..codec.packed_seals import BUNDLE, HERE, Origin, Record, same_origin
 from ..context import Context
 from . import openrouter_seal_conversion
 from .claude_signatures_between_hosts import for_upstream, left_over, record_for_upstream
-from .conversation_digest import Asked, Conversation, ConversationDigest
+from .conversation_digest import Conversation, ConversationDigest, VaultSearch
 from .outbound import call_key, place_key, text_key
 from .placing_on_parts import AT_COPY, Placing
 from .vault import AMBIGUOUS, Vault
@@ -43,7 +43,7 @@ class SealTarget(NamedTuple):
     vault: Vault | None = None
     skip: bool = False
     """No seal is sent."""
-    asked: str = ""
+    requested_model: str = ""
     """The model that the client names."""
     spare: bool = False
     """The client itself returns seals. The vault is searched only for returned calls without a seal."""
@@ -57,7 +57,7 @@ class SealTarget(NamedTuple):
         if same_origin(seal, self.origin):
             return True
         # Accounts are compared by the caller: no dialect names the account.
-        return self.same_account and openrouter_seal_conversion.crosses(seal, self.origin, self.asked)
+        return self.same_account and openrouter_seal_conversion.crosses(seal, self.origin, self.requested_model)
 
 
 class _Asking:
@@ -83,8 +83,8 @@ def restore_seals(
     turns = request.turns
     out: list[Turn] = []
     conversation = Conversation()
-    before = Asked((port.pair, port.origin, port.skip, port.spare, port.same_account))
-    known = history.asked if history is not None else None
+    before = VaultSearch((port.pair, port.origin, port.skip, port.spare, port.same_account))
+    known = history.vault_search if history is not None else None
     if known is not None and known.stamp == before.stamp:
         # The vault may have got a seal since then, so the known keys
         # are searched again, but the turns are not read again.
@@ -92,7 +92,7 @@ def restore_seals(
             before, conversation, out = known, known.conversation.copy(), [*turns[: known.turns]]
     mark = history.mark if history is not None else -1
     if history is not None:
-        history.asked = before if len(out) == mark else None
+        history.vault_search = before if len(out) == mark else None
     asking = _Asking()
     for place, turn in enumerate(turns[len(out) :], len(out) + 1):
         if turn.role == "assistant":
@@ -104,7 +104,7 @@ def restore_seals(
         if place == mark and history is not None and asking.nothing:
             if all(map(is_, out, turns)):
                 keys = (*before.keys, *asking.keys)
-                history.asked = Asked(before.stamp, keys, place, conversation.copy())
+                history.vault_search = VaultSearch(before.stamp, keys, place, conversation.copy())
     if history is not None:
         history.reached(conversation, len(turns))
     return request if all(map(is_, out, turns)) else msgspec.structs.replace(request, turns=tuple(out))
@@ -115,7 +115,7 @@ def _restored_from_client(
 ) -> Request:
     """Like `restore_seals` without a vault: only with the seals from the client."""
     if history is not None:
-        history.asked = None
+        history.vault_search = None
     turns, asking = request.turns, _Asking()
     out: list[Turn] = []
     for turn in turns:
@@ -280,7 +280,7 @@ def _recovered(
     if wanted:
         parts = Placing(wanted, turn.at, context).placed(parts)
     if port.same_account and not port.skip:
-        parts = openrouter_seal_conversion.in_form_of(parts, port.origin, port.asked, context)
+        parts = openrouter_seal_conversion.in_form_of(parts, port.origin, port.requested_model, context)
     return _with_parts(turn, parts)
 
 
@@ -309,7 +309,7 @@ def _unloaded(part: Part, port: SealTarget, records: list[tuple[Record, Path]], 
             context.lose("seal.dropped", part.at, _UNREADABLE)
         return _unpacked(part, bundle or (), port, records)
     if type(part) is Reasoning and not port.skip:
-        shared = for_upstream(seal, part.text, port.origin, port.asked)
+        shared = for_upstream(seal, part.text, port.origin, port.requested_model)
         if shared is not seal:
             for name in left_over(seal):
                 context.lose("field.dropped", (*part.at, name), severity="info")

@@ -11,7 +11,7 @@ from msgspec import Raw
 from ..canon.losses import Severity
 from ..codec import json_text
 from ..codec.caller_document_to_bytes import Body, as_bytes, loose_bytes
-from ..codec.fault_kinds_statuses_and_error_object import unsaid
+from ..codec.fault_kinds_statuses_and_error_object import missing_fields
 from ..codec.hosted_tools import cross
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_names import declared_once, reserve
@@ -127,7 +127,7 @@ def translate_fault(
     # Clients decide by the status whether to try again, so a changed one is a loss.
     if own_status != status and status >= 400:
         context.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
-    for at in unsaid(fault, source, out + json_text.encode(own_headers), document):
+    for at in missing_fields(fault, source, out + json_text.encode(own_headers), document):
         context.lose("field.dropped", at, severity="info")
     return FaultTranslation(out, source, target, context.losses.all, headers=own_headers, status=own_status)
 

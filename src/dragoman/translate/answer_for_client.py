@@ -134,7 +134,7 @@ def answer_context(source: str, target: str, answers: Translation | None, create
     if answers is None:
         context = Context(source, target, created=created)
     else:
-        context = Context(source, target, model=answers.asked, answers=answers.request, created=created)
+        context = Context(source, target, model=answers.requested_model, answers=answers.request, created=created)
     context.ends = get(source).ends
     return context
 

@@ -459,7 +459,7 @@ def _fitted_to_model(
     document, context = fit_to_model(document, options.reader, options.model or "")
     found = settled(context, options.reader, options.reader, options.tolerance)
     result = _within(document, msgspec.structs.replace(options, repair=None), facts, vault, options.model or "")
-    result.asked = (peek(document) or Peek()).model or ""
+    result.requested_model = (peek(document) or Peek()).model or ""
     result.repairs = repairs
     result._losses = (*(found() if callable(found) else found), *result.losses)
     return result
@@ -471,14 +471,14 @@ def _names_stored(document: bytes, dialect: Dialect) -> bool:
 
 
 def pass_request(
-    document: bytes, head: Peek, *, dialect: str, model: str, asked: str = "", marked: bool = False
+    document: bytes, head: Peek, *, dialect: str, model: str, requested_model: str = "", marked: bool = False
 ) -> Translation | None:
     """Like `translate_request` within one dialect, for a caller that has already peeked, and for a host without
-    differences from the dialect. None if the request must be changed. `asked`: the model that the client named.
-    `marked`: packed seals belong to the upstream, which is a gateway too.
+    differences from the dialect. None if the request must be changed. `requested_model`: the model that the client
+    named. `marked`: packed seals belong to the upstream, which is a gateway too.
     """
     check_text(document, dialect)
-    if asked != model and profiles.changes(dialect, asked or head.model or "", model):
+    if requested_model != model and profiles.changes(dialect, requested_model or head.model or "", model):
         return None
     return None if is_marked(document) and not marked else _passed(document, get(dialect), model, head)
 

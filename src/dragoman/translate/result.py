@@ -29,7 +29,7 @@ class Translation(Struct, eq=False, weakref=True):
     source: str
     target: str
     _losses: tuple[Loss, ...] | Found = ()
-    asked: str = ""
+    requested_model: str = ""
     """The client's own model name."""
     model: str = ""
     """The model name for the upstream. Some dialects name the model in the address and not in the body."""

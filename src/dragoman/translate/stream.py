@@ -14,7 +14,7 @@ from ..canon.parts import OPAQUES, ToolCall
 from ..codec.call_ids import DistinctIds, earlier
 from ..codec.caller_document_to_bytes import stream_bytes
 from ..codec.custom_tools import Unwrapper
-from ..codec.fault_kinds_statuses_and_error_object import unsaid
+from ..codec.fault_kinds_statuses_and_error_object import missing_fields
 from ..codec.sse_splitter import Frame
 from ..codec.sse_stream_reader_base import EscapeCleaning, FrameMatcher, FrameReader, Lane, Template
 from ..codec.surrogates.streamed_arguments import EscapedHalves
@@ -281,7 +281,7 @@ class StreamTranslator:
         out = [self._send(event) for event in events]
         self.fault = fault
         # The path of a fault does not depend on the envelope of the frames before it.
-        for at in unsaid(fault, self._from.name, out[-1]):
+        for at in missing_fields(fault, self._from.name, out[-1]):
             self._context.losses.add("field.dropped", at, "", "info")
         return b"".join(out)
 

@@ -122,7 +122,7 @@ def _plain_response(
     if answers is None:
         out = write(plain, "", created, None)
     else:
-        out = write(plain, answers.asked, created, answers.request)
+        out = write(plain, answers.requested_model, created, answers.request)
     if out is None:
         return None
     # The losses of plain answers are computed only on demand, because most callers never read them.

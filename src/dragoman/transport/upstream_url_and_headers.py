@@ -14,7 +14,7 @@ from .http_client_interface import Address
 from .upstream_record_and_environment import REHEARSAL, Upstream
 
 USER_AGENT = "dragoman"
-_NOBODY = UpstreamForm()
+_DEFAULT_FORM = UpstreamForm()
 """The form of the rehearsal, which has no address."""
 
 _VERSION = re.compile(r"/v\d+[a-z]*\d*(?=/)")
@@ -92,7 +92,7 @@ def auth(upstream: Upstream) -> str:
     """How the upstream gets its key: a word of `Auth`, or the name of the header that holds the key."""
     if upstream.auth != "auto":
         return upstream.auth
-    form = endpoints(upstream.dialect).upstream if upstream.dialect != REHEARSAL else _NOBODY
+    form = endpoints(upstream.dialect).upstream if upstream.dialect != REHEARSAL else _DEFAULT_FORM
     if upstream.key_env:
         # A key that the user gave is sent as a key, also where the dialect would use Google's login.
         return form.auth if form.auth not in ("google", "none") else "bearer"

@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.canon.losses import Loss
 from dragoman.canon.request import Settings
-from dragoman.codec.reasoning_effort import BUDGETS, THINKS_UNASKED, from_budget, nearest, wanted
+from dragoman.codec.reasoning_effort import BUDGETS, THINKS_BY_DEFAULT, from_budget, nearest, wanted
 from dragoman.context import Context
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
@@ -52,7 +52,7 @@ def test_the_nearest_word_that_a_model_accepts(effort: str, accepted: tuple[str,
 
 
 AT = {"effort": ("reasoning_effort",), "budget": ("thinking", "budget_tokens")}
-UNASKED = Loss("effort.approximated", "approximated", "info", "/thinking/budget_tokens", THINKS_UNASKED)
+UNASKED = Loss("effort.approximated", "approximated", "info", "/thinking/budget_tokens", THINKS_BY_DEFAULT)
 
 
 @pytest.mark.parametrize(

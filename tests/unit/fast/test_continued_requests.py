@@ -62,7 +62,7 @@ def outcome(body: bytes, source: str, target: str, **more: Any) -> tuple[object,
     except dragoman.DragomanError as error:
         return type(error).__name__, str(error)
     called = None if made.called is None else frozenset[str]().union(*made.called)
-    return made.body, made.losses, made.headers, made.stream, made.asked, made.renamed, made.request, called
+    return made.body, made.losses, made.headers, made.stream, made.requested_model, made.renamed, made.request, called
 
 
 def is_continued(body: bytes, source: str) -> bool:

@@ -12,7 +12,7 @@ from dragoman.codec.call_ids import hashed
 from dragoman.codec.history_facts import sound
 from dragoman.context import Context
 from dragoman.dialects import get, names
-from dragoman.repair.history import is_cut, rehomed, repair_history
+from dragoman.repair.history import is_cut, repair_history, with_path_of_first_turn
 from dragoman.repair.pairing import NO_RESULT
 
 STRICT = HistoryRequirements(unique_ids=True, empty_texts=False, sealed_thoughts=True)
@@ -225,7 +225,7 @@ def test_results_of_one_step_are_joined_if_roles_must_alternate() -> None:
     done, repairs = repair_history(turns, TURNS)
     assert done == turns
     assert repairs == (Repair("split-results", "/messages/2", "joined with the turn before"),)
-    assert [part.at[:2] for part in rehomed(done)[2].parts] == [("messages", 1), ("messages", 1)]
+    assert [part.at[:2] for part in with_path_of_first_turn(done)[2].parts] == [("messages", 1), ("messages", 1)]
     assert repair_history(turns, STRICT)[0] is turns
 
 
@@ -242,7 +242,7 @@ def test_adjacent_turns_of_one_role_are_joined_if_roles_must_alternate() -> None
     assert [one.path for one in repairs] == ["/messages/1", "/messages/3", "/messages/5"]
     assert {one.name for one in repairs} == {"wrong-alternation"}
     assert done[2] == Turn("assistant", (*turns[2].parts, *turns[3].parts), at=("messages", 2))
-    homes = [turn.at for turn in rehomed(done)]
+    homes = [turn.at for turn in with_path_of_first_turn(done)]
     assert homes == [("messages", 0), ("messages", 0), ("messages", 2), ("messages", 4), ("messages", 4)]
     assert repair_history(turns, STRICT)[0] is turns
 
@@ -266,7 +266,7 @@ def test_a_turn_of_an_unknown_role_is_not_joined() -> None:
     whole = Opaque("gemini", "robot", Raw(b"{}"), at=("messages", 1))
     turns = (A, Turn("user", (whole,), at=("messages", 1)), user("c", 2))
     assert repair_history(turns, TURNS)[0] is turns
-    assert rehomed(turns) == turns
+    assert with_path_of_first_turn(turns) == turns
 
 
 def test_empty_texts_and_turns_are_left_out() -> None:

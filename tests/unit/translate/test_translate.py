@@ -94,14 +94,14 @@ def test_within_one_dialect_the_bytes_are_unchanged() -> None:
     body = b'{ "stream":true, "new_field":{"b":1,"a":2.50}, "messages":[], "model":"m" }'
     done = dragoman.translate_request(body, source="openai-chat", target="openai-chat")
     assert (done.body, done.losses) == (body, ())
-    assert (done.asked, done.model, done.stream, done.request) == ("m", "m", True, None)
+    assert (done.requested_model, done.model, done.stream, done.request) == ("m", "m", True, None)
 
 
 def test_the_new_model_is_written_at_the_place_of_the_old_model() -> None:
     body = b'{"new_field": 1.50, "model":"m", "messages":[]}'
     done = dragoman.translate_request(body, source="openai-chat", target="openai-chat", model="n")
     assert done.body == b'{"new_field": 1.50, "model":"n", "messages":[]}'
-    assert (done.asked, done.model) == ("m", "n")
+    assert (done.requested_model, done.model) == ("m", "n")
 
 
 def test_the_same_model_leaves_the_bytes_unchanged() -> None:
@@ -112,7 +112,7 @@ def test_the_same_model_leaves_the_bytes_unchanged() -> None:
 def test_a_model_in_the_url_is_not_written_into_the_body() -> None:
     body = b'{"contents":[ ]}'
     done = dragoman.translate_request(body, source="gemini", target="gemini", model="gemini-3-pro")
-    assert (done.body, done.asked, done.model) == (body, "", "gemini-3-pro")
+    assert (done.body, done.requested_model, done.model) == (body, "", "gemini-3-pro")
 
 
 @pytest.mark.parametrize("dialect", names())
@@ -169,7 +169,7 @@ def test_a_request_is_translated() -> None:
         Loss("field.dropped", "dropped", "warning", "/logit_bias"),
     )
     assert (done.source, done.target) == ("openai-chat", "anthropic")
-    assert (done.asked, done.model, done.stream) == ("gpt-4o", "claude-opus-5", True)
+    assert (done.requested_model, done.model, done.stream) == ("gpt-4o", "claude-opus-5", True)
     assert done.request is not None
     assert done.request.model == "gpt-4o"
     assert repr(done) == f"<Translation openai-chat to anthropic: {len(done.body)} bytes, 2 losses>"

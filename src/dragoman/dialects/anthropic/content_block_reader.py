@@ -85,8 +85,8 @@ def read_content(
             kind = block.type
             if kind == "tool_use":
                 # `caller` is direct unless code execution made the call (docs "Programmatic tool calling", 2026-10).
-                unsaid = not block.caller or (context.target != wire.NAME and _is_direct(block.caller))
-                if unsaid and not block.toolset_name and block.id and block.name and block.input:
+                default_caller = not block.caller or (context.target != wire.NAME and _is_direct(block.caller))
+                if default_caller and not block.toolset_name and block.id and block.name and block.input:
                     arguments = str(block.input, "utf-8")
                     if '"__raw"' not in arguments[:16]:
                         part = ToolCall(block.id, block.name, arguments, at=at + (i,))

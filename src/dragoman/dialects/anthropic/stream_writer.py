@@ -32,7 +32,7 @@ _STOP = b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
 _OWN_TEXT, _TEXT = b'{"type":"text","text":""}', b'{"type":"text","text":"","citations":null}'
 _THOUGHT = b'{"type":"thinking","thinking":"","signature":""}'
 """The empty blocks with which texts and thoughts begin. For other dialects a text has every field of its schema."""
-_UNSAID = {"stop_details": None, "container": None}
+_NULL_FIELDS = {"stop_details": None, "container": None}
 """Fields that the schemas of a message and of its end require, and that no other dialect has."""
 
 
@@ -122,7 +122,7 @@ class StreamWriter:
         # stop_reason is null in message_start, and usage holds the input tokens (docs "Streaming messages", 2026-10).
         restore(message, event.extra, wire.NAME)
         if not self._own:
-            message |= _UNSAID
+            message |= _NULL_FIELDS
         return b'event: message_start\ndata: {"type":"message_start","message":%b}\n\n' % json_text.encode(message)
 
     def _part_start(self, event: PartStart) -> bytes:
@@ -351,7 +351,7 @@ class StreamWriter:
         # stop_reason is never null at the end of a stream (docs "Handling stop reasons", 2026-10).
         delta["stop_reason"] = delta["stop_reason"] or "end_turn"
         if not self._own:
-            delta = {**_UNSAID, **delta}
+            delta = {**_NULL_FIELDS, **delta}
         extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}
         if "container" in extra:
             delta["container"] = extra.pop("container")

@@ -24,12 +24,12 @@ def _came_without_id(call: ToolCall) -> bool:
 class Ids:
     """The ids of calls and results in one document."""
 
-    __slots__ = ("_made", "_seed", "context", "home", "waiting")
+    __slots__ = ("_made", "_seed", "context", "keeps_originals", "waiting")
 
-    def __init__(self, context: Context, seed: str = "", *, home: bool = True) -> None:
+    def __init__(self, context: Context, seed: str = "", *, keeps_originals: bool = True) -> None:
         """`seed` distinguishes answers: a path alone would give the calls of two answers the same id."""
         self.context = context
-        self.home = home
+        self.keeps_originals = keeps_originals
         """The document may return to this dialect, so that its original values are kept (`original_values.py`)."""
         self._seed = seed
         self.waiting = UnansweredCalls(_came_without_id)

@@ -77,7 +77,7 @@ def read_parts(content: wire.Content, base: Path, ids: Ids, unknown: Unknown) ->
         elif call is not None and result is None:
             out.append(_read_call(call, part, at, ids))
         elif result is not None and call is None and part.thoughtSignature is None:
-            out.append(read_result(result, at, ids, None, _flagged(part, None) if ids.home else None))
+            out.append(read_result(result, at, ids, None, _flagged(part, None) if ids.keeps_originals else None))
         else:
             read_part(part, at, ids, unknown, out)
     return out
@@ -221,7 +221,7 @@ def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, extra: Extr
     if slot is not None:
         if slot not in DUMMIES:
             seal = read_seal(slot)
-        elif ids.home:
+        elif ids.keeps_originals:
             extra = with_field(extra, "thoughtSignature", json_text.raw(slot))
     # functionCall.id is optional on Gemini 2.5 and older (google-genai 3.1.0, 2026-11).
     if not call.id or part.thought is not None or call.partialArgs is not None or call.willContinue is not None:
@@ -232,7 +232,7 @@ def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, extra: Extr
 
 
 def _read_call_extra(call: wire.Call, part: wire.Part, extra: Extra | None, ids: Ids) -> Extra | None:
-    if not ids.home:
+    if not ids.keeps_originals:
         return extra if call.id else _NO_ID  # `Ids` pairs a call without an id with its result by this mark
     extra = _flagged(part, extra)
     if not call.id:

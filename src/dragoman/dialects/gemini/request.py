@@ -61,7 +61,7 @@ class RequestReader:
     def __init__(self, context: Context, unknown: Unknown | None = None) -> None:
         self._context = context
         self._unknown: Unknown = {} if unknown is None else unknown
-        self._ids = Ids(context, home=context.target in wire.KIN)
+        self._ids = Ids(context, keeps_originals=context.target in wire.KIN)
         self._after_model = False  # the last content is the model's
         self.turns: list[Turn] = []
         self.resumable = True

@@ -12,7 +12,7 @@ from ...canon.request import Format, Request, Settings
 from ...codec import json_text
 from ...codec.dialect_extras import Fields, carried
 from ...codec.format_name_in_schema import with_words
-from ...codec.reasoning_effort import THINKS_UNASKED, lose_budget, nearest, wish
+from ...codec.reasoning_effort import THINKS_BY_DEFAULT, lose_budget, nearest, wish
 from ...codec.schema import from_openapi
 from ...codec.schema_for_target import fit
 from ...codec.settings_list_and_value_limits import capped, given, report_parallel, within
@@ -365,7 +365,7 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
             unknown = f"it is unknown how thinking is turned on for {context.model or 'the model'}"
             context.lose("effort.dropped", at, unknown)
         elif context.source != wire.NAME:
-            context.lose("effort.approximated", at, THINKS_UNASKED)
+            context.lose("effort.approximated", at, THINKS_BY_DEFAULT)
         return {}  # models with levels think by default
     if effort is None and not profile.thinking_levels:
         return {"thinkingBudget": budget}

@@ -56,13 +56,13 @@ def read_result(
     call_id = result.id
     if not call_id or not ids.waiting.answer_next(call_id):
         call_id, mark = ids.of_result(result, at)
-        if mark is not None and ids.home:
+        if mark is not None and ids.keeps_originals:
             extra = with_field(extra, ID, mark)
     if result.willContinue or result.scheduling:
         fields = carried(result, ("willContinue", "scheduling")) or {}
         # willContinue and scheduling are for functions that do not block (google-genai 3.1.0, 2026-11).
         ids.context.keep((*at, "functionResponse"), fields)
-        if ids.home:
+        if ids.keeps_originals:
             for name, value in fields.items():
                 extra = with_field(extra, f"functionResponse/{name}", value)
     try:
@@ -81,7 +81,7 @@ def read_result(
     else:
         content = _read_response(result.response, at, bool(result.parts))
         parts, is_error, structured = content.parts, content.is_error, content.structured
-        if content.key is not None and ids.home:
+        if content.key is not None and ids.keeps_originals:
             extra = with_field(extra, KEY, json_text.raw(content.key))
     if result.parts:
         parts = (*parts, *[_read_part(part, i, at) for i, part in enumerate(result.parts)])

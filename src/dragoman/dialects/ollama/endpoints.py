@@ -138,7 +138,7 @@ ENDPOINTS = Endpoints(
     ),
     models=ModelLists("/api/tags", entry=_entry, named=_named, listed=_listed, details=_details),
     # A request without `stream` gets a stream, as NDJSON without blank lines (server sources, 2026-08).
-    stream=StreamForm(unasked=True, marks=(b'"done"',), line_ends=1),
+    stream=StreamForm(streams_by_default=True, marks=(b'"done"',), line_ends=1),
     upstream=UpstreamForm(
         "http://127.0.0.1:11434",
         "none",
@@ -147,7 +147,7 @@ ENDPOINTS = Endpoints(
     rehearsal=RehearsalForm(passed_over=("tool_choice", "response_format")),
     agent=AgentForm(
         # A model that can think does so unless `think` is false (server sources, 2026-08).
-        thinks_unasked=True,
+        thinks_by_default=True,
         window=WindowForm("/api/show", lambda model: {"model": model}, _window, "options/num_ctx"),
     ),
     setup=(SetupLine("ollama", _setup, 90),),

@@ -169,7 +169,7 @@ SHELL_ROW = Row(
     function=_as_function(_BY_NAME[SHELL]),
     quiet=frozenset({"type"}),
     needs="hosted_shell",
-    stands_for=kinds(r"code_execution_(?!20250522)\d{8}"),
+    source_types=kinds(r"code_execution_(?!20250522)\d{8}"),
 )
 """The shell: the client's own, or a shell in a container. Anthropic's code execution is similar since the version
 20250825 (bash and files; the version before ran Python only).

@@ -65,10 +65,10 @@ async def session(services: Services, call: Call, request: IncomingRequest) -> A
         if isinstance(answer, Fault):
             raise Refused(answer)
         return answer.status, _JSON, answer.body
-    return 200, _JSON, json_text.encode(_answer(services, call, _asked(request.body)))
+    return 200, _JSON, json_text.encode(_answer(services, call, _request_fields(request.body)))
 
 
-def _asked(body: bytes) -> dict[str, Any]:
+def _request_fields(body: bytes) -> dict[str, Any]:
     try:
         found = json_text.decode(body) if body else {}
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
@@ -76,9 +76,9 @@ def _asked(body: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _answer(services: Services, call: Call, asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(services: Services, call: Call, fields: dict[str, Any]) -> dict[str, Any]:
     verb = call.rest
-    project = str(asked.get("cloudaicompanionProject") or asked.get("project") or PROJECT)
+    project = str(fields.get("cloudaicompanionProject") or fields.get("project") or PROJECT)
     if verb == "loadCodeAssist":
         return {"currentTier": _TIER, "allowedTiers": [_TIER], "cloudaicompanionProject": project}
     if verb == "onboardUser" or verb.startswith("operations/"):

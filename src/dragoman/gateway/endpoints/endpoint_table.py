@@ -72,7 +72,7 @@ class EndpointTable:
         whole = [claim for _, claim in claims if claim.read is None]
         with_signs = [claim for claim in whole if claim.headers or claim.query]
         places = {(method, claim.path) for claim in with_signs for method in claim.methods}
-        self._unasked = frozenset([name for name in served if dialects[name].stream.unasked])
+        self._streaming_by_default = frozenset([name for name in served if dialects[name].stream.streams_by_default])
         self._exact = {
             (method, claim.path): self.marked(claim.call)
             for claim in whole
@@ -110,7 +110,7 @@ class EndpointTable:
 
     def marked(self, call: Call) -> Call:
         """The call, marked with the facts that its dialect declares for all calls."""
-        return structs.replace(call, unasked=True) if call.dialect in self._unasked else call
+        return structs.replace(call, streams_by_default=True) if call.dialect in self._streaming_by_default else call
 
     def nearest(self, path: str, headers: Mapping[str, str]) -> str:
         """The dialect that a client at an unknown address most likely uses."""

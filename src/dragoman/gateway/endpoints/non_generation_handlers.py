@@ -18,8 +18,7 @@ from ..client_ownership import apart
 from ..exchange.child_process import SMALL
 from ..exchange.exchange_work_in_child_process import done, in_child
 from ..exchange.fault_for_unserved_exchange import Refused, fault_reply
-from ..exchange.response_continuation import asked as refers
-from ..exchange.response_continuation import recall
+from ..exchange.response_continuation import recall, references
 from ..exchange.stored_responses import ClientStored, Stored
 from ..http.server import IncomingRequest
 from ..services import Services
@@ -103,10 +102,10 @@ class OtherRequests:
         name = call.model
         if call.verb == "show":
             try:
-                asked = json_text.decode(request.body)
+                fields = json_text.decode(request.body)
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                asked = {}
-            name = str(asked.get("model") or asked.get("name") or "") if isinstance(asked, dict) else ""
+                fields = {}
+            name = str(fields.get("model") or fields.get("name") or "") if isinstance(fields, dict) else ""
         found = await self.listing.one(services, name, request.headers, call.dialect)
         if found is None:
             raise Refused(
@@ -127,7 +126,7 @@ class OtherRequests:
         if call.dialect in services.table.stored:
             stored = ClientStored(self._stored, request.owner)
             earlier = await recall(
-                stored, request.body, refers(request.body), services.children, apart=apart(services.config)
+                stored, request.body, references(request.body), services.children, apart=apart(services.config)
             )
         return await count(services, call, request.headers, request.body, services.vault.of(request.owner), earlier)
 

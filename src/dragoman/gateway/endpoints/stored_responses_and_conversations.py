@@ -24,7 +24,7 @@ from ..config import Config, Upstream
 from ..exchange.fault_for_unserved_exchange import Refused
 from ..exchange.forwarded_headers import to_client
 from ..exchange.non_generation_upstream_calls import ask_upstream
-from ..exchange.response_continuation import asked, chain, recall, with_answer, with_id
+from ..exchange.response_continuation import chain, recall, references, with_answer, with_id
 from ..exchange.stored_responses import ClientStored, Conversation, Kept
 from ..exchange.upstream_headers_and_key import auth
 from ..http.server import IncomingRequest
@@ -91,7 +91,7 @@ async def compact(services: Services, stored: ClientStored, request: IncomingReq
     for choice in choices:
         if choice.upstream.dialect == _NATIVE:
             earlier = await recall(
-                stored, request.body, asked(request.body), services.children, apart=apart(services.config)
+                stored, request.body, references(request.body), services.children, apart=apart(services.config)
             )
             body = _fields(earlier.body_for(choice)) if earlier is not None else fields
             request.body = json_text.encode({**body, "model": choice.model})
@@ -153,7 +153,7 @@ async def _items(stored: ClientStored, talk: Conversation, request: IncomingRequ
 
 def _new(name: str, fields: Mapping[str, Raw], key: str) -> tuple[Raw, ...]:
     """The items of a request, each with an id."""
-    known = asked(json_text.encode({"input": fields.get(key)}))
+    known = references(json_text.encode({"input": fields.get(key)}))
     if known.unreadable or not all(json_text.is_object(item) for item in known.items):
         raise Refused(Fault("invalid_request", f"{key} is not a list of items", 400, param=key))
     # Copies, because each item is a view of the whole body.

@@ -58,7 +58,7 @@ async def count(
         native = bool(choices) and choices[0].upstream.dialect == call.dialect
         plain = body = earlier.body_for(choices[0]) if native else earlier.whole()
     if choices:
-        found = await _asked(services, call, headers, body, plain, route, choices[0], vault)
+        found = await _counts_of_upstream(services, call, headers, body, plain, route, choices[0], vault)
         if isinstance(found, Fault) and found.kind in _CLIENT_FAULTS:
             return fault_reply(call.dialect, found)
         if not isinstance(found, Fault | None):
@@ -74,7 +74,7 @@ def _estimate(plain: bytes, call: Call, model: str) -> int | Fault:
     return request if isinstance(request, Fault) else rehearsal_upstream.tokens(request)
 
 
-async def _asked(
+async def _counts_of_upstream(
     services: Services,
     call: Call,
     headers: Mapping[str, str],

@@ -109,7 +109,7 @@ class UpstreamPlan:
         if endpoint.path != endpoint.stream_path or (self.same_dialect and upstream.stream == "auto"):
             # The path decides about a stream, not the body; or the client's own value stays.
             alike = (None, False, True)
-        elif self.stream == (self.same_dialect and asker.stream.unasked):
+        elif self.stream == (self.same_dialect and asker.stream.streams_by_default):
             alike = (None, self.stream)  # A body without the field means the same in that dialect.
         self.stream_values = alike
         """Values of the body's stream field that need no change (None: the field is absent). Any other value is
@@ -136,39 +136,40 @@ class UpstreamPlan:
         self._varying = itemgetter(*varying) if varying else None
         self._made: dict[object, Post] = {}
 
-    def post(self, asked: Mapping[str, str], token: str = "") -> Post:
+    def post(self, client_headers: Mapping[str, str], token: str = "") -> Post:
         """A request without its body. ConfigError where there is no key, TransportError where the request cannot be
         sent."""
-        varying = token if self._varying is None else (token, self._varying(asked))
+        varying = token if self._varying is None else (token, self._varying(client_headers))
         found = self._made.get(varying)
         if found is None:
             upstream = self.choice.upstream
-            made = headers(upstream, self._environment, self._client, asked, token, pass_key=self._own)
+            made = headers(upstream, self._environment, self._client, client_headers, token, pass_key=self._own)
             # An address with TLS is never a gateway on loopback, so it needs no check for loops.
             if not self.address.secure:
-                made.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".lstrip()))
+                made.append((HOPS, f"{client_headers.get(HOPS, '')} {INSTANCE}".lstrip()))
             found = prepared(self.address, self.target, tuple(made))
-            if self._varying is None or sum(map(len, self._varying(asked))) <= MAX_LENGTH:
+            if self._varying is None or sum(map(len, self._varying(client_headers))) <= MAX_LENGTH:
                 if len(self._made) >= MAX_POSTS:
                     self._made.clear()
                 self._made[varying] = found
         return found
 
-    def unread(self, body: bytes, head: Looked, asked: str, marked: bool = False) -> Translation | None:
-        """The client's request, if it can be sent without being read; None where it needs a change. `asked`: the model
-        that the client named."""
-        return pass_request(body, head, dialect=self._client, model=self.choice.model, asked=asked, marked=marked)
+    def unread(self, body: bytes, head: Looked, requested: str, marked: bool = False) -> Translation | None:
+        """The client's request, if it can be sent without being read; None where it needs a change. `requested`: the
+        model that the client named."""
+        model = self.choice.model
+        return pass_request(body, head, dialect=self._client, model=model, requested_model=requested, marked=marked)
 
-    def response(self, body: bytes, asked: Translation, created: int, vault: Vault) -> Translation:
+    def response(self, body: bytes, translation: Translation, created: int, vault: Vault) -> Translation:
         """The upstream's answer to a request, for the client. `vault` is the client's own."""
-        return answer_with(body, self._dialect, self._client, asked, None, created, self._seals, vault)
+        return answer_with(body, self._dialect, self._client, translation, None, created, self._seals, vault)
 
-    def events(self, asked: Translation, created: int, vault: Vault) -> StreamTranslator:
+    def events(self, translation: Translation, created: int, vault: Vault) -> StreamTranslator:
         """A translator for the upstream's stream."""
         return StreamTranslator(
             source=self._dialect,
             target=self._client,
-            answers=asked,
+            answers=translation,
             created=created,
             seals=self._seals,
             vault=vault,
@@ -199,16 +200,16 @@ class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
         other values. The relay reads this dictionary itself, because it does so for every request."""
 
     def find(
-        self, choice: Choice, client: str, stream: bool, asked: Mapping[str, str], head: KnownHead | None
+        self, choice: Choice, client: str, stream: bool, client_headers: Mapping[str, str], head: KnownHead | None
     ) -> tuple[UpstreamPlan, Post | None]:
         """The plan for requests with such headers, and the prepared request without its body. The prepared request is
         None where it depends on the time, or cannot be made."""
-        kind = choice, client, stream, *asked
+        kind = choice, client, stream, *client_headers
         found_plan = self[kind]
         found: Post | None = None
         if not found_plan.google:
             with suppress(ConfigError, TransportError):  # The exchange prepares it again, and reports the error.
-                found = found_plan.post(asked)
+                found = found_plan.post(client_headers)
         # A plan that is too long for this dictionary must not stay in the other dictionary either.
         if head is not None and found is not None and kind in self:
             if len(self.known) >= MAX_KNOWN:

@@ -124,32 +124,32 @@ class ClientRequest:
         body = self._body
 
         def work() -> exchange_work_in_child_process.Light:
-            asked = self._as_sent(plan, model, mend=mend, unsealed=unsealed)
-            if asked.body is body:
-                asked.body = b""  # the gateway has these bytes already
-            return exchange_work_in_child_process.lightened(asked)
+            translation = self._as_sent(plan, model, mend=mend, unsealed=unsealed)
+            if translation.body is body:
+                translation.body = b""  # the gateway has these bytes already
+            return exchange_work_in_child_process.lightened(translation)
 
         try:
-            asked = exchange_work_in_child_process.restored(
+            translation = exchange_work_in_child_process.restored(
                 await exchange_work_in_child_process.in_child(self._services.children, work)
             )
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
         except RecursionError:
             raise Refused(nested()) from None
-        asked.body = asked.body or body
-        return asked
+        translation.body = translation.body or body
+        return translation
 
     def _as_sent(self, plan: UpstreamPlan, model: str, *, mend: bool, unsealed: bool) -> Translation:
         if mend or unsealed or self._earlier is not None:
-            asked = self._unusual(plan, model, mend=mend, unsealed=unsealed)
+            translation = self._unusual(plan, model, mend=mend, unsealed=unsealed)
         else:
-            asked = self._usual(plan, model)
-        if asked.stream not in plan.stream_values:
-            asked.body = stream_whole_conversion.asking(asked.body, asked.target, stream=plan.stream)
+            translation = self._usual(plan, model)
+        if translation.stream not in plan.stream_values:
+            translation.body = stream_whole_conversion.asking(translation.body, translation.target, stream=plan.stream)
         if plan.enveloped:
-            asked.body = upstream_headers_and_key.fitted(plan.choice.upstream, asked.body)
-        return asked
+            translation.body = upstream_headers_and_key.fitted(plan.choice.upstream, translation.body)
+        return translation
 
     def _usual(self, plan: UpstreamPlan, model: str) -> Translation:
         """The translation of a request that stands alone."""
@@ -157,14 +157,14 @@ class ClientRequest:
         vault = self._vault.filled() if options.keeps else None
         if repeated is None:
             return self._new(plan, model, vault)
-        asked = repeated.get((options, model))
+        translation = repeated.get((options, model))
         # The vault may have got a seal for the conversation. Only bytes that pass unchanged (`request` is None) need
         # no search.
-        if asked is None or not (vault is None or asked.request is None):
-            asked = self._new(plan, model, vault)
-            if vault is None or asked.request is None:
-                keep_translation(repeated, options, model, asked)
-        return asked
+        if translation is None or not (vault is None or translation.request is None):
+            translation = self._new(plan, model, vault)
+            if vault is None or translation.request is None:
+                keep_translation(repeated, options, model, translation)
+        return translation
 
     def _new(self, plan: UpstreamPlan, model: str, vault: ClientVault | NotedVault | None) -> Translation:
         if plan.skip_read and self._head is not None:
@@ -185,11 +185,11 @@ class ClientRequest:
     def _passed(self, plan: UpstreamPlan, head: Peek, model: str) -> Translation | None:
         """The client's own bytes, if they can be sent unchanged. Seals under our mark go only to a dragoman gateway,
         which understands them; the headers of its answers identify it."""
-        asked = plan.unread(self._body, head, model)
-        marked = asked is None and is_marked(self._body)
+        translation = plan.unread(self._body, head, model)
+        marked = translation is None and is_marked(self._body)
         if marked and self._services.exchanges.is_answered_by_us(plan.choice.name):
-            asked = plan.unread(self._body, head, model, marked=True)
-        return asked
+            translation = plan.unread(self._body, head, model, marked=True)
+        return translation
 
 
 def keep_translation(

@@ -55,7 +55,7 @@ def _refused(error: OutOfMemory | ChildDied, memory: int) -> Refused:
 class Light(NamedTuple):
     """A translated request on its way back from the child: few objects, however many turns the request has."""
 
-    asked: Translation
+    translation: Translation
     """The translation, with the leading system turns of the request, and without its history."""
     turns: int
     ids: list[str]
@@ -65,35 +65,35 @@ class Light(NamedTuple):
     long history would hold up the event loop when the answer comes."""
 
 
-def lightened(asked: Translation) -> Light:
+def lightened(translation: Translation) -> Light:
     """A translated request with only the facts that its answer needs."""
-    asked._losses = fewer(asked.losses)
-    request, history, asked.history = asked.request, asked.history, None
+    translation._losses = fewer(translation.losses)
+    request, history, translation.history = translation.request, translation.history, None
     if request is None:
-        return Light(asked, 0, [], None)
+        return Light(translation, 0, [], None)
     turns = request.turns
-    tools = request.tools if endpoints(asked.source).served.repeats_tools else ()
-    asked.request = msgspec.structs.replace(request, turns=leading(turns), tools=tools)
+    tools = request.tools if endpoints(translation.source).served.repeats_tools else ()
+    translation.request = msgspec.structs.replace(request, turns=leading(turns), tools=tools)
     ids = [part.id for turn in turns for part in turn.parts if type(part) is ToolCall]
     conversation = None
-    if history is not None and get(asked.target).sealed:
+    if history is not None and get(translation.target).sealed:
         conversation = conversation_state(history.turns)
-    return Light(asked, len(turns), ids, conversation)
+    return Light(translation, len(turns), ids, conversation)
 
 
 def restored(light: Light) -> Translation:
     """The translated request again, in the gateway: with the same number of turns, and all calls in one of them."""
-    asked, count, ids, conversation = light
-    request = asked.request
+    translation, count, ids, conversation = light
+    request = translation.request
     if request is not None:
         calls = Turn("assistant", tuple([ToolCall(call_id, "", "{}") for call_id in ids]))
         empty = Turn("user", ())
         turns = [*request.turns, calls, *[empty] * (count - len(request.turns) - 1)][:count]
-        asked.request = msgspec.structs.replace(request, turns=tuple(turns))
+        translation.request = msgspec.structs.replace(request, turns=tuple(turns))
         if conversation is not None:
-            asked.history = ConversationDigest(())
-            asked.history.reached(Conversation.of(conversation), 0)
-    return asked
+            translation.history = ConversationDigest(())
+            translation.history.reached(Conversation.of(conversation), 0)
+    return translation
 
 
 def fewer(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:

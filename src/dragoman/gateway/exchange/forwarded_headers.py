@@ -60,18 +60,18 @@ def family(dialect: str) -> str:
     return (endpoints(dialect).headers.family or dialect) if dialect not in ("", REHEARSAL) else dialect
 
 
-def to_upstream(upstream: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:
+def to_upstream(upstream: str, client: str, client_headers: Mapping[str, str]) -> dict[str, str]:
     """The client's headers that go to an upstream of that dialect."""
-    taken = plan(upstream, client, tuple(asked))[0]
-    return {name: asked[name] for name in taken} if taken else {}
+    taken = plan(upstream, client, tuple(client_headers))[0]
+    return {name: client_headers[name] for name in taken} if taken else {}
 
 
-def not_forwarded(upstream: str, client: str, asked: Mapping[str, str]) -> tuple[Loss, ...]:
+def not_forwarded(upstream: str, client: str, client_headers: Mapping[str, str]) -> tuple[Loss, ...]:
     """The client's headers that are dropped, as losses."""
-    lost = plan(upstream, client, tuple(asked))[1]
+    lost = plan(upstream, client, tuple(client_headers))[1]
     if not lost:
         return ()
-    return tuple([_loss(name, asked[name]) for name in lost])
+    return tuple([_loss(name, client_headers[name]) for name in lost])
 
 
 def _loss(name: str, value: str) -> Loss:

@@ -51,27 +51,26 @@ async def ask_upstream(
     upstream: Upstream,
     method: str,
     path: str,
-    asked: Mapping[str, str],
+    client_headers: Mapping[str, str],
     client: str,
     body: bytes = b"",
     seconds: float = PATIENCE,
 ) -> SideAnswer | Fault:
-    """The answer of an upstream, or a Fault when the upstream could not be reached. `asked` are the headers of a
-    client."""
+    """The answer of an upstream, or a Fault when the upstream could not be reached."""
     try:
         token = (
             await services.tokens.get(upstream.credentials)
             if upstream_headers_and_key.auth(upstream) == "google"
             else ""
         )
-        headers = upstream_headers_and_key.headers(upstream, services.environment, client, asked, token)
+        headers = upstream_headers_and_key.headers(upstream, services.environment, client, client_headers, token)
         place = upstream_headers_and_key.place(upstream, path)
         async with asyncio.timeout(seconds):
             async with await services.pool.request(
                 upstream_headers_and_key.address(upstream), method, place, headers, body
             ) as answer:
                 # An upstream may repeat the key that it refuses, with any status.
-                found = _redactor(services, asked).data(await answer.read(LARGEST))
+                found = _redactor(services, client_headers).data(await answer.read(LARGEST))
                 found_answer = SideAnswer(answer.status, answer.heading, found)
         error = _error_with_good_status(found_answer, upstream.dialect)
         if error is not None or found_answer.status in (400, 401, 403):
@@ -82,12 +81,12 @@ async def ask_upstream(
     except TimeoutError:
         return Fault("timeout", f"the upstream did not answer within {seconds:g} seconds. Send the request again.", 504)
     except TransportError as error:
-        why = _redactor(services, asked).text(str(error))
+        why = _redactor(services, client_headers).text(str(error))
         return Fault("timeout" if error.kind == "timeout" else "upstream_bad", why, 502)
 
 
-def _redactor(services: Services, asked: Mapping[str, str]) -> Redactor:
-    return services.redactor.beside([*services.tokens.known(), *passed_on(services.config, asked)])
+def _redactor(services: Services, client_headers: Mapping[str, str]) -> Redactor:
+    return services.redactor.beside([*services.tokens.known(), *passed_on(services.config, client_headers)])
 
 
 def _error_with_good_status(answer: SideAnswer, dialect: str) -> Fault | None:

@@ -57,10 +57,9 @@ def _read_request(body: bytes, dialect: Dialect, context: Context) -> Request:
     return dialect.read_request(mended, context)
 
 
-def admit(body: bytes, call: Call, model: str, asked: str) -> Request | Fault:
-    """The client's request in canon, or the fault that upstreams of this dialect would answer. `asked` is the model
-    that the client named."""
-    if not asked:
+def admit(body: bytes, call: Call, model: str, requested_model: str) -> Request | Fault:
+    """The client's request in canon, or the fault that upstreams of this dialect would answer."""
+    if not requested_model:
         return _refused("the request names no model. Set `model`.", "model", "model_required")
     request = read(body, call, model)
     if isinstance(request, Fault):
@@ -76,7 +75,7 @@ def admit(body: bytes, call: Call, model: str, asked: str) -> Request | Fault:
                 return _refused(
                     f"{name} has an unknown value. Use a value of the dialect, or leave the field out.", name
                 )
-    for finding in lint(body, dialect=call.dialect, kind="request", model=asked):
+    for finding in lint(body, dialect=call.dialect, kind="request", model=requested_model):
         # A rule about the inside of an envelope names the inner rule that is broken.
         if finding.severity == "error" and _SEALS.isdisjoint((finding.rule, finding.message.partition(":")[0])):
             return _refused(f"{finding.path or '/'}: {finding.message} ({finding.rule})", finding.path.lstrip("/"))
@@ -101,7 +100,7 @@ def tokens(request: Request) -> int:
 async def answer_rehearsal(
     request: Request,
     call: Call,
-    asked: str,
+    requested_model: str,
     created: int,
     reply: Reply,
     whole: Headers,
@@ -115,7 +114,7 @@ async def answer_rehearsal(
     answer = rehearsal.answer(request, seals="checked" if "reasoning" in dialect.echoes else "ignored")
     if answer.fault is not None:
         return answer.fault
-    context = Context("rehearsal", call.dialect, model=asked, answers=request, created=created)
+    context = Context("rehearsal", call.dialect, model=requested_model, answers=request, created=created)
     if not stream:
         await asyncio.sleep(answer.delay)
         response = answer.response()

@@ -188,7 +188,7 @@ class Relay:
             head = self._client.routing()
             model = model or head.model or ""
             if stream is None:
-                stream = call.unasked if head.stream is None else head.stream
+                stream = call.streams_by_default if head.stream is None else head.stream
         exchange.model, exchange.stream = model, stream
         services = self._services
         routes = services.routes
@@ -217,10 +217,10 @@ class Relay:
             raise Refused(untranslated(error)) from None
         self._faults.origin = plan.origin
         try:
-            asked = await self._translated(plan)
-            fault = await self._once(plan, asked, post)
+            translation = await self._translated(plan)
+            fault = await self._once(plan, translation, post)
             if fault is not None:
-                fault = await self._again(plan, asked, fault)
+                fault = await self._again(plan, translation, fault)
         except LossError as error:
             self._faults.origin = "place"
             return self._failed(choice, untranslated(error))
@@ -238,7 +238,7 @@ class Relay:
             and TABLE[self._faults.origin, fault.kind].breaker == "ignored"
         )
 
-    async def _again(self, plan: UpstreamPlan, asked: Translation, fault: Fault | None) -> Fault | None:
+    async def _again(self, plan: UpstreamPlan, translation: Translation, fault: Fault | None) -> Fault | None:
         """Try a place again after its fault, as long as that may help; None when the client has its answer."""
         choice, reply, attempt = plan.choice, self._reply, 0
         unsealed = False
@@ -255,13 +255,13 @@ class Relay:
                     return fault
                 attempt += 1
             else:
-                mended = None if unsealed else await self._without_seals(plan, asked, fault)
+                mended = None if unsealed else await self._without_seals(plan, translation, fault)
                 unsealed = unsealed or mended is not None
-                mended = mended or await self._mended(plan, asked, fault)
+                mended = mended or await self._mended(plan, translation, fault)
                 if mended is None:
                     return fault
-                asked, attempt = mended, 0
-            fault = await self._once(plan, asked)
+                translation, attempt = mended, 0
+            fault = await self._once(plan, translation)
         return None
 
     def _pause(self, route: Route, fault: Fault, attempt: int) -> float | None:
@@ -276,17 +276,17 @@ class Relay:
             return None
         return seconds
 
-    async def _mended(self, plan: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
+    async def _mended(self, plan: UpstreamPlan, translation: Translation, fault: Fault) -> Translation | None:
         """The request with its history repaired, after the upstream refused the unchanged bytes; None when nothing
         needs a repair, or repairs are off."""
         if fault.kind != "invalid_request" or not plan.verbatim or plan.choice.route.repair != "report":
             return None
-        if asked.repairs or self._reply.started:
+        if translation.repairs or self._reply.started:
             return None
         mended = await self._translated(plan, mend=True)
         return mended if mended.repairs else None
 
-    async def _without_seals(self, plan: UpstreamPlan, asked: Translation, fault: Fault) -> Translation | None:
+    async def _without_seals(self, plan: UpstreamPlan, translation: Translation, fault: Fault) -> Translation | None:
         """The request without seals, after the upstream has refused a seal; None for any other fault, and for a request
         without seals."""
         if self._reply.started or not refuses_seals(fault, self._exchange.answered):
@@ -295,16 +295,16 @@ class Relay:
             bare = await self._translated(plan, unsealed=True)
         except LossError:  # the route does not tolerate the loss: the upstream's fault stays
             return None
-        return None if bare.body == asked.body else bare
+        return None if bare.body == translation.body else bare
 
     def _failed(self, choice: Choice, fault: Fault) -> Fault:
         self._exchange.tries.append(Try(choice.name, choice.model, fault.kind, fault.status, fault.message))
         return fault
 
     async def _rehearse(self, choice: Choice) -> Fault | None:
-        call, asked = self._call, self._exchange.model
+        call, requested_model = self._call, self._exchange.model
         body = self._client.body_for(choice)
-        request = rehearsal_upstream.admit(body, call, choice.model, asked)
+        request = rehearsal_upstream.admit(body, call, choice.model, requested_model)
         if isinstance(request, Fault):
             return request
         self._exchange.attempts += 1
@@ -315,35 +315,35 @@ class Relay:
         whole = self.headers("application/json")
         taped = RecordingReply(self._reply, self._delivered())
         return await rehearsal_upstream.answer_rehearsal(
-            request, call, asked, created, taped, whole, streamed, self._exchange.stream
+            request, call, requested_model, created, taped, whole, streamed, self._exchange.stream
         )
 
     async def _translated(self, plan: UpstreamPlan, *, mend: bool = False, unsealed: bool = False) -> Translation:
         """The request for one place, recorded in the exchange (`ClientRequest.translated`)."""
         client, model = self._client, self._exchange.model
         if client.apart:
-            asked = await client.translated_apart(plan, model, mend=mend, unsealed=unsealed)
+            translation = await client.translated_apart(plan, model, mend=mend, unsealed=unsealed)
         else:
-            asked = client.translated(plan, model, mend=mend, unsealed=unsealed)
-        return self._noted(plan, asked)
+            translation = client.translated(plan, model, mend=mend, unsealed=unsealed)
+        return self._noted(plan, translation)
 
-    def _noted(self, plan: UpstreamPlan, asked: Translation) -> Translation:
+    def _noted(self, plan: UpstreamPlan, translation: Translation) -> Translation:
         """Record the translated request in the exchange."""
         exchange, call = self._exchange, self._call
         if call.model:
-            asked.asked = call.model
-        exchange.losses = losses = asked.losses
-        exchange.repairs = asked.repairs
+            translation.requested_model = call.model
+        exchange.losses = losses = translation.losses
+        exchange.repairs = translation.repairs
         if losses and plan.refused is not None and (lost := plan.refused(losses)) is not None:
             raise Refused(lost)
         if plan.lost:
-            exchange.losses += forwarded_headers.not_forwarded(asked.target, call.dialect, self._request.headers)
-        exchange.sent, exchange.request_losses = asked.body, exchange.losses
-        return asked
+            exchange.losses += forwarded_headers.not_forwarded(translation.target, call.dialect, self._request.headers)
+        exchange.sent, exchange.request_losses = translation.body, exchange.losses
+        return translation
 
     # One attempt, and its answer.
 
-    async def _once(self, plan: UpstreamPlan, asked: Translation, post: Post | None = None) -> Fault | None:
+    async def _once(self, plan: UpstreamPlan, translation: Translation, post: Post | None = None) -> Fault | None:
         """Use a place once; None when the client has its answer. `post` is the prepared request without its body, if
         there is one."""
         exchange, bounds, pool = self._exchange, self._bounds, self._services.pool
@@ -352,19 +352,19 @@ class Relay:
         try:
             if post is None:
                 try:
-                    token = await self._token(plan, asked) if plan.google else ""
+                    token = await self._token(plan, translation) if plan.google else ""
                     post = plan.post(self._request.headers, token)
                 except ConfigError as error:
                     self._faults.origin = "place"
                     return key_missing(plan.choice.name, error)
-            if asked.headers:
-                post = upstream_headers_and_key.beside(post, asked.headers)
+            if translation.headers:
+                post = upstream_headers_and_key.beside(post, translation.headers)
             first, left = bounds.first_byte, self._end - monotonic()
             if left < first:
                 first = left
                 if left <= 0:
                     raise TransportError("timeout", too_long(bounds.total))
-            answer = pool.begin(post, asked.body)
+            answer = pool.begin(post, translation.body)
             if answer is not None:
                 answer.within(left, bounds.total)
                 await answer.coming(first)
@@ -374,7 +374,7 @@ class Relay:
             if answer is None:
                 within = self._end - monotonic(), bounds.total
                 answer = await pool.request(
-                    post.address, "POST", post.target, post.headers, asked.body, first_byte=first, within=within
+                    post.address, "POST", post.target, post.headers, translation.body, first_byte=first, within=within
                 )
             now = monotonic()
             exchange.answer_after = now - self._began
@@ -388,7 +388,7 @@ class Relay:
             if heading.values[heading.shape.kind] != plan.kind:  # the answer may have the other shape
                 streams = plan.streams(answer)
             if streams and self._stream_reply is not None:
-                translator = self._translator(plan, asked)
+                translator = self._translator(plan, translation)
                 answered, delivered = self._services.exchanges.recording(), Recording()
                 exchange.answered, exchange.delivered = answered, delivered
                 self._stream_reply.watch = self._faults.watch(plan) if type(translator) is PassThrough else None
@@ -408,9 +408,9 @@ class Relay:
         finally:
             if answer is not None and not answer.done:
                 answer.close()
-        return await self._tell(plan, asked, body, streams)
+        return await self._tell(plan, translation, body, streams)
 
-    async def _token(self, plan: UpstreamPlan, asked: Translation) -> str:
+    async def _token(self, plan: UpstreamPlan, translation: Translation) -> str:
         """The access token for a request. The request's body gets the project's name where it needs one."""
         services, upstream = self._services, plan.choice.upstream
         token = await services.tokens.get(upstream.credentials)
@@ -421,32 +421,32 @@ class Relay:
                 return answer.body if isinstance(answer, SideAnswer) and answer.status == 200 else b""
 
             account = upstream.base_url + upstream.credentials
-            self._exchange.sent = asked.body = await services.projects.fitted(account, asked.body, ask)
+            self._exchange.sent = translation.body = await services.projects.fitted(account, translation.body, ask)
         return token
 
-    def _translator(self, plan: UpstreamPlan, asked: Translation) -> Translator:
-        if plan.same_dialect and not asked.wrapped:
-            return PassThrough(asked.target, as_events=True)
-        return plan.events(asked, int(self._services.now()), self._vault)
+    def _translator(self, plan: UpstreamPlan, translation: Translation) -> Translator:
+        if plan.same_dialect and not translation.wrapped:
+            return PassThrough(translation.target, as_events=True)
+        return plan.events(translation, int(self._services.now()), self._vault)
 
-    async def _tell(self, plan: UpstreamPlan, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
+    async def _tell(self, plan: UpstreamPlan, translation: Translation, body: bytes, streamed: bool) -> Fault | None:
         """Send a whole answer to the client, in the shape that the client demanded; or return the fault in an answer
         with a good status. `streamed`: the answer came as a stream."""
         exchange, stream_reply = self._exchange, self._stream_reply
         try:
             if takes_long(body):
-                found = await self._answer_apart(plan, asked, body, streamed)
+                found = await self._answer_apart(plan, translation, body, streamed)
             else:
-                found = self._answer(plan, asked, body, streamed)
+                found = self._answer(plan, translation, body, streamed)
         except FaultError as error:
             exchange.losses += error.losses
             return self._faults.described(self._faults.redacted(error.fault), plan.choice, error.body)
         except WireError as error:
-            return self._faults.misread(plan, asked, error, body)
+            return self._faults.misread(plan, translation, error, body)
         except RecursionError:
-            return self._faults.misread(plan, asked, "the JSON is nested too deeply", body)
+            return self._faults.misread(plan, translation, "the JSON is nested too deeply", body)
         if isinstance(found, str):
-            return self._faults.misread(plan, asked, found, body)
+            return self._faults.misread(plan, translation, found, body)
         written, losses = found
         if losses:
             exchange.losses += losses
@@ -458,31 +458,31 @@ class Relay:
         return None
 
     def _answer(
-        self, plan: UpstreamPlan, asked: Translation, body: bytes, streamed: bool
+        self, plan: UpstreamPlan, translation: Translation, body: bytes, streamed: bool
     ) -> tuple[bytes, tuple[Loss, ...]] | str:
         """A whole answer in the client's dialect and shape, with its losses; or a text about the mistake in it."""
         first = body.lstrip()[:1]
-        if streamed or (first == b"[" and stream_whole_conversion.comes_as_array(asked.target)):
-            body = stream_whole_conversion.whole(body, asked.target)
+        if streamed or (first == b"[" and stream_whole_conversion.comes_as_array(translation.target)):
+            body = stream_whole_conversion.whole(body, translation.target)
         elif first != b"{":
             return "the body is no JSON object"
         if self._stream_reply is not None:
-            return self._in_events(plan, asked, body)
-        if plan.same_dialect and not asked.wrapped and (fields := json_text.document_fields(body)) is not None:
+            return self._in_events(plan, translation, body)
+        if plan.same_dialect and not translation.wrapped and (fields := json_text.document_fields(body)) is not None:
             self._exchange.tokens = tokens_in_fields(fields)
-            return (body, ()) if has_answer(fields, body, get(asked.target)) else "the body is empty"
-        answer = plan.response(body, asked, int(self._services.now()), self._vault)
+            return (body, ()) if has_answer(fields, body, get(translation.target)) else "the body is empty"
+        answer = plan.response(body, translation, int(self._services.now()), self._vault)
         self._exchange.tokens = answer.tokens
         return answer.body, answer.losses
 
     async def _answer_apart(
-        self, plan: UpstreamPlan, asked: Translation, body: bytes, streamed: bool
+        self, plan: UpstreamPlan, translation: Translation, body: bytes, streamed: bool
     ) -> tuple[bytes, tuple[Loss, ...]] | str:
         """`_answer` in a child process."""
 
         def work() -> tuple[bytes, tuple[Loss, ...], dict[str, str]] | str:
             self._vault = vault = NotedVault(self._vault)
-            found = self._answer(plan, asked, body, streamed)
+            found = self._answer(plan, translation, body, streamed)
             if isinstance(found, str):
                 return found
             written, losses = found
@@ -496,16 +496,16 @@ class Relay:
             keep(self._vault, key, value)
         return written or body, losses
 
-    def _in_events(self, plan: UpstreamPlan, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
+    def _in_events(self, plan: UpstreamPlan, translation: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
         """A whole answer for a client that wants a stream."""
         client = self._call.dialect
-        if not plan.same_dialect and stream_whole_conversion.has_broken_call(body, asked.target, client):
+        if not plan.same_dialect and stream_whole_conversion.has_broken_call(body, translation.target, client):
             # As a stream of the upstream's dialect, the answer would end with a token limit that the upstream never
             # reported.
-            answer = plan.response(body, asked, int(self._services.now()), self._vault)
+            answer = plan.response(body, translation, int(self._services.now()), self._vault)
             return stream_whole_conversion.streamed(answer.body, client), answer.losses
-        translator = self._translator(plan, asked)
-        written = translator.feed(stream_whole_conversion.streamed(body, asked.target)) + translator.close()
+        translator = self._translator(plan, translation)
+        written = translator.feed(stream_whole_conversion.streamed(body, translation.target)) + translator.close()
         if translator.fault is not None:
             raise FaultError(translator.fault)
         return written, translator.losses

@@ -39,7 +39,7 @@ _ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
 _FORGOTTEN = "requests with store false are never stored, and old entries are dropped"
 
 
-class Asked(NamedTuple):
+class References(NamedTuple):
     """The references of a request, and whether its answer is to be stored."""
 
     items: tuple[Raw, ...]
@@ -76,14 +76,14 @@ class _Named(Struct):
 _conversation = msgspec.json.Decoder(str | _Named | None).decode
 
 
-def asked(body: bytes) -> Asked:
+def references(body: bytes) -> References:
     """The references of a request, as far as they can be read."""
-    known = _asked(body)
+    known = _read_references(body)
     mended = without_surrogates(body) if known.unreadable == BODY else None
-    return known if mended is None else _asked(mended)
+    return known if mended is None else _read_references(mended)
 
 
-def _asked(body: bytes) -> Asked:
+def _read_references(body: bytes) -> References:
     field = BODY
     previous, talk, store = "", "", False
     items: list[Raw] = []
@@ -106,7 +106,7 @@ def _asked(body: bytes) -> Asked:
         field = ""
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         pass  # `field` holds the name of the field that failed.
-    return Asked(tuple(items), previous, talk, store, field)
+    return References(tuple(items), previous, talk, store, field)
 
 
 class PreviousResponses:
@@ -115,7 +115,7 @@ class PreviousResponses:
     def __init__(
         self,
         body: bytes,
-        known: Asked,
+        known: References,
         named: dict[str, tuple[Raw, ...]],
         holder: str,
         *,
@@ -203,7 +203,7 @@ class PreviousResponses:
         return json_text.encode(fields)
 
 
-def _unambiguous(body: bytes, known: Asked) -> bytes:
+def _unambiguous(body: bytes, known: References) -> bytes:
     """The body with each reference written once, with the value that was read here. Of a repeated field an upstream
     might use the other value, which the gateway has not checked."""
     if not known.talk and not ambiguous(body):
@@ -254,7 +254,7 @@ def may_name_items(body: bytes) -> bool:
 
 
 async def recall(
-    stored: ClientStored, body: bytes, known: Asked, children: ChildProcesses, *, apart: bool
+    stored: ClientStored, body: bytes, known: References, children: ChildProcesses, *, apart: bool
 ) -> PreviousResponses | None:
     """The earlier turns that a request refers to; None for a request without references, as most are. `apart`: clients
     have identities of their own."""
@@ -284,7 +284,7 @@ async def recall(
     return PreviousResponses(body, known, named, holder, apart=apart, holders=holders)
 
 
-def _is_doubtful(body: bytes, known: Asked) -> bool:
+def _is_doubtful(body: bytes, known: References) -> bool:
     """Whether a body without references, as it is read here, may refer to something at an upstream."""
     return bool(known.unreadable) or may_name_items(body) or _unread(body)
 
@@ -335,7 +335,7 @@ class ResponseKeeping(ReplyWrapper):
 
     __slots__ = ("_end", "_exchange", "_final", "_frame", "_fresh", "_held", "_known", "_old", "_stored", "_whole")
 
-    def __init__(self, inner: Reply, exchange: Exchange, known: Asked, stored: ClientStored) -> None:
+    def __init__(self, inner: Reply, exchange: Exchange, known: References, stored: ClientStored) -> None:
         super().__init__(inner)
         self._stored = stored
         self._known = known
@@ -416,7 +416,7 @@ def _last(frames: bytes) -> bytes:
         return b""
 
 
-async def keep(stored: ClientStored, known: Asked, response: bytes, upstream: str) -> None:
+async def keep(stored: ClientStored, known: References, response: bytes, upstream: str) -> None:
     """Store an answer for its client, and add it to its conversation."""
     try:
         name = msgspec.json.decode(response, type=_Output).id

@@ -68,12 +68,12 @@ class UpstreamFaults:
             return key_refused(fault, choice.name, choice.upstream)
         return upstream_fault_messages.named(fault, choice.name)
 
-    def misread(self, plan: UpstreamPlan, asked: Translation, problem: object, body: bytes) -> Fault:
+    def misread(self, plan: UpstreamPlan, translation: Translation, problem: object, body: bytes) -> Fault:
         """The fault of a good status whose body is not in the upstream's dialect."""
         status = self._exchange.answer_status
         # Redact before the quotation is cut: half a secret would not be found afterwards.
         quoted = self.redactor().data(body)
-        return upstream_fault_messages.misread(plan.choice.name, status, asked.target, problem, quoted)
+        return upstream_fault_messages.misread(plan.choice.name, status, translation.target, problem, quoted)
 
     def redactor(self) -> Redactor:
         """A redactor of all secrets that an upstream of this exchange may know."""

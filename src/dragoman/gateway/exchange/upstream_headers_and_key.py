@@ -42,16 +42,16 @@ def headers(
     upstream: Upstream,
     environment: Mapping[str, str],
     client_dialect: str,
-    asked: Mapping[str, str],
+    client_headers: Mapping[str, str],
     token: str = "",
     *,
     pass_key: bool = False,
 ) -> list[tuple[str, str]]:
-    """The headers of a request to an upstream. `asked` are the client's headers, `token` is an access token of Google.
-    With `pass_key` the client's own key is sent."""
-    more = to_upstream(upstream.dialect, client_dialect, asked)
+    """The headers of a request to an upstream. `token`: an access token of Google. `pass_key`: the client's own key is
+    sent."""
+    more = to_upstream(upstream.dialect, client_dialect, client_headers)
     own = pass_key or auth(upstream) == "client"
-    shown = _passed(upstream.dialect, client_dialect, asked) if own else None
+    shown = _passed(upstream.dialect, client_dialect, client_headers) if own else None
     return upstream_url_and_headers.headers(upstream, environment, token, more, shown)
 
 
@@ -60,11 +60,11 @@ def beside(post: Post, wanted: Mapping[str, str]) -> Post:
     return prepared(post.address, post.target, tuple(upstream_url_and_headers.beside(post.headers, wanted)))
 
 
-def _passed(dialect: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:
+def _passed(dialect: str, client: str, client_headers: Mapping[str, str]) -> dict[str, str]:
     """The client's own key, in the header that the upstream uses."""
     if dialect == client:
-        return {name: asked[name] for name in key_headers() if name in asked}
-    key = client_key(asked)
+        return {name: client_headers[name] for name in key_headers() if name in client_headers}
+    key = client_key(client_headers)
     if not key:
         return {}
     kind = endpoints(dialect).upstream.auth
@@ -74,10 +74,10 @@ def _passed(dialect: str, client: str, asked: Mapping[str, str]) -> dict[str, st
     return {"authorization": f"Bearer {key}"} if kind == "bearer" else {kind: key}
 
 
-def client_key(asked: Mapping[str, str]) -> str:
+def client_key(client_headers: Mapping[str, str]) -> str:
     """The key that a client sent, in any header."""
     for name in key_headers()[1:]:
-        if key := asked.get(name):
+        if key := client_headers.get(name):
             return key
-    scheme, _, token = asked.get("authorization", "").partition(" ")
+    scheme, _, token = client_headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""

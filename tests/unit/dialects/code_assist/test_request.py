@@ -77,7 +77,7 @@ def test_lost_account_fields_are_info() -> None:
         "/request/somethingNew": "warning",
         "/request/generationConfig/imageConfig": "warning",
     }
-    assert (done.source, done.target, done.asked) == (NAME, "anthropic", "gemini-3-pro")
+    assert (done.source, done.target, done.requested_model) == (NAME, "anthropic", "gemini-3-pro")
 
 
 def test_losses_of_the_writer_have_paths_in_the_envelope() -> None:

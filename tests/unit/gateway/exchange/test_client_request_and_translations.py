@@ -32,10 +32,10 @@ def test_a_translation_is_found_only_with_its_options_and_model() -> None:
 def test_a_change_by_the_caller_does_not_reach_the_cached_translation() -> None:
     found, made = request_with_translation(BODY)
     body, losses = made.body, made.losses
-    made.body, made.asked = b"changed", "changed"
+    made.body, made.requested_model = b"changed", "changed"
     second = found.get((OPTIONS, "m"))
     assert second is not None
-    assert (second.body, second.asked, second.losses) == (body, "m", losses)
+    assert (second.body, second.requested_model, second.losses) == (body, "m", losses)
     second.body = b"changed"
     third = found.get((OPTIONS, "m"))
     assert third is not None and third.body == body
