@@ -30,7 +30,7 @@ def _index(rows: dict[str, ClientRow]) -> str:
         "the SDKs works too: [any other command](any.md). [Coding agents](../how-to/coding-agents.md) has what is the",
         "same for all, and [client libraries](../how-to/client-libraries.md) has the SDKs.",
         "",
-        *heading("Client", "Start on any model", "Speaks", "Version tried"),
+        *heading("Client", "Start on any model", "Dialects", "Version tried"),
     ]
     for name, row in rows.items():
         link = f"[{_title(name, row)}]({name}.md)"
@@ -69,8 +69,8 @@ def _dialects(row: ClientRow) -> list[str]:
     first, *others = [f"[{name}](../dialects/{name}.md) ({get(name).title})" for name in row.dialects]
     if not row.connect and others:
         return ["The variables lead clients of these dialects to the gateway:", "", f"- {first}", *_listed(others)]
-    out = [f"With these settings {row.title} speaks the dialect {first}."]
-    return [*out, "With other settings it speaks these too:", "", *_listed(others)] if others else out
+    out = [f"With these settings {row.title} uses the dialect {first}."]
+    return [*out, "With other settings it uses one of these dialects:", "", *_listed(others)] if others else out
 
 
 def _listed(lines: list[str]) -> list[str]:

@@ -93,7 +93,7 @@ def upstream_pages() -> dict[str, str]:
     out = {name: _page(found[name]) for name in sorted(found)}
     lines = [f"- [{one.title}]({name}.md), dialect `{one.dialect}`" for name, one in sorted(found.items())]
     text = (
-        "One page for each upstream that dragoman knows by name. Any other host that speaks one of the dialects works\n"
+        "One page for each upstream that dragoman knows by name. Any other host that uses one of the dialects works\n"
         "too: give its address as `base_url`. [Hosts](../reference/hosts.md) has all facts in one table."
     )
     return {"index": "\n".join(["# Upstreams", "", text, "", *lines, ""]), **out}
@@ -120,7 +120,7 @@ def _upstreams() -> dict[str, _Upstream]:
 def _page(upstream: _Upstream) -> str:
     out = [f"# {upstream.title}", ""]
     page = f"[{upstream.dialect}](../dialects/{upstream.dialect}.md)"
-    out += [f"{upstream.title} speaks the dialect {page} ({get(upstream.dialect).title}).", ""]
+    out += [f"{upstream.title} uses the dialect {page} ({get(upstream.dialect).title}).", ""]
     out += _setup(upstream)
     out += _models(upstream)
     out += _differences(upstream)

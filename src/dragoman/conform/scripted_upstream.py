@@ -86,7 +86,7 @@ class Upstream:
                 received.problem = "no request was expected now"
                 return None, False
             streams = _streams(script.dialect, path, body)
-            if not _speaks(script.dialect, path):
+            if not _is_path_of(script.dialect, path):
                 received.problem = f"{path} is no path of {script.dialect}"
             elif script.status == 200 and (script.frames if streams else script.reply) is None:
                 received.problem = f"a {'stream' if streams else 'whole answer'} was asked for; the case has none"
@@ -103,7 +103,7 @@ def _filled(script: Script, body: bytes) -> Script:
     return Script(script.dialect, reply, frames, script.status, script.headers)
 
 
-def _speaks(dialect: str, path: str) -> bool:
+def _is_path_of(dialect: str, path: str) -> bool:
     """Whether a path ends like the dialect's path. A gateway may put a version, a project and a location before."""
     plain = path.partition("?")[0]
     endpoint = get(dialect).endpoint

@@ -138,7 +138,7 @@ class Route(_Part, frozen=True):
     """Which models go to which upstreams, and how they are translated."""
 
     match: str
-    """The model name that the route applies to; `*` stands for any characters."""
+    """The model name that the route applies to; `*` matches any characters."""
     to: tuple[Target, ...]
     """Upstreams, tried in this order."""
     tolerance: Severity = "error"
@@ -175,7 +175,7 @@ class Config(_Part, frozen=True):
     log: LogFormat = "text"
     """One line for each exchange on standard error: text for people, json for machines, off for none."""
     models: dict[str, WindowAndPrices] = {}
-    """Windows and prices of models by `upstream/model` (* stands for any characters), where the known values are
+    """Windows and prices of models by `upstream/model` (* matches any characters), where the known values are
     missing or do not apply to you. Prices are US dollars for a million tokens."""
     search: SearchService | None = None
     """A web search service for the agent, for upstreams without a web search."""

@@ -112,7 +112,7 @@ class Agent:
     - `session` continues a conversation, by its id in the store or as the program kept it; `model` may name another
       model. `store=True` keeps the conversation in the user's store, where `dragoman log` finds it. `journal` keeps
       edits of files, so that they can be taken back. `diffs`: an editor in which the person sees edits first.
-    - `models`: your own windows and prices by `upstream/model`, where * stands for any characters.
+    - `models`: your own windows and prices by `upstream/model`, where * matches any characters.
     - `binary="summarise"` replaces media in results by a line that names their type.
     """
 

@@ -62,7 +62,7 @@ class Policy(Struct):
     allow: list[str] = []
     deny: list[str] = []
     environment: list[str] = []
-    """Further variables that commands get although they may be secrets. `*` at the end of a name stands for any
+    """Further variables that commands get although they may be secrets. `*` at the end of a name matches any
     text."""
 
     def judge(self, name: str, kind: Kind, confirmation: Confirmation | None) -> Verdict:

@@ -23,7 +23,7 @@ def window_and_prices(
 ) -> WindowAndPrices:
     """What is known of `model` at the upstream called `name`.
 
-    `own` are the user's values by `upstream/model`, where * stands for any characters. They win, the later over the
+    `own` are the user's values by `upstream/model`, where * matches any characters. They win, the later over the
     earlier. The prices of the data file are those of the provider's own host: for another host, and for a Google Cloud
     project, only the window is known.
     """
