@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from dragoman.conform import library_runner, suite_reader
-from dragoman.conform.expected_failures import verdicts
+from dragoman.conform.case_verdicts import verdicts
 
 SUITE = suite_reader.load(suite_reader.latest())
 EXPECTED = suite_reader.expected_failures(SUITE.place / suite_reader.EXPECTED)

@@ -18,7 +18,7 @@ MADE_ONCE = {
     "gateway/endpoints/page_files_and_facts.py",  # The files of the page.
     "gateway/exchange/upstream_headers_and_key.py",
     "lint/runner.py",
-    "runtime/harmless_options.py",
+    "runtime/harmless_option_check.py",
     "runtime/sandboxes/__init__.py",
     "translate/stream.py",  # One import.
     "translate/with_fast_shortcuts.py",  # One object for every pair of dialects.

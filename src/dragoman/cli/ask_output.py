@@ -36,7 +36,7 @@ from ..runtime.events import (
 from ..runtime.policy import lasting_entries
 from ..runtime.tool_interface import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
-from ..transport.window_and_price_lookup import shown_cost
+from ..transport.window_price_and_answer_cost import shown_cost
 from .loss_and_error_output import visible as visible
 from .terminal_line_reader import asked_line
 

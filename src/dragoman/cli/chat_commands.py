@@ -22,7 +22,7 @@ from ..runtime.edit_journal import undo
 from ..runtime.policy import Mode
 from ..runtime.seals_ids_and_names_for_upstream import exported
 from ..store import Store
-from ..transport.window_and_price_lookup import shown_cost
+from ..transport.window_price_and_answer_cost import shown_cost
 from .ask_output import tokens
 from .chat_mcp import run_mcp_command
 from .chat_output import ChatOutput

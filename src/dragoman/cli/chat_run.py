@@ -35,7 +35,7 @@ from ..runtime.history import text_of
 from ..runtime.system_prompt_and_first_turns import is_opening
 from ..runtime.tool_interface import Confirmation
 from ..store.user_files import data_folder
-from ..transport.window_and_price_lookup import shown_cost
+from ..transport.window_price_and_answer_cost import shown_cost
 from .ask_output import Approver
 from .ask_run import (
     AskOptions,

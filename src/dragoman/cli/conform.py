@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..conform import library_runner, suite_reader
-from ..conform.expected_failures import strangers, verdicts
+from ..conform.case_verdicts import strangers, verdicts
 from ..conform.library_runner import Result
 from ..conform.report_formats import FORMATS
 from ..errors import ConfigError

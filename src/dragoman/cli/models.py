@@ -21,7 +21,7 @@ from ..gateway.exchange.routes import Routes
 from ..transport.http_client_interface import Client, Limits
 from ..transport.proxy_and_client_choice import client
 from ..transport.upstream_record_and_environment import REHEARSAL, Upstream, how_to_add, own_host
-from ..transport.window_and_price_lookup import window_and_prices
+from ..transport.window_price_and_answer_cost import window_and_prices
 from .completion import complete_upstreams
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment

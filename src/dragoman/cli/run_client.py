@@ -24,7 +24,7 @@ from ..gateway.exchange.routes import Routes
 from ..transport.http_client_interface import Limits
 from ..transport.proxy_and_client_choice import client as http_client
 from ..transport.upstream_record_and_environment import REHEARSAL, how_to_add
-from ..transport.window_and_price_lookup import window_and_prices
+from ..transport.window_price_and_answer_cost import window_and_prices
 from . import client_table
 from .client_table import ANY, ClientRow, Facts
 from .completion import complete_clients, complete_models

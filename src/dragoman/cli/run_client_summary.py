@@ -14,7 +14,7 @@ from ..gateway.exchange.exchange_log_lines import ExchangeLog
 from ..gateway.exchange.recent_exchanges import Exchange
 from ..gateway.exchange.recorded_exchange_report import clean, secrets_of, usage
 from ..transport.secret_redaction import Redactor
-from ..transport.window_and_price_lookup import shown_cost
+from ..transport.window_price_and_answer_cost import shown_cost
 from .loss_and_error_output import visible
 
 _MAX_REASON = 300

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from .expected_failures import Verdict
+from .case_verdicts import Verdict
 
 MARKS = {"pass": "ok", "fail": "FAIL", "untested": "UNTESTED", "expected": "expected", "surprise": "SURPRISE"}
 

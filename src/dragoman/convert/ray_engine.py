@@ -21,7 +21,7 @@ import msgspec
 
 from ..errors import ConfigError, DragomanError
 from .chunk import Chunk, ChunkConverter, Result, Settings
-from .unread_input import End, Reading, chunks
+from .remaining_input_to_chunks import End, Reading, chunks
 
 _Row = dict[str, Any]
 _SHARE = 0.001

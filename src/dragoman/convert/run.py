@@ -27,9 +27,9 @@ from .formats import get_target
 from .input_files_and_chunks import PARQUET, detect_input, find_inputs
 from .output_paths import Layout, remove
 from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of
+from .remaining_input_to_chunks import End, Reading, chunks
 from .stdin_stdout_and_pipes import StandardOutput
 from .summary import Summary
-from .unread_input import End, Reading, chunks
 from .workers import cores
 
 CHUNK = 1 << 20

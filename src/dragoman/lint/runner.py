@@ -59,13 +59,13 @@ def rules_for(dialect: str) -> tuple[Rule, ...]:
 
         return mcp_rules.RULES
     # Imported late: only a linter needs these rules.
-    from . import parameter_names_of_seed_tools, payload_rules_from_seed_checklists
+    from . import payload_rules_from_seed_checklists, seed_tool_parameter_rules
 
     return (
         *_GENERAL,
         *get(dialect).rules(),
         *payload_rules_from_seed_checklists.RULES.get(dialect, ()),
-        *parameter_names_of_seed_tools.RULES,
+        *seed_tool_parameter_rules.RULES,
     )
 
 

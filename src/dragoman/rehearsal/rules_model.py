@@ -8,12 +8,12 @@ from ..canon.events import Fault
 from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from ..canon.request import Format, Request
 from ..canon.turns import Turn
-from . import media_facts, schema_check, text_replies, thinking, token_estimate, tool_decision
+from . import media_facts, planned_tool_calls, schema_check, text_replies, thinking, token_estimate
 from .answer_composition import ComposedAnswer, ended
 from .argument_extraction import Extraction, json_values
 from .conversation_view import Conversation, fingerprint, read_conversation, result_text
+from .planned_tool_calls import Planned, encoded
 from .schema_instances import NOTHING, Maker
-from .tool_decision import Planned, encoded
 
 MODEL = "rehearsal/rules"
 
@@ -30,7 +30,7 @@ def respond(request: Request, model: str = MODEL) -> list[ComposedAnswer] | Faul
     if wrong is not None:
         return wrong
     talk = read_conversation(request)
-    planned = [] if _refused(talk) else tool_decision.plan(request, talk)
+    planned = [] if _refused(talk) else planned_tool_calls.plan(request, talk)
     number = max(1, request.settings.n or 1)
     return [_answer(request, talk, planned, model, place, number) for place in range(number)]
 
@@ -45,7 +45,7 @@ def _wrong(request: Request) -> Fault | None:
     if number is not None and not 1 <= number <= _ANSWERS:
         return Fault("invalid_request", f"rehearsal: 1 to {_ANSWERS} answers to one request", 400, param="n")
     choice = request.choice
-    if tool_decision.is_forced(choice) and not tool_decision.usable(request):
+    if planned_tool_calls.is_forced(choice) and not planned_tool_calls.usable(request):
         named = f" named {', '.join(choice.names)}" if choice is not None and choice.names else ""
         return Fault("invalid_request", f"rehearsal: a call is demanded, and no tool{named} is declared", 400)
     return None
@@ -127,7 +127,7 @@ def _thought(request: Request, talk: Conversation, planned: list[Planned]) -> st
         out.append(f"The user says: “{text_replies.shortened(talk.words, 200)}”.")
     if planned:
         out.append(f"I call {', '.join([one.tool.name for one in planned])}.")
-    elif tool_decision.usable(request) and not talk.results:
+    elif planned_tool_calls.usable(request) and not talk.results:
         out.append("No declared tool has all its arguments in these words.")
     else:
         out.append("I answer in words.")

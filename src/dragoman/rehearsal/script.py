@@ -21,11 +21,11 @@ from ..canon.tools import Tool
 from ..codec import json_text
 from ..codec.fault_kinds_statuses_and_error_object import status_of_kind
 from ..errors import ConfigError
-from . import thinking, tool_decision
+from . import planned_tool_calls, thinking
 from .answer_composition import ComposedAnswer, ended
 from .conversation_view import Conversation, fingerprint
+from .planned_tool_calls import Planned
 from .text_replies import OPENING
-from .tool_decision import Planned
 
 _LONGEST = 3600.0
 
@@ -197,7 +197,7 @@ def _call(part: Call, request: Request, talk: Conversation, mark: str, thought: 
     declared = [tool for tool in request.tools if isinstance(tool, Tool)]
     tool = next((tool for tool in declared if tool.name == part.name), None)
     if part.tool is not None:
-        tools = tool_decision.usable(request)
+        tools = planned_tool_calls.usable(request)
         if not tools:
             return None
         tool = tools[part.tool % len(tools)]
@@ -205,7 +205,7 @@ def _call(part: Call, request: Request, talk: Conversation, mark: str, thought: 
     if isinstance(arguments, dict):
         arguments = json_text.encode(arguments).decode()
     if arguments is None:
-        arguments = tool_decision.filled(tool, talk.words) if tool is not None else "{}"
+        arguments = planned_tool_calls.filled(tool, talk.words) if tool is not None else "{}"
     planned = Planned(tool or Tool(part.name, custom=part.custom, namespace=part.namespace), arguments)
     given = part.id or f"{thinking.MARK if thought else 'call_s'}{mark}"
     return ToolCall(given, planned.tool.name, planned.arguments, planned.tool.custom, planned.tool.namespace)

@@ -16,7 +16,7 @@ from . import telemetry_events
 from .diff_viewer_interface import DiffViewer, approval_of
 from .events import RunEvent, ToolCallProgress, ToolCallRequest, ToolCallResponse, Waiting
 from .history import INTERRUPTED, failed
-from .model_answer import within
+from .model_answer_to_run_events import within
 from .policy import Policy
 from .resumable_conversation import Session
 from .tool_interface import Confirmation, Failure, Outcome, ToolEnvironment

@@ -15,7 +15,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from .harmless_options import UNKNOWN, has_table, obeys_folder, option_words, read_invocation
+from .harmless_option_check import UNKNOWN, has_table, obeys_folder, option_words, read_invocation
 from .launchers_and_interpreters import INTERPRETERS
 from .shell_evaluated_words import Word
 

@@ -2,7 +2,7 @@
 
 A command may run more programs than the words in program position. The tables find such programs. The tables are
 incomplete: more such programs and arguments exist. So denied entries guard against mistakes and are no boundary, and
-allowed entries cover only options that are known as harmless (`harmless_options.py`).
+allowed entries cover only options that are known as harmless (`harmless_option_check.py`).
 """
 
 from __future__ import annotations

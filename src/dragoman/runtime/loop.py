@@ -23,14 +23,14 @@ from ..canon.turns import Turn
 from ..errors import FaultError
 from ..facts.windows_and_prices import WindowAndPrices
 from ..transport.retry_decision import RETRIED, wait
-from ..transport.window_and_price_lookup import answer_cost
+from ..transport.window_price_and_answer_cost import answer_cost
 from . import history_compression, loop_detection, telemetry_events
 from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
 from .cyclic_schema_fault import explained
 from .diff_viewer_interface import DiffViewer
 from .events import Compressed, Failed, Finished, Lost, Reason, Retrying, RunEvent
 from .history import appended, curated, has_words, placed, sealed, text_of
-from .model_answer import Answer, OutOfTime, SideQuestion, hosted_tools, truncated, whole_answer, within
+from .model_answer_to_run_events import Answer, OutOfTime, SideQuestion, hosted_tools, truncated, whole_answer, within
 from .model_interface import Model, Models
 from .policy import Policy
 from .resumable_conversation import Session

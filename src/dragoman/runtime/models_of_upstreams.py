@@ -40,7 +40,7 @@ from ..transport.http_client_interface import Answer, Client
 from ..transport.retry_decision import no_answer, until
 from ..transport.secret_redaction import Redactor, upstream_secrets
 from ..transport.upstream_record_and_environment import REHEARSAL, Upstream, addressed, how_to_add, known_environments
-from ..transport.window_and_price_lookup import FREE, window_and_prices
+from ..transport.window_price_and_answer_cost import FREE, window_and_prices
 from .model_interface import Model, Report
 from .seals_ids_and_names_for_upstream import SOURCE, fit_to_upstream
 

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from .command_entries import SHELL as SHELL
 from .command_entries import covers, entry_words, obeying_elsewhere, remembered_entry
-from .shell_programs import read_command
+from .programs_in_shell_command import read_command
 from .tool_interface import Confirmation, Kind
 
 NETWORK = "network"

@@ -18,7 +18,7 @@ from ..codec.history_facts import HistoryFacts, facts_of, sound
 from ..codec.hosted_tools import Row, aim, cross
 from ..codec.packed_seals import is_marked
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
-from ..codec.tool_choice_subset import hold_to_tools
+from ..codec.tool_choice_within_sent_tools import hold_to_tools
 from ..codec.tool_names import are_plain, declared_once, reserve
 from ..context import Context, Resolver
 from ..dialect import Dialect

@@ -19,7 +19,13 @@ from ..errors import WireError
 from ..seals.outbound import place_seals
 from ..seals.strategy import Strategy
 from ..seals.vault import Vault
-from .answer_for_client import answer_context, answer_with_distinct_ids, report_stand_in, seal_plan, with_client_names
+from .client_names_ids_and_seals import (
+    answer_context,
+    answer_with_distinct_ids,
+    report_stand_in,
+    seal_plan,
+    with_client_names,
+)
 from .errors_with_status_200 import is_answer, read_answer
 from .result import Translation, check_losses, settled, translated
 

@@ -24,7 +24,7 @@ from ..dialects import DialectName, get
 from ..seals.outbound_stream import SealStream
 from ..seals.strategy import Strategy
 from ..seals.vault import Vault
-from .answer_for_client import answer_context, call_with_client_name, report_stand_in, seal_plan, shape_of
+from .client_names_ids_and_seals import answer_context, call_with_client_name, report_stand_in, seal_plan, shape_of
 from .result import Translation
 from .stream_passthrough import PassThrough
 

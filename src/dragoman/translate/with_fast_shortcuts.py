@@ -25,7 +25,7 @@ from ..fast.continued_requests import Known, RequestMemory
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
 from . import request, response, stream
-from .answer_for_client import answer_context, seal_plan
+from .client_names_ids_and_seals import answer_context, seal_plan
 from .request import Options
 from .result import Translation, check_losses, checked_tolerance
 

@@ -32,7 +32,7 @@ from dragoman.canon.fold_and_unfold import fold
 from dragoman.errors import ConfigError, FaultError
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.http.server import IncomingRequest, Reply, Server
-from dragoman.runtime.model_answer import SideQuestion, whole_answer
+from dragoman.runtime.model_answer_to_run_events import SideQuestion, whole_answer
 from dragoman.runtime.models_of_upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
 from dragoman.transport.http_client import Pool
 from dragoman.transport.http_client_interface import Limits

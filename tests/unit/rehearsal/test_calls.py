@@ -10,7 +10,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon import Choice, Grammar, HostedTool, Tool, ToolCall, Turn
-from dragoman.rehearsal.tool_decision import MAX_CALLS
+from dragoman.rehearsal.planned_tool_calls import MAX_CALLS
 from tests.unit.rehearsal.helpers import (
     ADD,
     LIST,

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from dragoman.runtime.policy import Policy, Word
-from dragoman.runtime.shell_programs import roots
+from dragoman.runtime.programs_in_shell_command import roots
 from dragoman.runtime.tool_interface import Confirmation, Kind
 from dragoman.runtime.toolbox import Approval
 from tests.unit.runtime.helpers import environment_for, failure, run, text_of

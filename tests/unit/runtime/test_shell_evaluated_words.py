@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.runtime.policy import Policy, Word
-from dragoman.runtime.shell_programs import read_command, roots
+from dragoman.runtime.programs_in_shell_command import read_command, roots
 from dragoman.runtime.tool_interface import Confirmation
 
 SHELL = "run_shell_command"

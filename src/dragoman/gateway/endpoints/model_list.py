@@ -22,7 +22,7 @@ from ...endpoints.dialect_endpoints_record import Model
 from ...endpoints.model_list_reader import read_list
 from ...facts import profiles
 from ...transport.upstream_record_and_environment import own_host
-from ...transport.window_and_price_lookup import window_and_prices
+from ...transport.window_price_and_answer_cost import window_and_prices
 from ..config import REHEARSAL, Upstream
 from ..exchange import upstream_headers_and_key
 from ..exchange.non_generation_upstream_calls import SideAnswer, ask_upstream

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...canon.response import Usage
 from ...transport.upstream_record_and_environment import REHEARSAL
-from ...transport.window_and_price_lookup import window_and_prices
+from ...transport.window_price_and_answer_cost import window_and_prices
 from ..config import Config
 from .recent_exchanges import Exchange
 

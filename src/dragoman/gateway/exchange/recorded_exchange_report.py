@@ -18,7 +18,7 @@ from ...context import Context
 from ...dialects import get, is_known
 from ...errors import DragomanError, WireError
 from ...transport.secret_redaction import Redactor, query_secrets, redacted_query
-from ...transport.window_and_price_lookup import reported_cost
+from ...transport.window_price_and_answer_cost import reported_cost
 from ..config import Config
 from .corresponding_frames import Side, frames, joined_answers
 from .corresponding_parts import Placed, joined, read

@@ -62,7 +62,7 @@ from .non_generation_upstream_calls import SideAnswer
 from .non_generation_upstream_calls import ask_upstream as aside
 from .recent_exchanges import Exchange, Recording, Try, compact, compact_repairs
 from .routes import Choice
-from .seal_refusals import refuses_seals
+from .seal_refusal_detection import refuses_seals
 from .stream_reply import StreamReply, Translator
 from .upstream_faults import UpstreamFaults
 from .upstream_key_faults import key_missing

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from .. import processes, workspace_file_access
 from ..processes import Ended, Left
+from ..programs_in_shell_command import roots
 from ..sandbox_interface import ProcessStart, Sandbox
-from ..shell_programs import roots
 from ..shells import Shell, usual_shell
 from ..tool_interface import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
 

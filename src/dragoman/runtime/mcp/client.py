@@ -25,7 +25,7 @@ from ... import __version__
 from ...canon.response import Usage
 from ..tool_interface import ToolError
 from .config import ServerConfig
-from .connection_end_and_error_output import Notes, transport
+from .connection_transports import Notes, transport
 from .server_requests import Sample, Sampling, ServerRequests, elicited
 
 T = TypeVar("T")

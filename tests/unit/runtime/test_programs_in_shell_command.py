@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.runtime.shell_programs import read_command, roots
+from dragoman.runtime.programs_in_shell_command import read_command, roots
 
 SEEN = [
     ("ls -la", "ls"),

@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman.canon.events import Fault
-from dragoman.gateway.exchange.seal_refusals import refuses_seals
+from dragoman.gateway.exchange.seal_refusal_detection import refuses_seals
 from tests.seals import sealing_upstreams
 
 from ..helpers import Received, ScriptedUpstream, failing, gateway_to, path_of, run, whole

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dragoman.runtime.harmless_options import Table, tables
+from dragoman.runtime.harmless_option_check import Table, tables
 from dragoman.runtime.policy import Policy, Word
-from dragoman.runtime.shell_programs import roots
+from dragoman.runtime.programs_in_shell_command import roots
 from dragoman.runtime.tool_interface import Confirmation
 
 SHELL = "run_shell_command"

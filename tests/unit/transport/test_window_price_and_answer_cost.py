@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.transport.upstream_record_and_environment import REHEARSAL, Upstream
-from dragoman.transport.window_and_price_lookup import FREE, shown_cost, window_and_prices
+from dragoman.transport.window_price_and_answer_cost import FREE, shown_cost, window_and_prices
 
 PROVIDER_HOST = Upstream("anthropic")
 WINDOW = WindowAndPrices(1_000_000, 128_000)

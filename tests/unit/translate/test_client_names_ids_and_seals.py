@@ -14,7 +14,7 @@ from dragoman.codec import cache_memory_budget, json_text
 from dragoman.dialects import get
 from dragoman.errors import ConfigError
 from dragoman.seals.vault import MemoryVault
-from dragoman.translate import answer_for_client, with_fast_shortcuts
+from dragoman.translate import client_names_ids_and_seals, with_fast_shortcuts
 
 GEMINI, ANTHROPIC = get("gemini"), get("anthropic")
 
@@ -26,11 +26,11 @@ class _Vault(MemoryVault):
 def test_a_plan_has_the_vault_of_its_caller() -> None:
     first, second = _Vault(), _Vault()
     for vault in (first, second, first):
-        plan = answer_for_client.seal_plan(GEMINI, ANTHROPIC, None, "auto", vault, None)
+        plan = client_names_ids_and_seals.seal_plan(GEMINI, ANTHROPIC, None, "auto", vault, None)
         assert plan is not None
         assert plan.vault is vault
         assert plan.way == "thoughts"
-    without = answer_for_client.seal_plan(GEMINI, ANTHROPIC, None, "auto", None, None)
+    without = client_names_ids_and_seals.seal_plan(GEMINI, ANTHROPIC, None, "auto", None, None)
     assert without is not None
     assert without.vault is None
 
@@ -38,7 +38,7 @@ def test_a_plan_has_the_vault_of_its_caller() -> None:
 def test_a_cached_plan_does_not_keep_a_vault_alive() -> None:
     vault = _Vault()
     gone = weakref.ref(vault)
-    assert answer_for_client.seal_plan(GEMINI, ANTHROPIC, None, "vault", vault, None) is not None
+    assert client_names_ids_and_seals.seal_plan(GEMINI, ANTHROPIC, None, "vault", vault, None) is not None
     del vault
     gc.collect()
     assert gone() is None
@@ -47,7 +47,7 @@ def test_a_cached_plan_does_not_keep_a_vault_alive() -> None:
 def test_a_missing_vault_is_refused_every_time() -> None:
     for _ in range(2):
         with pytest.raises(ConfigError):
-            answer_for_client.seal_plan(GEMINI, ANTHROPIC, None, "vault", None, None)
+            client_names_ids_and_seals.seal_plan(GEMINI, ANTHROPIC, None, "vault", None, None)
 
 
 def _completion(**more: Any) -> dict[str, Any]:
