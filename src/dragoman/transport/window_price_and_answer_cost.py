@@ -1,6 +1,6 @@
 """The window and the prices of a model behind an upstream: the user's own values, else the rows of the data file.
 
-Everything that shows a window or a cost asks here: the agent, the commands, the gateway.
+The agent, the commands and the gateway use this module for every window and cost that they show.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Owns the streams of a connection to an MCP server: it notices their end, and keeps the last error output of a
-process."""
+"""Opens the streams of a connection to an MCP server (process or HTTP), notices their end, and keeps the last error
+output of a process."""
 
 from __future__ import annotations
 
