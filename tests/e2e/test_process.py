@@ -212,6 +212,7 @@ def test_workers_end_if_their_supervisor_dies() -> None:
     async def use_gateway() -> None:
         async with serving("--workers", "2") as process:
             workers = process.children()
+            assert len(workers) >= 2
             process.send_signal(signal.SIGKILL)
             await process.ended()
             await wait_until(lambda: not any(_alive(worker) for worker in workers))

@@ -198,17 +198,17 @@ def test_the_old_text_must_match_one_place(tmp_path: Path) -> None:
 def test_a_model_may_correct_an_edit_with_one_request(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_text("def total(items):\n    return sum(items)\n")
-    confirmation: list[str] = []
+    prompts: list[str] = []
 
     async def ask(prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
-        confirmation.append(prompt)
+        prompts.append(prompt)
         return answer('Sure:\n```json\n{"search": "return sum(items)", "replace": "return sum(items) * 2"}\n```')
 
     arguments = {"file_path": str(path), "instruction": "double it", "old_string": "sum items", "new_string": "twice"}
     done = run("smart_edit", arguments, environment_for(tmp_path, ask=ask))
     assert text_of(done) == f"Successfully modified file: {path} (1 replacements)."
     assert path.read_text() == "def total(items):\n    return sum(items) * 2\n"
-    (prompt,) = confirmation
+    (prompt,) = prompts
     assert "double it" in prompt and "def total(items):" in prompt
 
 
@@ -289,8 +289,7 @@ def test_a_plan_can_wait_as_json(tmp_path: Path) -> None:
     assert not done.result.is_error and path.read_text() == "two\n"
 
 
-# Properties. The examples of these tests are derived from their source, so the source keeps the name `said`.
-said = text_of
+# Properties.
 
 LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=8), max_size=6)
 WORDS = st.lists(st.sampled_from(["a", "b", "ab", " ", "  ", "\t", "(", "{", "=", "\n", "ä"]), max_size=12).map("".join)
@@ -311,12 +310,12 @@ def test_an_edit_and_its_reverse_leave_the_file_as_it_was(
         if old == new:
             assert failure(done) == "edit_no_change"
             return
-        assert not done.result.is_error, said(done)
+        assert not done.result.is_error, text_of(done)
         changed = path.read_bytes().decode()
         if spots(text, old, end) == spots(changed, new, end) == count and ("\n" in text) == ("\n" in changed):
             back = {"file_path": str(path), "old_string": new, "new_string": old, "expected_replacements": count}
             reverse = run("replace", back, path.parent)
-            assert not reverse.result.is_error, said(reverse)
+            assert not reverse.result.is_error, text_of(reverse)
             assert path.read_bytes().decode() == text
 
 
