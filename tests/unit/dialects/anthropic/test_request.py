@@ -13,7 +13,8 @@ from dragoman.canon.request import Format, Request, Settings
 from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import pack
 from dragoman.errors import WireError
-from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, read, read_messages, round_trip
+from tests.unit.dialects.anthropic.helpers import MESSAGES, read, read_messages, round_trip
+from tests.unit.dialects.documents_and_losses import Losses
 
 _HI = {"role": "user", "content": "hi"}
 

@@ -14,7 +14,8 @@ from dragoman.canon.tools import Tool
 from dragoman.canon.turns import Turn
 from dragoman.codec.packed_seals import pack
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, write
+from tests.unit.dialects.anthropic.helpers import MESSAGES, write
+from tests.unit.dialects.documents_and_losses import Losses
 
 _HI = Turn("user", (Text("hi"),))
 

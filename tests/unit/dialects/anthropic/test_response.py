@@ -17,7 +17,8 @@ from dragoman.codec.packed_seals import pack
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects.anthropic import DIALECT
-from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, read_answer, whole_block, whole_usage, write_answer
+from tests.unit.dialects.anthropic.helpers import MESSAGES, read_answer, whole_block, whole_usage, write_answer
+from tests.unit.dialects.documents_and_losses import Losses
 
 _STOP = Stop("stop")
 _USAGE = Usage(1, 1)

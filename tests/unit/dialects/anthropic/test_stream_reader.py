@@ -12,7 +12,8 @@ from dragoman.canon.fold_and_unfold import fold
 from dragoman.canon.parts import Citation, HostedCall, HostedResult, Opaque, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
 from dragoman.context import Context
-from tests.unit.dialects.anthropic.helpers import DIALECT, MESSAGES, Losses, events_of, sse
+from tests.unit.dialects.anthropic.helpers import DIALECT, MESSAGES, events_of, sse
+from tests.unit.dialects.documents_and_losses import Losses
 
 _START = {
     "type": "message_start",

@@ -11,7 +11,8 @@ from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, Part
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
 from dragoman.codec.packed_seals import pack
-from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, stream_of, whole_block, whole_usage
+from tests.unit.dialects.anthropic.helpers import MESSAGES, stream_of, whole_block, whole_usage
+from tests.unit.dialects.documents_and_losses import Losses
 
 _START = Start("msg_1", "m", None, Usage(13, 1, 10))
 _DONE = Finish(Stop("stop"), Usage(13, 9, 10))

@@ -16,7 +16,8 @@ from dragoman.canon.turns import Turn
 from dragoman.context import Context
 from dragoman.dialects.anthropic import DIALECT
 from dragoman.facts.profile import Profile
-from tests.unit.dialects.anthropic.helpers import MESSAGES, Losses, losses, read_messages, round_trip, write
+from tests.unit.dialects.anthropic.helpers import MESSAGES, read_messages, round_trip, write
+from tests.unit.dialects.documents_and_losses import Losses, losses
 
 _SCHEMA = '{"type":"object","properties":{"a":{"type":"string"}}}'
 _HI = {"role": "user", "content": "hi"}

@@ -76,7 +76,7 @@ def test_several_data_lines_are_one_chunk() -> None:
 
 def test_unknown_fields_of_chunks_are_reported_for_gemini_too() -> None:
     raw = frames({"response": {**CALL, "newer": 1}, "traceId": "t1"})
-    assert read_stream(raw, "gemini")[1] == [("field.dropped", "/response/newer")]
+    assert read_stream(raw, target="gemini")[1] == [("field.dropped", "/response/newer")]
     stream = dragoman.StreamTranslator(source="gemini", target=NAME)
     stream.feed(frames({**CALL, "newer": 1}))
     stream.close()
@@ -141,7 +141,7 @@ def test_within_the_dialect_the_envelope_survives_a_round_trip() -> None:
             "remainingCredits": credits,
         },
     )
-    written, lost = write_stream(read_stream(raw, NAME)[0], NAME)
+    written, lost = write_stream(read_stream(raw, target=NAME)[0], NAME)
     assert [frame["traceId"] for frame in written] == ["t1"] * len(written)
     assert [frame["response"]["responseId"] for frame in written] == ["r1"] * len(written)
     assert written[-1]["remainingCredits"] == credits
@@ -152,7 +152,7 @@ def test_within_the_dialect_the_envelope_survives_a_round_trip() -> None:
 def test_carried_values_stay_on_one_line() -> None:
     credits = b'"consumedCredits":[\n1,\r\n2]'
     raw = STREAM[:-5] + b"," + credits.replace(b"\r\n", b"\n").replace(b"\n", b"\r\ndata: ") + b"}\r\n\r\n"
-    written, _ = write_stream(read_stream(raw, NAME)[0], NAME)
+    written, _ = write_stream(read_stream(raw, target=NAME)[0], NAME)
     assert written[-1]["consumedCredits"] == [1, 2]
 
 

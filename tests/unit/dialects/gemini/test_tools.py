@@ -12,7 +12,7 @@ from dragoman.canon import HostedTool, Tool
 from dragoman.canon.tools import Grammar
 from dragoman.context import Context
 from dragoman.dialects.gemini import DIALECT
-from tests.unit.dialects.gemini.helpers import losses
+from tests.unit.dialects.documents_and_losses import losses
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 TEXT = '{"type":"object","properties":{"a":{"type":"string"}}}'

@@ -11,7 +11,7 @@ from dragoman.canon import HostedTool, Tool
 from dragoman.canon.tools import Grammar
 from dragoman.context import Context
 from dragoman.dialects.ollama import DIALECT
-from tests.unit.dialects.ollama.helpers import Losses, losses
+from tests.unit.dialects.documents_and_losses import Losses, losses
 
 AT = ("tools", 0)
 SCHEMA_AT = ("function", "parameters")

@@ -16,7 +16,8 @@ from dragoman.codec.call_ids import hashed
 from dragoman.context import Context
 from dragoman.dialects.openai_chat import DIALECT
 from dragoman.errors import WireError
-from tests.unit.dialects.openai_chat.helpers import CHAT, losses, read_answer, write_answer
+from tests.unit.dialects.documents_and_losses import losses
+from tests.unit.dialects.openai_chat.helpers import CHAT, read_answer, write_answer
 
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 AT = ("choices", 0, "message")

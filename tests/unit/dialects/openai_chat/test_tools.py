@@ -14,7 +14,8 @@ from dragoman.canon.tools import Choice, Grammar, HostedTool, Tool
 from dragoman.canon.turns import Turn
 from dragoman.context import Context
 from dragoman.dialects.openai_chat import DIALECT
-from tests.unit.dialects.openai_chat.helpers import CHAT, losses, read, write
+from tests.unit.dialects.documents_and_losses import losses
+from tests.unit.dialects.openai_chat.helpers import CHAT, read, write
 
 SCHEMA = '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}'
 AT: Path = ("function", "parameters")

@@ -8,17 +8,12 @@ from typing import Any
 import msgspec
 
 from dragoman.canon.events import Event
-from dragoman.canon.request import Request
-from dragoman.canon.response import Response
 from dragoman.context import Context
-from dragoman.dialects import get
 from dragoman.dialects.openrouter import DIALECT
-from dragoman.facts.profile import DEFAULT_PROFILE, Profile
+from tests.unit.dialects.documents_and_losses import DocumentsOf, Losses, losses
 
 NAME = "openrouter"
 CHAT = "openai-chat"
-
-Losses = list[tuple[str, str]]
 
 SIGNED = {"type": "reasoning.text", "text": "Need f", "signature": "c2ln", "format": "anthropic-claude-v1", "index": 0}
 ENCRYPTED = {
@@ -30,12 +25,9 @@ ENCRYPTED = {
 }
 SUMMARY = {"type": "reasoning.summary", "summary": "Thought", "format": "openai-responses-v1", "index": 0}
 
-
-def losses(context: Context, source: str = NAME) -> Losses:
-    """(code, path) of every loss, as a translation reports it."""
-    if source not in get(context.target).kin:
-        context.settle(get(source).noise)
-    return [(loss.code, loss.path) for loss in context.losses.all()]
+_documents = DocumentsOf(DIALECT, "anthropic", model="m")
+read, write = _documents.read, _documents.write
+read_answer, write_answer = _documents.read_answer, _documents.write_answer
 
 
 def chat_request(*messages: Any, **fields: Any) -> dict[str, Any]:
@@ -44,20 +36,6 @@ def chat_request(*messages: Any, **fields: Any) -> dict[str, Any]:
 
 def call(name: str = "f", call_id: str = "call_1", arguments: str = "{}") -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def read(body: Any, target: str = "anthropic") -> tuple[Request, Losses]:
-    context = Context(NAME, target)
-    request = DIALECT.read_request(msgspec.json.encode(body), context)
-    return request, losses(context)
-
-
-def write(
-    request: Request, source: str = "anthropic", profile: Profile | None = None, **options: Any
-) -> tuple[Any, Losses]:
-    context = Context(source, NAME, profile=profile or DEFAULT_PROFILE, model="m", **options)
-    body = DIALECT.write_request(request, context)
-    return msgspec.json.decode(body), losses(context, source)
 
 
 def round_trip(body: Any) -> Any:
@@ -69,18 +47,6 @@ def round_trip(body: Any) -> Any:
 def chat_answer(message: Any, **choice: Any) -> dict[str, Any]:
     whole = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop", **choice}
     return {"id": "gen-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [whole]}
-
-
-def read_answer(body: Any, target: str = "anthropic") -> tuple[Response, Losses]:
-    context = Context(NAME, target)
-    response = DIALECT.read_response(msgspec.json.encode(body), context)
-    return response, losses(context)
-
-
-def write_answer(response: Response, source: str = "anthropic") -> tuple[Any, Losses]:
-    context = Context(source, NAME)
-    body = DIALECT.write_response(response, context)
-    return msgspec.json.decode(body), losses(context, source)
 
 
 def chunk(delta: Any, finish: str | None = None, **fields: Any) -> bytes:
@@ -103,9 +69,7 @@ def stream(*frames: bytes, target: str = "anthropic") -> tuple[list[Event], Loss
 
 def send(events: Iterable[Event], source: str = "anthropic") -> tuple[list[Any], Losses]:
     """The decoded frames that are written for the events. A frame that is no JSON is a text."""
-    context = Context(source, NAME)
-    writer = DIALECT.writer(context)
-    raw = b"".join([writer.send(event) for event in events]) + writer.close()
+    raw, found_losses = _documents.written_for(events, source)
     datas = [frame.removeprefix(b"data: ") for frame in raw.split(b"\n\n") if frame]
     found = [msgspec.json.decode(data) if data.startswith(b"{") else data.decode() for data in datas]
-    return found, losses(context, source)
+    return found, found_losses

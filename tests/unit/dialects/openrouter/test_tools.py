@@ -9,7 +9,8 @@ from dragoman.canon.tools import Choice, HostedTool, Tool
 from dragoman.codec import json_text
 from dragoman.context import Context
 from dragoman.dialects.openrouter import DIALECT
-from tests.unit.dialects.openrouter.helpers import CHAT, NAME, chat_request, losses, read, round_trip
+from tests.unit.dialects.documents_and_losses import losses
+from tests.unit.dialects.openrouter.helpers import CHAT, NAME, chat_request, read, round_trip
 
 SEARCH = {"type": "openrouter:web_search", "parameters": {"max_uses": 1}}
 FUNCTION = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
@@ -32,7 +33,7 @@ def test_deferred_tools_are_deferred_everywhere() -> None:
     context = Context("anthropic", NAME)
     written = json_text.decode(DIALECT.write_tools((Tool("f", deferred=True),), context))
     assert written == [{"type": "function", "function": {"name": "f"}, "defer_loading": True}]
-    assert losses(context, "anthropic") == []
+    assert losses(context) == []
 
 
 CONTROL = {"protocol": "v1", "profile": "portable", "search": {"type": "bm25"}, "validation": "runtime"}
