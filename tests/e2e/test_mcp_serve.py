@@ -45,8 +45,8 @@ def run_with_client(make: Callable[[], Client], work: Callable[[Client], Awaitab
 
 def block(result: Any) -> str:
     (only,) = result.content
-    result: str = only.text
-    return result
+    text: str = only.text
+    return text
 
 
 @pytest.mark.parametrize("way", WAYS)

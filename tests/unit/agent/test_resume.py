@@ -149,7 +149,7 @@ def test_invalid_json_is_no_session() -> None:
 
 def test_a_run_left_at_a_loss_keeps_the_complete_calls() -> None:
     """One of two calls is incomplete. The consumer leaves after the event with the loss."""
-    events = [
+    model_events = [
         Start(),
         PartStart(0, call("a", "look", "")),
         PartDelta(0, "{}"),
@@ -160,7 +160,7 @@ def test_a_run_left_at_a_loss_keeps_the_complete_calls() -> None:
         Finish(Stop("length")),
     ]
     session = new_session()
-    events = run_events(loop(ScriptedModel(events, answer_of("Never.")), _tools()), session, 1)
+    events = run_events(loop(ScriptedModel(model_events, answer_of("Never.")), _tools()), session, 1)
     assert [type(one) for one in events] == [Lost]
     session.interrupt()
     calls = [part.id for turn in session.turns for part in turn.parts if isinstance(part, ToolCall)]
