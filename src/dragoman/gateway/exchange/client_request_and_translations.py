@@ -53,7 +53,7 @@ class ClientRequest:
         self._body = body
         self._vault = vault
         self._earlier = earlier
-        self._head: Peek | None = None
+        self._head: Peek | None = None  # None: the fields are not read yet, or the body is no request
         self._known: Known | None = None  # the remembered beginning of a conversation that continues
         self._repeated: IdenticalRequest[Peek, Translation] | None = None  # the memory of a request that came before
         self.apart = False
@@ -88,24 +88,22 @@ class ClientRequest:
         """The fields of the body that routing needs. Raises Refused for a body that is no JSON."""
         repeated = self._repeated
         if repeated is not None and repeated.head is not None:
+            self._head = repeated.head
             return repeated.head
         if self._known is None and not self.apart:
             self._known = known_beginning(self._body, self._call.dialect)
         known = self._known
         if known is not None and known.envelope is not None:
-            head = Peek(known.envelope.request.model, known.envelope.request.stream)
-        else:
-            head = self._peeked()
-        if repeated is not None:
-            repeated.head = head
-        return head
-
-    def _peeked(self) -> Peek:
-        if not self.apart:
+            self._head = Peek(known.envelope.request.model, known.envelope.request.stream)
+        elif not self.apart:
             self._head = peek(self._body)
             if self._head is None and (broken := not_json(self._body)) is not None:
                 raise Refused(broken)
-        return self._head or Peek()  # the dialect's reader will report the mistake and its place
+        if self._head is None:
+            return Peek()  # the dialect's reader will report the mistake and its place
+        if repeated is not None:
+            repeated.head = self._head
+        return self._head
 
     def translated(self, plan: UpstreamPlan, model: str, *, mend: bool = False, unsealed: bool = False) -> Translation:
         """The request for one place. Within one dialect the bytes pass unchanged. `mend`: a broken history is repaired.
