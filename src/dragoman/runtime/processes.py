@@ -22,6 +22,8 @@ MARK = "DRAGOMAN_COMMAND"
 # A person who cancels does not want to wait longer.
 GRACE = 0.5
 """Seconds between SIGTERM and SIGKILL."""
+_CHECKS = 20
+"""The most searches for the background processes of a command."""
 
 
 _NAMES = {int(sign): sign.name for sign in signal.Signals}
@@ -65,6 +67,37 @@ def _marked(pid: int, mark: str) -> bool:
         return f"{MARK}={mark}".encode() in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
     except OSError:  # ended, of another user, or no /proc
         return False
+
+
+def _clock() -> int:
+    """The time of this moment or a little before, as start times of processes count. 0 without /proc."""
+    if not os.path.isdir("/proc/self"):
+        return 0
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) - 1
+
+
+def _may_belong(pid: int, mark: str) -> bool:
+    """Whether a process may have the mark. A process that replaces its program has, for a moment, a program and no
+    environment (execve(2))."""
+    try:
+        environment = Path("/proc", str(pid), "environ").read_bytes()
+        if environment:
+            return f"{MARK}={mark}".encode() in environment.split(b"\0")
+        return bool(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:  # ended, of another user, or a thread of the kernel
+        return False
+
+
+async def _left(group: int, mark: str, since: int) -> frozenset[tuple[int, int]]:
+    """The background processes of a command that began at `since`."""
+    for _ in range(_CHECKS):
+        found = _belonging(group, mark, frozenset())
+        new = [row.pid for row in _table() if row.started >= since and (row.pid, row.started) not in found]
+        # A process that left the session while it replaced its program had no mark in that moment.
+        if not since or not any(_may_belong(pid, mark) for pid in new):
+            break
+        await asyncio.sleep(0.005)
+    return found
 
 
 def _belonging(group: int, mark: str, known: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
@@ -236,7 +269,7 @@ async def run(
     """Run a command until it ends, until its time limit, or until a cancellation. Its background processes continue,
     but their output is not kept."""
     loop = asyncio.get_running_loop()
-    mark = os.urandom(8).hex()
+    mark, since = os.urandom(8).hex(), _clock()
     out, err = Stream(limit), Stream(limit)
     open_ones = {stream.read_end: stream for stream in (out, err)}
 
@@ -282,7 +315,7 @@ async def run(
     code = process.returncode
     assert code is not None
     sign = _NAMES.get(-code, f"SIG{-code}") if code < 0 else ""
-    left = Left(process.pid, _belonging(process.pid, mark, frozenset()), mark)
+    left = Left(process.pid, await _left(process.pid, mark, since), mark)
     return Ended(out.text, err.text, None if code < 0 else code, sign, left, late)
 
 

@@ -194,6 +194,31 @@ def test_a_process_outside_the_group_without_a_parent_is_found(tmp_path: Path) -
     asyncio.run(work())
 
 
+def test_a_process_is_found_that_replaces_its_program_during_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this moment the process has no environment, and it has left the group and the session."""
+    mark = f"9{os.getpid()}4"
+    searches: list[int] = []
+    marked_one = processes._marked
+
+    def without_environment_at_first(pid: int, command: str) -> bool:
+        found = marked_one(pid, command)
+        searches.extend([pid] * found)
+        return found and searches.count(pid) > 1
+
+    monkeypatch.setattr(processes, "_marked", without_environment_at_first)
+
+    async def work() -> None:
+        tool = RunShellCommand()
+        found = lines(await _run(tool, f"(setsid sleep 300.{mark} &); sleep 0.2", tmp_path))
+        assert found["Background PIDs"] == ", ".join(map(str, marked(f"300.{mark}")))
+        await tool.close()
+        assert searches and marked(f"300.{mark}") == []
+
+    asyncio.run(work())
+
+
 def test_a_process_that_was_found_once_ends_with_the_session(tmp_path: Path) -> None:
     """The process has left the group and the session and has dropped the variable. Later its parent ends too."""
     mark = f"7{os.getpid()}6"
