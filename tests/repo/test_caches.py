@@ -25,6 +25,16 @@ MADE_ONCE = {
 }
 """Modules that make an object once in a process: a decoder, a table, a list of modules. The number of these objects
 does not depend on documents, requests or the configuration."""
+LIMITED = {
+    "codec/cache_memory_budget.py",
+    "codec/tool_names.py",  # Registered.
+    "fast/identical_requests.py",  # Parts of an entry, counted with the entry.
+    "fast/prefix_memory.py",
+    "fast/request_envelope_memory.py",
+    "gateway/endpoints/model_list.py",  # Answers of upstreams, which are valid for a time.
+    "gateway/exchange/cached_upstream_plans.py",  # Parts of a plan, which is in a table of the register.
+}
+"""Modules with dictionaries of their own that are emptied when they are full."""
 REGISTER = {"facts/__init__.py"}
 """The module that makes cached lookups of `functools`, and lists them."""
 
@@ -38,3 +48,13 @@ def test_every_cache_is_made_by_the_register() -> None:
                     found.add(path.relative_to(SOURCE).as_posix())
     assert found - REGISTER <= MADE_ONCE
     assert found >= REGISTER
+
+
+def test_every_table_with_a_limited_number_of_entries_is_in_the_register() -> None:
+    found = set()
+    for path, tree in modules(SOURCE):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and "len(" in (test := ast.unparse(node.test)) and " >= " in test:
+                if any(".clear()" in ast.unparse(statement) for statement in node.body):
+                    found.add(path.relative_to(SOURCE).as_posix())
+    assert found == LIMITED

@@ -2,9 +2,9 @@
 
 The budget covers the memories of `dragoman.fast` and the bounded caches of pure facts: adapted schemas, tool
 declarations, names, short words. When half of the budget is spent, all caches drop the entries that were not stored or
-used since the last time. Cached lookups (`lookup_cache`) are limited by their number instead: `held` counts them, and
-`forget` empties them. Translations are the same with any budget; only their cost differs. `dragoman.fast` is the public
-interface.
+used since the last time. Cached lookups (`lookup_cache`) and tables (`Table`) are limited by their number instead:
+`held` counts them, and `forget` empties them. Translations are the same with any budget; only their cost differs.
+`dragoman.fast` is the public interface.
 
 Threads need no lock: entries never change, and tables change in single steps. At worst, a thread drops an entry that
 another thread has just stored.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, Protocol, TypeVar
-from weakref import WeakSet
+from weakref import ref
 
 from ..facts import LOOKUPS, lookup_cache
 
@@ -22,6 +22,7 @@ __all__ = [
     "DEFAULT",
     "Aging",
     "Memory",
+    "Table",
     "budget",
     "forget",
     "grew",
@@ -74,8 +75,9 @@ class _Budget:
 
 
 _BUDGET = _Budget(DEFAULT)
-# Weak references: a memory belongs to its owner, and must not outlive it because of the register.
-_MEMORIES: WeakSet[Any] = WeakSet()
+# Weak references: a memory belongs to its owner, and must not outlive it because of the register. This is no WeakSet,
+# because another thread may register a memory while this one goes through the register.
+_MEMORIES: dict[int, ref[Aging]] = {}
 _SMALL_CACHES: list[dict[tuple[Any, ...], Any]] = []
 
 
@@ -91,7 +93,7 @@ def budget(size: int) -> None:
 
 def forget() -> None:
     """Empty all caches."""
-    for memory in tuple(_MEMORIES):
+    for memory in _registered():
         memory.forget()
     for cache in _SMALL_CACHES:
         cache.clear()
@@ -106,9 +108,10 @@ def held() -> int:
 
 
 def held_by_lookups() -> int:
-    """The part of `held` that belongs to cached lookups. The budget does not limit it: the lookups have a largest
+    """The part of `held` that belongs to cached lookups and tables. The budget does not limit it: they have a largest
     number each."""
-    return _SMALL * sum([lookup.cache_info().currsize for lookup in LOOKUPS])
+    tables = sum([len(table) * table.size for table in _registered() if isinstance(table, Table)])
+    return _SMALL * sum([lookup.cache_info().currsize for lookup in LOOKUPS]) + tables
 
 
 # The functions below are for modules with a cache.
@@ -121,7 +124,13 @@ def largest() -> int:
 
 def register(memory: Aging) -> None:
     """Add a cache to the budget, as long as the cache exists. The budget calls `age` and `forget`."""
-    _MEMORIES.add(memory)
+    key = id(memory)
+    _MEMORIES[key] = ref(memory, lambda _, drop=_MEMORIES.pop: drop(key, None))  # type: ignore[misc]
+
+
+def _registered() -> list[Aging]:
+    # `list` copies the values in one step, so that other threads may change the register.
+    return [memory for found in list(_MEMORIES.values()) if (memory := found()) is not None]
 
 
 def grew(size: int) -> None:
@@ -131,7 +140,7 @@ def grew(size: int) -> None:
     if young <= _BUDGET.half:
         _BUDGET.young = young
         return
-    for memory in tuple(_MEMORIES):
+    for memory in _registered():
         memory.age()
     for cache in _SMALL_CACHES:
         # Small caches have no halves. They fill again quickly.
@@ -191,6 +200,33 @@ class Memory(Generic[K, V]):
 
     def __len__(self) -> int:
         return len(self.young) + len(self.old)
+
+
+class Table(dict[K, V]):
+    """A cache that its owner reads as a dictionary: of heads of requests, routes and plans. It is limited by the number
+    of its entries, each of about `size` bytes, and emptied when it is full.
+    """
+
+    __slots__ = ("__weakref__", "_entries", "size")
+
+    def __init__(self, entries: int, size: int) -> None:
+        super().__init__()
+        self._entries = entries
+        self.size = size
+        register(self)
+
+    def put(self, key: K, value: V) -> None:
+        """Store a value."""
+        if len(self) >= self._entries:
+            self.clear()
+        self[key] = value
+
+    def age(self) -> None:
+        """Does nothing: the budget does not limit this cache."""
+
+    def forget(self) -> None:
+        """Drop all entries."""
+        self.clear()
 
 
 def remembered(function: Callable[..., V], size: Callable[..., int]) -> Callable[..., V]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 import dragoman
 from dragoman.codec import cache_memory_budget
-from dragoman.codec.cache_memory_budget import Memory, remembered, small_cache
+from dragoman.codec.cache_memory_budget import Memory, Table, remembered, small_cache
 from dragoman.codec.tool_names import Names
 from dragoman.facts import LOOKUPS, profiles
 
@@ -197,3 +199,51 @@ def test_long_strings_of_clients_are_not_kept() -> None:
     before = profiles._known.cache_info().currsize
     profiles.lookup("anthropic", "x" * 1000)
     assert profiles._known.cache_info().currsize == before
+
+
+def test_caches_are_emptied_while_another_thread_makes_caches() -> None:
+    ended, failures = threading.Event(), []
+
+    def empty() -> None:
+        try:
+            while not ended.is_set():
+                cache_memory_budget.forget()
+        except RuntimeError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=empty) for _ in range(2)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        kept = [Memory[str, int]() for _ in range(20_000)]
+        ended.set()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert failures == []
+    kept[-1].put("a", 1, 10)
+    cache_memory_budget.forget()
+    assert kept[-1].get("a") is None
+
+
+def test_a_table_is_limited_by_number_counted_and_emptied() -> None:
+    before = cache_memory_budget.held_by_lookups()
+    table: Table[int, str] = Table(3, 100)
+    for i in range(3):
+        table.put(i, "value")
+    assert cache_memory_budget.held_by_lookups() == before + 300
+    table.put(3, "value")
+    assert dict(table) == {3: "value"}
+    cache_memory_budget.forget()
+    assert not table
+
+
+def test_a_dropped_cache_leaves_the_register() -> None:
+    table: Table[int, str] = Table(3, 1_000_000_000)
+    table.put(1, "value")
+    assert cache_memory_budget.held_by_lookups() >= 1_000_000_000
+    del table
+    assert cache_memory_budget.held_by_lookups() < 1_000_000_000

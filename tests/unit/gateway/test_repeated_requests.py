@@ -228,3 +228,25 @@ def test_a_broken_request_is_refused_at_every_repetition() -> None:
             assert len(set(found)) == 1
 
     run(scenario())
+
+
+def test_forget_empties_the_tables_of_a_gateway() -> None:
+    async def scenario() -> None:
+        scripted = ScriptedUpstream(whole("openai-chat"))
+        async with gateway_to(scripted) as front:
+            held = []
+            for _ in range(2):
+                for _ in range(3):
+                    received = await front.ask(
+                        path_of("anthropic"), payloads.request("anthropic", stream=False), {"x-own": "1"}
+                    )
+                    assert received.status == 200
+                services = front.gateway._services
+                held.append([len(services.plans), len(services.plans.known), len(services.routes.found)])
+                fast.forget()
+                assert [len(services.plans), len(services.plans.known), len(services.routes.found)] == [0, 0, 0]
+            # The connections after `forget` are answered as before, and fill the tables again.
+            assert held[0] == held[1]
+            assert min(held[0]) > 0
+
+    run(scenario())

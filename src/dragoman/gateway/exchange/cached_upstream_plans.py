@@ -12,6 +12,7 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
+from ...codec.cache_memory_budget import Table
 from ...dialects import endpoints, get
 from ...errors import ConfigError, TransportError
 from ...facts import hosts
@@ -40,6 +41,10 @@ MAX_POSTS = 32
 """Number of prepared headers that are remembered for each plan."""
 MAX_LENGTH = 4096
 """Characters in the headers of a request whose plan is remembered."""
+_PLAN = 20_000
+"""The approximate size of a plan, with its prepared headers."""
+_ENTRY = 1_000
+"""The approximate size of another remembered value."""
 _STREAMS = ("text/event-stream", "application/x-ndjson")
 
 
@@ -183,7 +188,7 @@ class UpstreamPlan:
         return kind.startswith(_STREAMS)
 
 
-class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
+class UpstreamPlans(Table[tuple[Any, ...], UpstreamPlan]):
     """The plans for recent kinds of requests.
 
     The key holds the choice, the client's dialect, whether the client wants a stream, and the names of its headers.
@@ -192,10 +197,12 @@ class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
     __slots__ = ("_environment", "_options", "known")
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        super().__init__()
+        super().__init__(MAX_KNOWN, _PLAN)
         self._environment = environment
-        self._options: dict[tuple[Choice, str], Options] = {}
-        self.known: dict[tuple[Choice, bool, KnownHead | None], tuple[UpstreamPlan, Post | None]] = {}
+        self._options: Table[tuple[Choice, str], Options] = Table(MAX_KNOWN, _ENTRY)
+        self.known: Table[tuple[Choice, bool, KnownHead | None], tuple[UpstreamPlan, Post | None]] = Table(
+            MAX_KNOWN, _ENTRY
+        )
         """The results of `find`, by the choice, whether a stream is wanted, and a known head, which determines all
         other values. The relay reads this dictionary itself, because it does so for every request."""
 
@@ -212,9 +219,7 @@ class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
                 found = found_plan.post(client_headers)
         # A plan that is too long for this dictionary must not stay in the other dictionary either.
         if head is not None and found is not None and kind in self:
-            if len(self.known) >= MAX_KNOWN:
-                self.known.clear()
-            self.known[choice, stream, head] = found_plan, found
+            self.known.put((choice, stream, head), (found_plan, found))
         return found_plan, found
 
     def __missing__(self, kind: tuple[Any, ...]) -> UpstreamPlan:
@@ -222,9 +227,6 @@ class UpstreamPlans(dict[tuple[Any, ...], UpstreamPlan]):
         options = self._options.get((choice, client)) or options_for(choice, client)
         made = UpstreamPlan(choice, self._environment, client, tuple(names), stream=stream, options=options)
         if len(choice.model) + sum(map(len, names)) <= MAX_LENGTH:
-            if len(self) >= MAX_KNOWN:
-                self.clear()
-                self._options.clear()
-            self[kind] = made
-            self._options[choice, client] = options
+            self.put(kind, made)
+            self._options.put((choice, client), options)
         return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ...codec.cache_memory_budget import lookup_cache
+from ...codec.cache_memory_budget import Table, lookup_cache
 from ..config import REHEARSAL, Config, Route, Target, Upstream
 
 DEFAULT = Route("*", ())
@@ -13,6 +13,9 @@ MAX_KNOWN = 1000
 """Number of model names that are remembered."""
 MAX_NAME = 500
 """Characters of a model name that is remembered."""
+
+_ENTRY = 1_000
+"""The approximate size of a remembered result."""
 
 
 class Choice:
@@ -39,10 +42,10 @@ class Routes:
         self._models = [
             (_pattern(model), name) for name, upstream in config.upstreams.items() for model in upstream.models
         ]
-        self.found: dict[str, tuple[Route, list[Choice]]] = {}
+        self.found: Table[str, tuple[Route, list[Choice]]] = Table(MAX_KNOWN, _ENTRY)
         """The results of `find` that no weight decides, for recent names. The relay reads this dictionary itself,
         because it does so for every request."""
-        self._places: dict[tuple[int, str, str], Choice] = {}  # the places that routes lead to
+        self._places: Table[tuple[int, str, str], Choice] = Table(MAX_KNOWN, _ENTRY)  # the places that routes lead to
 
     def find(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
         """The route for a model, and the places in the order of the attempts; no places when no upstream serves the
@@ -54,9 +57,7 @@ class Routes:
         if found is None:
             found = self._look(model, draw)
             if len(model) <= MAX_NAME and not any(target.weight for target in found[0].to):
-                if len(self.found) >= MAX_KNOWN:
-                    self.found.clear()
-                self.found[model] = found
+                self.found.put(model, found)
         return found
 
     def _look(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
@@ -79,9 +80,7 @@ class Routes:
         if found is None:
             found = Choice(name, self.config.upstreams[name], model, route)
             if len(model) <= MAX_NAME:
-                if len(self._places) >= MAX_KNOWN:
-                    self._places.clear()
-                self._places[kind] = found
+                self._places.put(kind, found)
         return found
 
     def known(self) -> list[tuple[str, str]]:

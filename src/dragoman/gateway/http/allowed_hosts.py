@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from ...canon.events import Fault
+from ...codec.cache_memory_budget import Table
 from ..config import Listen
 
 MAX_REMEMBERED = 256
@@ -35,7 +36,7 @@ class AllowedHosts:
         """The check is switched off."""
         self._names = frozenset({name.lower() for name in known if name} | {name for name in named if "*" not in name})
         self._endings = tuple([name[1:] for name in named if name.startswith("*.")])
-        self._verdicts: dict[str, Fault | None] = {}
+        self._verdicts: Table[str, Fault | None] = Table(MAX_REMEMBERED, 1_000)
 
     def refusal(self, host: str | None, *, required: bool = True) -> Fault | None:
         """The refusal of a request with this Host, or None. `required`: the request uses HTTP/1.1, where the header is
@@ -45,11 +46,9 @@ class AllowedHosts:
         if host in self._verdicts:
             return self._verdicts[host]
         found = self._verdict(host)
-        if len(self._verdicts) >= MAX_REMEMBERED:
-            self._verdicts.clear()
         # Only values of usual length are remembered, because strangers can send long values.
         if len(host) <= 300:
-            self._verdicts[host] = found
+            self._verdicts.put(host, found)
         return found
 
     def named(self, name: str) -> bool:

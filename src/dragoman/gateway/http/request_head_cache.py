@@ -20,7 +20,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ...codec.cache_memory_budget import small_cache
+from ...codec.cache_memory_budget import Table, small_cache
 from ...transport.request_head_and_decompression import lower
 
 MAX_KNOWN = 256
@@ -59,7 +59,7 @@ class KnownHeads:
     __slots__ = ("known",)
 
     def __init__(self) -> None:
-        self.known: dict[tuple[bytes, bytes], KnownHead] = {}
+        self.known: Table[tuple[bytes, bytes], KnownHead] = Table(MAX_KNOWN, 4 * MAX_LENGTH)
         """Heads by the bytes before the length and after the length. `learn` fills this dictionary. The server reads
         this dictionary itself, because it does so for every request."""
 
@@ -78,10 +78,9 @@ class KnownHeads:
         length, _, after = rest.partition(b"\r\n")
         if not before.lower().endswith(b"\r\ncontent-l") or not length.isdigit():
             return None
-        if len(self.known) >= MAX_KNOWN:
-            self.known.clear()
         others = {name: value for name, value in headers.items() if name != "content-length"}
-        self.known[before, after] = found = KnownHead(url, path, query, others, len(before) + len(after) + _ROUND)
+        found = KnownHead(url, path, query, others, len(before) + len(after) + _ROUND)
+        self.known.put((before, after), found)
         return found
 
 
