@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, unquote
 from msgspec import structs
 
 from ...endpoints.dialect_endpoints_record import Call as Call
-from ...endpoints.dialect_endpoints_record import Claim, Endpoints, Query
+from ...endpoints.dialect_endpoints_record import Claim, Endpoints, Query, Served
 from ...errors import ConfigError
 
 
@@ -99,6 +99,7 @@ class EndpointTable:
         words = sorted({word for one in served.values() for word in one.before})
         self._before = re.compile(rf"(?:/v1beta)?/(?:{'|'.join(map(re.escape, words))})(?=/)")
         self._bare = tuple(sorted({start for one in served.values() for start in one.bare}))
+        self._check_reached(served)
 
     def match(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
         """The call for a request, or None when no endpoint matches."""
@@ -126,6 +127,22 @@ class EndpointTable:
     def shows_key(self, query: str) -> bool:
         """Whether a query may contain a key."""
         return bool(query) and any(f"{parameter}=" in query for parameter, _ in self.key_parameter.values())
+
+    def _check_reached(self, served: Mapping[str, Served]) -> None:
+        """ConfigError where a dialect takes an address that another dialect shows to people as its own."""
+        for name, one in served.items():
+            for method, _, path in [address.partition(" ") for address in one.shown]:
+                found = self._matched(method, path, "", {})
+                if (
+                    found is None
+                    or found.dialect == name
+                    or not any(_takes(claim, method, path) for claim in one.claims)
+                ):
+                    continue
+                both = f"{found.dialect or 'the gateway'} and {name} both claim {method} {path}"
+                raise ConfigError(
+                    "dialect", name, problem=f"{both}, and no header or query parameter distinguishes them"
+                )
 
     def _matched(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
         found = self._exact.get((method, path))
@@ -191,6 +208,15 @@ def _collide(claim: Claim, other: Claim) -> bool:
         return False
     signs, others = ({*one.headers, *[f"?{word}" for word in one.query]} for one in (claim, other))
     return bool(signs & others) or not (signs or others)
+
+
+def _takes(claim: Claim, method: str, path: str) -> bool:
+    """Whether a claim without a sign takes an address."""
+    if claim.headers or claim.query or (claim.methods and method not in claim.methods):
+        return False
+    if claim.read is None:
+        return claim.path == path
+    return path.startswith(claim.path) and claim.read(path, {}, unquote) is not None
 
 
 def _shows(claim: Claim, headers: Mapping[str, str], query: Mapping[str, object]) -> bool:

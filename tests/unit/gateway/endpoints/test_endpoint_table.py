@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from dragoman.canon.events import Fault
 from dragoman.dialects import endpoints, names
@@ -150,6 +151,30 @@ def test_claims_that_cannot_be_distinguished_fail_at_start(claim: Claim) -> None
         ConfigError, match=f"both claim .* {claim.path}, and no header or query parameter distinguishes them"
     ):
         EndpointTable(_with(claim), VERBS)
+
+
+@pytest.mark.parametrize(
+    ("claim", "address"),
+    [
+        (
+            Claim(("POST",), "/v1beta/models/", read=lambda *asked: Call("generate", "toy")),
+            "gemini both claim POST /v1beta/models/MODEL:generateContent",
+        ),
+        (
+            Claim((), "/v1internal:", read=lambda *asked: Call("generate", "toy")),
+            "code-assist both claim POST /v1internal:generateContent",
+        ),
+        (
+            Claim(("GET",), "/v1/responses/ID", Call("models", "toy")),
+            "openai-responses both claim GET /v1/responses/ID",
+        ),
+    ],
+)
+def test_a_family_that_takes_addresses_of_another_dialect_fails_at_start(claim: Claim, address: str) -> None:
+    with pytest.raises(ConfigError, match=f"toy and {address}, and no header or query parameter distinguishes them"):
+        EndpointTable(_with(claim), VERBS)
+    # A claim with its own header takes nothing from the other dialect.
+    EndpointTable(_with(structs.replace(claim, headers=("x-toy",))), VERBS)
 
 
 def test_dialects_may_share_an_address_if_a_header_distinguishes_them() -> None:
