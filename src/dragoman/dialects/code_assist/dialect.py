@@ -6,14 +6,14 @@ The API is internal and undocumented. Every rule in this folder is read from the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...dialect import Dialect, Endpoint
 from ...rules.rule import Rule
 from ..gemini.dialect import DIALECT as GEMINI
 from ..gemini.hosted_calls import write_hosted
 from ..gemini.hosted_tools import VERTEX
+from .detection_evidence import evidence
 from .fast import FAST
 from .faults import is_answer, read_fault, write_fault
 from .request import read_request, write_request
@@ -26,28 +26,6 @@ from .wire import NAME
 
 if TYPE_CHECKING:
     from ...endpoints.dialect_endpoints_record import Endpoints
-
-
-def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Reasons to believe that a document is a Code Assist document, each with a weight: the envelope, and Gemini's
-    reasons for the inner document. A fault has no envelope, so it is detected as Gemini's.
-    """
-    found: list[tuple[int, str]] = []
-    for key, marks in (
-        ("request", ("user_prompt_id", "project", "enabled_credit_types")),
-        ("response", ("traceId", "consumedCredits", "remainingCredits")),
-    ):
-        inner = document.get(key)
-        if not isinstance(inner, dict):
-            continue
-        reasons = GEMINI.evidence(inner)
-        if reasons:
-            found.append((6, key))
-            found.extend([(points, f"{key}.{reason}") for points, reason in reasons])
-            found.extend([(3, mark) for mark in marks if mark in document])
-            if "session_id" in inner:
-                found.append((3, f"{key}.session_id"))
-    return found
 
 
 def rules() -> tuple[Rule, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.dialects.openai_chat.dialect import evidence
+from dragoman.dialects.openai_chat.detection_evidence import evidence
 
 
 @pytest.mark.parametrize(
