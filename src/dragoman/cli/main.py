@@ -46,7 +46,7 @@ _SECTIONS = {
         "undo": ("undo.undo", "Take back the last file edits."),
         "template": ("template.template", "Keep prompts that you use often."),
         "mcp": ("mcp.mcp", "Use MCP servers, or serve our own tools."),
-        "forget": ("forget.forget", "Show or delete the data that dragoman stores here."),
+        "forget": ("forget_stored_data.forget", "Show or delete the data that dragoman stores here."),
     },
     "Reference": {
         "dialects": ("dialects.dialects", "List the dialects."),

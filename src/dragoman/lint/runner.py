@@ -59,12 +59,12 @@ def rules_for(dialect: str) -> tuple[Rule, ...]:
 
         return mcp_rules.RULES
     # Imported late: only a linter needs these rules.
-    from . import payload_rules_from_seed_checklists, seed_tool_parameter_rules
+    from . import seed_checklist_rules_by_dialect, seed_tool_parameter_rules
 
     return (
         *_GENERAL,
         *get(dialect).rules(),
-        *payload_rules_from_seed_checklists.RULES.get(dialect, ()),
+        *seed_checklist_rules_by_dialect.RULES.get(dialect, ()),
         *seed_tool_parameter_rules.RULES,
     )
 

@@ -21,7 +21,7 @@ from ...codec.dialect_extras import Fields
 from ...codec.format_name_in_schema import with_words
 from ...codec.reasoning_effort import BUDGETS, WantedEffort, nearest, wish
 from ...codec.schema_for_target import fit
-from ...codec.settings_list_and_value_limits import capped, given
+from ...codec.set_settings_and_clamped_values import capped, given
 from ...context import Context
 from ...facts.profile import Profile
 from . import wire

@@ -17,7 +17,7 @@ from ...codec.custom_tools import wrap_tool
 from ...codec.dialect_extras import carried, gather, restore
 from ...codec.schema import Subset
 from ...codec.schema_for_target import fit
-from ...codec.settings_list_and_value_limits import report_parallel
+from ...codec.set_settings_and_clamped_values import report_parallel
 from ...codec.tool_declaration_cache import ToolMemo
 from ...codec.tool_names import Names, by_name
 from ...codec.wire_decoding_with_unknown_fields import Unknown

@@ -15,7 +15,7 @@ from ...codec.format_name_in_schema import with_words
 from ...codec.reasoning_effort import THINKS_BY_DEFAULT, lose_budget, nearest, wish
 from ...codec.schema import from_openapi
 from ...codec.schema_for_target import fit
-from ...codec.settings_list_and_value_limits import capped, given, report_parallel, within
+from ...codec.set_settings_and_clamped_values import capped, given, report_parallel, within
 from ...context import Context
 from . import wire
 from .original_values import own, peek

@@ -12,7 +12,7 @@ from ...codec import json_text
 from ...codec.dialect_extras import carried
 from ...codec.format_name_in_schema import with_words
 from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wish
-from ...codec.settings_list_and_value_limits import report_parallel
+from ...codec.set_settings_and_clamped_values import report_parallel
 from ...context import Context
 from ...facts.profile import Profile
 from . import wire

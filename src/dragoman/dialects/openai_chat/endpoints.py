@@ -20,7 +20,7 @@ from ...endpoints.dialect_endpoints_record import (
     StreamForm,
     UpstreamForm,
 )
-from ...endpoints.openai_base_url_and_header_rules import BASE_URL, HEADERS
+from ...endpoints.openai_base_url_and_forwarded_headers import BASE_URL, HEADERS
 from . import NAME
 
 # Azure's older addresses name the deployment in place of `model` in the body.

@@ -12,7 +12,7 @@ from ...codec.dialect_extras import NULL, Fields, carried
 from ...codec.dialect_extras import take_shared as extras_shared
 from ...codec.format_name_in_schema import format_name
 from ...codec.reasoning_effort import opens, wanted, wish
-from ...codec.settings_list_and_value_limits import capped, given, report_parallel, within
+from ...codec.set_settings_and_clamped_values import capped, given, report_parallel, within
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire

@@ -23,7 +23,7 @@ from ...endpoints.dialect_endpoints_record import (
     TokenCounts,
     UpstreamForm,
 )
-from ...endpoints.openai_base_url_and_header_rules import BASE_URL, HEADERS
+from ...endpoints.openai_base_url_and_forwarded_headers import BASE_URL, HEADERS
 from . import NAME
 
 _STORED = re.compile(r"/v1/(?P<verb>responses|conversations)(?:/(?P<rest>.+))?\Z")

@@ -10,7 +10,7 @@ from ...codec import json_text
 from ...codec.dialect_extras import Fields
 from ...codec.format_name_in_schema import format_name
 from ...codec.reasoning_effort import wanted
-from ...codec.settings_list_and_value_limits import capped, given, report_parallel, within
+from ...codec.set_settings_and_clamped_values import capped, given, report_parallel, within
 from ...context import Context
 from . import wire
 from .tools import fit_schema

@@ -26,7 +26,7 @@ from ...transport.large_body_joining import is_large, join_pieces
 from ...transport.request_head_and_decompression import lower
 from ...transport.shared_deadline_timer import Deadlines
 from .client_hangup_detection import has_left
-from .incoming_request import IncomingRequest
+from .incoming_request_record import IncomingRequest
 from .reply_writer import Gone, Reply
 from .request_head_cache import LENGTH, MAX_DIGITS, KnownHead, KnownHeads, joined, method, parted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.codec.settings_list_and_value_limits import within
+from dragoman.codec.set_settings_and_clamped_values import within
 from dragoman.context import Context
 
 
