@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Raw, Struct, field
 
-from .canon.history_requirements import AnswerPlaces
+from .canon.answer_places import AnswerPlaces
 from .canon.loss_severity_by_place_and_value import field_severity
 from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
+from .canon.answer_places import AnswerPlaces as AnswerPlaces
+from .canon.answer_places import Place as Place
 from .canon.events import Event, Fault
-from .canon.history_requirements import AnswerPlaces as AnswerPlaces
 from .canon.history_requirements import HistoryRequirements as HistoryRequirements
-from .canon.history_requirements import Place as Place
 from .canon.parts import Media
 from .canon.request import Request
 from .canon.response import Response
 from .canon.tools import HostedTool, Tool
 from .codec.failure_sentence_in_answer import BrokenCalls
 from .codec.hosted_tools import Row
+from .codec.repeated_frame_interface import FrameMatcher, Template
 from .codec.request_read_and_write_steps import RequestReader, RequestWriter
-from .codec.sse_stream_reader_base import FrameMatcher, Template
 from .context import Context
 from .rules.rule import Rule
 

@@ -1,14 +1,8 @@
-"""Owns two rows of data for each dialect: the conditions that its upstreams put on a history, and the places of the
-stop reason and the usage in its answers.
-"""
+"""Owns HistoryRequirements: the conditions that the upstreams of a dialect put on a history."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
-
-from .parts import Path
 
 
 class HistoryRequirements(Struct, frozen=True):
@@ -41,40 +35,3 @@ class HistoryRequirements(Struct, frozen=True):
     """
     later: str = ""
     """The field with which a call allows its result to come later than the next turn."""
-
-
-Form = Literal["tokens", "content", "chosen"]
-
-
-class AnswerPlaces(Struct, frozen=True):
-    """Where the answers of a dialect hold the stop reason and the usage. Losses name these places. For a stream, the
-    places are those in the whole answer that the stream amounts to.
-    """
-
-    stop: Path = ()
-    """Inside one answer."""
-    usage: Path = ()
-    """In the document."""
-    answers: Path = ()
-    """The list of answers, in dialects that can have several answers in one document."""
-    calls: frozenset[str] = frozenset()
-    """Words at `stop` which mean that the model ended with calls. Empty: the dialect has no such word."""
-
-    def answer(self, number: int) -> Path:
-        """The path of the answer with this number."""
-        return (*self.answers, number) if self.answers else ()
-
-
-class Place(Struct, frozen=True):
-    """Where a dialect holds the log probabilities of an answer, and in which form (`codec/logprobs.py`)."""
-
-    dialect: str
-    """The dialect whose extra fields hold them."""
-    form: Form
-    name: str
-    """The field of the answer, or of a text."""
-    answers: str = ""
-    """The list of answers in a document."""
-    on_texts: bool = False
-    spelled: bool = True
-    """Each token also has its bytes."""

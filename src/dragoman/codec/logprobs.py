@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ..canon.history_requirements import Form, Place
+from ..canon.answer_places import Form, Place
 from ..canon.parts import Extra, Part, Path, Text, Token
 from ..canon.response import Alternative, Response
 from ..context import Context
