@@ -1,68 +1,16 @@
-"""Cuts the chunks of server-sent events into frames, with a short way for repeated frames.
+"""Owns the base class of stream readers: cuts chunks of server-sent events into frames. The subclasses decode them.
 
-Many frames of a stream are equal except for the next words of the same text. For such frames a FrameMatcher
-(`fast/repeated_frames.py`) makes a Lane, a function that translates them without the reader. A frame that took the lane
-changes only the text of the open part. A reader that counts this text catches up before the next frame that it decodes.
+Repeated frames take a short way past the reader (`repeated_frame_interface.py`). A reader that counts their text
+catches up before the next frame that it decodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
-
-from msgspec import Struct
 
 from ..canon.events import Event, PartDelta, PartEnd, PartStart
+from .repeated_frame_interface import EscapeCleaning, FrameMatcher, Lane, Template
 from .sse_splitter import Frame, Splitter
-
-Lane = Callable[[bytes], bytes | None]
-"""Translates a frame with more of the same text into the client's dialect. Returns None for any other frame."""
-
-
-class Template(Struct, frozen=True, gc=False):
-    """How more text of an open part is written: the bytes before and after the text and, in some dialects, a number
-    before the text that rises with every piece. Nothing is written for a part that is held until its end.
-    """
-
-    before: bytes
-    after: bytes
-    between: bytes = b""
-    """The bytes between the number and the text."""
-    number: int = -1
-
-
-class EscapeCleaner(Protocol):
-    """Repairs escapes of half characters in the arguments of calls, on their way to the writer."""
-
-    holding: bool
-    """Whether any text is held back."""
-
-    def text(self, index: int, text: str) -> str:
-        """The text to write for more arguments of the call with this index. "": nothing can be written yet."""
-        ...
-
-
-class EscapeCleaning(Struct, frozen=True):
-    """The cleaner for the texts of a part, and the texts that it changed."""
-
-    mender: EscapeCleaner
-    part: int
-    """The index of the part."""
-    changed: dict[int, str]
-    """The index of a text in the list of received texts -> the text that was sent."""
-
-
-class FrameMatcher(Protocol):
-    """Makes lanes for the repeated frames of a dialect."""
-
-    def lane(
-        self, frame: bytes, text: str, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None
-    ) -> Lane | None:
-        """A lane for frames that differ from `frame` only in its text. `frame` holds `text` and no other content. None
-        if the text cannot be found in such frames. The lane appends the texts to `texts` as they come.
-        """
-        ...
-
 
 _PATIENCE = 8
 """The number of lanes that no frame takes before a reader gives up: then all frames of its stream differ."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..codec.cache_memory_budget import lookup_cache
 from ..codec.json_text import encode
-from ..codec.sse_stream_reader_base import EscapeCleaning, Lane, Template
+from ..codec.repeated_frame_interface import EscapeCleaning, Lane, Template
 
 _string = msgspec.json.Decoder(str).decode
 _DIGITS = b"0123456789"

@@ -15,8 +15,9 @@ from ..codec.call_ids import DistinctIds, earlier
 from ..codec.caller_document_to_bytes import stream_bytes
 from ..codec.custom_tools import Unwrapper
 from ..codec.fault_kinds_statuses_and_error_object import missing_fields
+from ..codec.repeated_frame_interface import EscapeCleaning, FrameMatcher, Lane, Template
 from ..codec.sse_splitter import Frame
-from ..codec.sse_stream_reader_base import EscapeCleaning, FrameMatcher, FrameReader, Lane, Template
+from ..codec.sse_stream_reader_base import FrameReader
 from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
 from ..dialect import Dialect, TemplateWriter

@@ -16,7 +16,7 @@ from ..canon.parts import Path
 from ..canon.request import Request
 from ..codec.cache_memory_budget import small_cache
 from ..codec.caller_document_to_bytes import Body, check_text, loose_bytes
-from ..codec.sse_stream_reader_base import FrameMatcher
+from ..codec.repeated_frame_interface import FrameMatcher
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get

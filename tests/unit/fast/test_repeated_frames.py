@@ -9,8 +9,9 @@ import pytest
 
 from dragoman.canon.events import Event, PartDelta, PartEnd, PartStart
 from dragoman.canon.parts import Text
+from dragoman.codec.repeated_frame_interface import Template
 from dragoman.codec.sse_splitter import Splitter
-from dragoman.codec.sse_stream_reader_base import FrameReader, Template, starts_part
+from dragoman.codec.sse_stream_reader_base import FrameReader, starts_part
 from dragoman.fast import repeated_frames
 from dragoman.fast.repeated_frames import OBFUSCATED, RepeatedFrame
 

@@ -17,7 +17,7 @@ from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
 from ...codec.failure_sentence_in_answer import cut_short, failure, flawed, unusable
 from ...codec.media import missing
-from ...codec.sse_stream_reader_base import Template
+from ...codec.repeated_frame_interface import Template
 from ...codec.surrogates.documents import has_lone_surrogate
 from ...context import Context
 from . import wire

@@ -16,7 +16,7 @@ from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning
 from ...codec import json_text
 from ...codec.answer_ids import original
 from ...codec.failure_sentence_in_answer import left_out, malformed
-from ...codec.sse_stream_reader_base import Template
+from ...codec.repeated_frame_interface import Template
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire

@@ -17,7 +17,7 @@ from ...codec import json_text
 from ...codec.failure_sentence_in_answer import GAP, failure, left_out, malformed, unusable
 from ...codec.media import missing
 from ...codec.ndjson_splitter import one_line
-from ...codec.sse_stream_reader_base import Template
+from ...codec.repeated_frame_interface import Template
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire

@@ -11,7 +11,7 @@ from ...codec.call_ids import to_chat_client
 from ...codec.failure_sentence_in_answer import GAP, cut_short, failure, flawed
 from ...codec.media import missing
 from ...codec.packed_seals import pack
-from ...codec.sse_stream_reader_base import Template
+from ...codec.repeated_frame_interface import Template
 from ...context import Context
 from . import wire
 from .answer_audio_reader import AUDIO

@@ -31,7 +31,7 @@ from ...codec import answer_ids, json_text
 from ...codec.dialect_extras import restore
 from ...codec.failure_sentence_in_answer import cut_short, flawed
 from ...codec.media import missing
-from ...codec.sse_stream_reader_base import Template
+from ...codec.repeated_frame_interface import Template
 from ...context import Context
 from . import wire
 from .assistant_items import (

@@ -12,7 +12,7 @@ from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, is_stored_e
 from ...canon.response import Stop
 from ...codec import answer_service_tiers, json_text, packed_seals
 from ...codec.failure_sentence_in_answer import cut_short
-from ...codec.sse_stream_reader_base import Template
+from ...codec.repeated_frame_interface import Template
 from ...context import Context
 from ..openai_chat import stream_writer as chat
 from ..openai_chat.reasoning_details import TEXT
