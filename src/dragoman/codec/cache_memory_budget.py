@@ -3,7 +3,8 @@
 The budget covers the memories of `dragoman.fast` and the bounded caches of pure facts: adapted schemas, tool
 declarations, names, short words. When half of the budget is spent, all caches drop the entries that were not stored or
 used since the last time. Cached lookups (`lookup_cache`) and tables (`Table`) are limited by their number instead:
-`held` counts them, and `forget` empties them. Translations are the same with any budget; only their cost differs.
+`held` counts them, and `forget` empties them. Caches that hold the content of documents (`DocumentMemory`) store
+nothing while `dragoman.fast` is switched off. Translations are the same with any budget; only their cost differs.
 `dragoman.fast` is the public interface.
 
 Threads need no lock: entries never change, and tables change in single steps. At worst, a thread drops an entry that
@@ -13,7 +14,7 @@ another thread has just stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 from weakref import ref
 
 from ..facts import LOOKUPS, lookup_cache
@@ -21,6 +22,7 @@ from ..facts import LOOKUPS, lookup_cache
 __all__ = [
     "DEFAULT",
     "Aging",
+    "DocumentMemory",
     "Memory",
     "Table",
     "budget",
@@ -33,6 +35,7 @@ __all__ = [
     "register",
     "remembered",
     "small_cache",
+    "use_document_memories",
 ]
 
 K = TypeVar("K")
@@ -59,13 +62,26 @@ class Aging(Protocol):
         ...
 
 
-class _Budget:
-    """The allowed bytes, the bytes stored since the caches last aged (young), and those stored before (old)."""
+@runtime_checkable
+class LimitedByNumber(Protocol):
+    """A cache that is limited by the number of its entries, not by the budget."""
 
-    __slots__ = ("half", "largest", "old", "young")
+    size: int
+    """About the number of bytes of one entry."""
+
+    def __len__(self) -> int: ...
+
+
+class _Budget:
+    """The allowed bytes, the bytes stored since the caches last aged (young), and those stored before (old).
+    `documents`: caches may hold the content of documents.
+    """
+
+    __slots__ = ("documents", "half", "largest", "old", "young")
 
     def __init__(self, size: int) -> None:
         self.young = self.old = 0
+        self.documents = True
         self.set(size)
 
     def set(self, size: int) -> None:
@@ -102,6 +118,11 @@ def forget() -> None:
     _BUDGET.young = _BUDGET.old = 0
 
 
+def use_document_memories(on: bool) -> None:
+    """Let the caches that hold the content of documents store values, or not."""
+    _BUDGET.documents = on
+
+
 def held() -> int:
     """The approximate number of bytes that the caches hold."""
     return _BUDGET.young + _BUDGET.old + held_by_lookups()
@@ -110,7 +131,7 @@ def held() -> int:
 def held_by_lookups() -> int:
     """The part of `held` that belongs to cached lookups and tables. The budget does not limit it: they have a largest
     number each."""
-    tables = sum([len(table) * table.size for table in _registered() if isinstance(table, Table)])
+    tables = sum([len(table) * table.size for table in _registered() if isinstance(table, LimitedByNumber)])
     return _SMALL * sum([lookup.cache_info().currsize for lookup in LOOKUPS]) + tables
 
 
@@ -202,6 +223,19 @@ class Memory(Generic[K, V]):
         return len(self.young) + len(self.old)
 
 
+class DocumentMemory(Memory[K, V]):
+    """A cache that holds the content of documents. It exists only for speed, so it stores nothing while `dragoman.fast`
+    is switched off.
+    """
+
+    __slots__ = ()
+
+    def put(self, key: K, value: V, size: int) -> None:
+        """Store a value of about `size` bytes."""
+        if _BUDGET.documents:
+            super().put(key, value, size)
+
+
 class Table(dict[K, V]):
     """A cache that its owner reads as a dictionary: of heads of requests, routes and plans. It is limited by the number
     of its entries, each of about `size` bytes, and emptied when it is full.
@@ -229,9 +263,13 @@ class Table(dict[K, V]):
         self.clear()
 
 
-def remembered(function: Callable[..., V], size: Callable[..., int]) -> Callable[..., V]:
-    """The function with its results in a cache. `size` gets the result, then the arguments."""
-    cache: Memory[Hashable, V] = Memory()
+def remembered(
+    function: Callable[..., V],
+    size: Callable[..., int],
+    kind: type[Memory[Hashable, V]] = Memory,
+) -> Callable[..., V]:
+    """The function with its results in a cache of this kind. `size` gets the result, then the arguments."""
+    cache = kind()
 
     def recalled(*given: Any) -> V:
         found = cache.get(given)

@@ -21,13 +21,14 @@ from __future__ import annotations
 
 import os
 
-from ..codec.cache_memory_budget import DEFAULT, budget, forget, held
+from ..codec.cache_memory_budget import DEFAULT, budget, forget, held, use_document_memories
 
 __all__ = ["DEFAULT", "VARIABLE", "budget", "enabled", "forget", "held", "off", "on"]
 
 VARIABLE = "DRAGOMAN_FAST"
 
 _enabled = os.environ.get(VARIABLE, "").strip().lower() not in ("0", "off", "no", "false")
+use_document_memories(_enabled)
 
 
 def enabled() -> bool:
@@ -39,6 +40,7 @@ def off() -> None:
     """Use nothing of this package from now on, and empty the memories."""
     global _enabled
     _enabled = False
+    use_document_memories(False)
     forget()
 
 
@@ -46,3 +48,4 @@ def on() -> None:
     """Use this package again."""
     global _enabled
     _enabled = True
+    use_document_memories(True)

@@ -12,7 +12,7 @@ import msgspec
 
 from ..canon.parts import Path
 from ..codec import json_text
-from ..codec.cache_memory_budget import lookup_cache, remembered
+from ..codec.cache_memory_budget import DocumentMemory, lookup_cache, remembered
 from ..codec.hosted_tools import aim, cross
 from ..codec.json_edit import edited
 from ..context import Context
@@ -66,7 +66,7 @@ def _is_taken(document: bytes, dialect: str, model: str, profile: Profile) -> bo
     return before == after
 
 
-_takes = remembered(_is_taken, lambda _, document, *others: len(document) + 300)
+_takes = remembered(_is_taken, lambda _, document, *others: len(document) + 300, DocumentMemory)
 
 
 # Most turns hold nothing that a model refuses. A copy of the request without these turns shows quickly whether an edit

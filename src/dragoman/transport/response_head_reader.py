@@ -17,6 +17,9 @@ from typing import Any
 import httptools
 from msgspec import Struct
 
+from .. import fast
+from ..codec.cache_memory_budget import register
+
 MAX_SHAPES = 32
 """Number of shapes that are kept for one upstream. Whole answers, streams and each kind of fault have their own."""
 MAX_LENGTH = 8192
@@ -74,11 +77,17 @@ class ResponseHead(Struct, frozen=True, eq=False):
 
 
 class HeadShapes:
-    """The shapes of one upstream's heads, the most recent first."""
+    """The shapes of one upstream's heads, the most recent first. They exist only for speed: no shape is kept while
+    `dragoman.fast` is switched off.
+    """
 
-    __slots__ = ("_known", "_missed")
+    __slots__ = ("__weakref__", "_known", "_missed")
+
+    size = 4 * MAX_LENGTH
+    """About the number of bytes of one shape with its expression, for the register of caches."""
 
     def __init__(self) -> None:
+        register(self)
         self._known: list[tuple[Callable[[bytes], re.Match[bytes] | None], int, HeadShape]] = []
         # The match function of the expression, the number of lines in a head, and the shape.
         self._missed = 0
@@ -113,7 +122,9 @@ class HeadShapes:
         return parsed
 
     def _takes_another(self) -> bool:
-        if len(self._known) == MAX_SHAPES:
+        if not fast.enabled():
+            return False
+        if len(self._known) >= MAX_SHAPES:
             self._missed += 1
             if self._missed % SELDOM:
                 return False
@@ -122,6 +133,13 @@ class HeadShapes:
 
     def __len__(self) -> int:
         return len(self._known)
+
+    def age(self) -> None:
+        """Does nothing: the budget does not limit this cache."""
+
+    def forget(self) -> None:
+        """Drop all shapes."""
+        self._known = []
 
 
 def listed(headers: Iterable[tuple[bytes, bytes]]) -> ResponseHead:

@@ -15,7 +15,7 @@ from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, answer_service_tiers, json_text
-from ...codec.cache_memory_budget import Memory, lookup_cache, remembered
+from ...codec.cache_memory_budget import DocumentMemory, lookup_cache, remembered
 from ...codec.dialect_extras import NULL, carried, gather, restore
 from ...codec.failure_sentence_in_answer import first_only, is_exact, lose_missing_call, lose_stop
 from ...codec.tool_declaration_cache import Same
@@ -309,7 +309,7 @@ def _rest(request: Request) -> _Rest:
     return known
 
 
-_RESTS: Memory[int, _Rest] = Memory()
+_RESTS: DocumentMemory[int, _Rest] = DocumentMemory()
 _INSTRUCTIONS: Path = ("instructions",)
 
 

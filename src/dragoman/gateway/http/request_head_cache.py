@@ -6,6 +6,8 @@ belongs to a POST of HTTP/1.1 with one plain length; no header changes how the b
 bytes, except for the digits of the length, the parser would give the same headers. A head that differs in any other
 byte is parsed.
 
+Known heads exist only for speed: no head is kept while `dragoman.fast` is switched off.
+
 Heads are looked up by hash, and compared only if the hashes are equal. So the time of a lookup reveals nothing about a
 key in another client's head.
 
@@ -20,6 +22,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ... import fast
 from ...codec.cache_memory_budget import Table, small_cache
 from ...transport.request_head_and_decompression import lower
 
@@ -68,7 +71,9 @@ class KnownHeads:
     ) -> KnownHead | None:
         """Keep a head that the parser has read. The head must belong to a POST of HTTP/1.1 that leaves the connection
         open. Returns None for a head that cannot be kept."""
-        if len(head) > MAX_LENGTH or len(headers) < len(lines) or not _UNUSUAL.isdisjoint(headers):
+        if not fast.enabled() or len(head) > MAX_LENGTH or len(headers) < len(lines):
+            return None
+        if not _UNUSUAL.isdisjoint(headers):
             return None
         if headers.get("connection", "keep-alive").lower() != "keep-alive":
             return None
