@@ -122,13 +122,6 @@ def _event_kind(event: wire.StreamEvent, kind: str) -> str:
     return "content_block_delta" if _kind_of(delta) in _DELTAS else kind
 
 
-def _is_more_input(event: wire.StreamEvent, delta: wire.Delta, live: _Block) -> bool:
-    """Whether a delta is more of the input of a hosted tool, which is held until it is whole."""
-    if delta.type != "input_json_delta" or event.type != "content_block_delta" or event.index != live.number:
-        return False
-    return isinstance(live.part, Opaque) and not event.error and not live.over
-
-
 class StreamReader(FrameReader):
     """Takes wire events and returns canon events."""
 
@@ -163,22 +156,7 @@ class StreamReader(FrameReader):
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             self._tolerant(name, data, events)
             return False
-        delta, live = event.delta, self._live
-        if delta is None or live is None or delta.type != live.delta or event.index != live.number or not live.delta:
-            if delta is not None and live is not None and not self._waiting and _is_more_input(event, delta, live):
-                piece = delta.partial_json or ""
-                live.pieces.append(piece)
-                self.held = PartDelta(live.index, piece) if piece else None
-                return bool(piece)
-            self._event(name, event, {}, events)
-            return False
-        text = delta.text or delta.partial_json or delta.thinking
-        if text:
-            live.text_passed = True
-            events.append(PartDelta(live.index, text))
-        if delta.estimated_tokens:
-            self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
-        return bool(text) and not delta.estimated_tokens
+        return self._event(name, event, {}, events)
 
     def _catch_up(self, texts: list[str], last: bytes) -> None:
         if self._live is not None and self.held is not None:
@@ -221,7 +199,9 @@ class StreamReader(FrameReader):
             return
         self._event(name, event, unknown, events)
 
-    def _event(self, name: bytes, event: wire.StreamEvent, unknown: Unknown, events: list[Event]) -> None:
+    def _event(self, name: bytes, event: wire.StreamEvent, unknown: Unknown, events: list[Event]) -> bool:
+        """Read one event. True: it was more text of the open block, and nothing else."""
+        is_more_text = False
         kind = event.type or name.decode("utf-8", "replace")
         if kind not in _EVENTS:
             kind = _event_kind(event, kind)
@@ -232,6 +212,10 @@ class StreamReader(FrameReader):
             request_id = json_text.plain(event.request_id) if event.request_id else ""
             error = error_value if isinstance(error_value, dict) else {"message": str(error_value)}
             events.append(fault_from(error, 0, {}, request_id if isinstance(request_id, str) else ""))
+        elif kind == "content_block_delta" and event.delta is not None:
+            if unknown and ("delta",) in unknown:
+                unknown[self._place(event.index)] = unknown.pop(("delta",))
+            is_more_text = self._delta(event, event.delta, events)
         elif kind == "message_start" and event.message is not None:
             if self._started:
                 self._break("the upstream began a second answer before the first had ended", events)
@@ -242,10 +226,6 @@ class StreamReader(FrameReader):
                 self._begin(event.index, event.content_block, unknown, events)
             else:
                 self._break("the upstream's stream has no beginning", events)
-        elif kind == "content_block_delta" and event.delta is not None:
-            if unknown and ("delta",) in unknown:
-                unknown[self._place(event.index)] = unknown.pop(("delta",))
-            self._delta(event, event.delta, events)
         elif kind == "content_block_stop":
             block = self._block(event.index)
             if block is not None:
@@ -260,6 +240,7 @@ class StreamReader(FrameReader):
         if unknown:
             for at, fields in unknown.items():
                 self._note(at, fields)
+        return is_more_text
 
     def _start(self, message: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
         self._started = True
@@ -337,15 +318,16 @@ class StreamReader(FrameReader):
         block = self._block(number)
         return ("content", block.index if block is not None else number or 0)
 
-    def _delta(self, event: wire.StreamEvent, delta: wire.Delta, events: list[Event]) -> None:
+    def _delta(self, event: wire.StreamEvent, delta: wire.Delta, events: list[Event]) -> bool:
+        """Read one delta. True: it was more text of the open block, and nothing else."""
         block = self._block(event.index)
         kind = delta.type if delta.type in _DELTAS else _kind_of(delta)
         if block is None and kind in ("text_delta", "thinking_delta") and self._started:
             # The start of the block is missing, or its end came too early. Text may continue; half a call is no call.
             empty = wire.Block("text", "") if kind == "text_delta" else wire.Block("thinking", thinking="")
             self._begin(event.index, empty, {}, events).implied = True
-            self._delta(event, delta, events)
-        elif block is None and kind == "input_json_delta":
+            return self._delta(event, delta, events)
+        if block is None and kind == "input_json_delta":
             self._break("the upstream's stream has arguments outside of a call", events)
         elif block is None:
             self._context.lose("event.dropped", self._place(event.index), f"{kind} outside of a block")
@@ -354,6 +336,9 @@ class StreamReader(FrameReader):
             if text:
                 block.text_passed = True
                 self._pass_on(block, PartDelta(block.index, text), events)
+            if delta.estimated_tokens:
+                self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
+            return bool(text) and block is self._live and not delta.estimated_tokens
         elif kind == "signature_delta":
             # The signature comes in one delta before the end of a thinking block (docs "Streaming messages", 2026-10).
             block.signature = delta.signature or ""
@@ -361,7 +346,12 @@ class StreamReader(FrameReader):
             cited = Raw(b"[%b]" % bytes(delta.citation))
             block.citations += read_citations(cited, ("content", block.index), self._context)
         elif kind == "input_json_delta" and isinstance(block.part, Opaque):
-            block.pieces.append(delta.partial_json or "")
+            # The input of a hosted tool is held until it is whole.
+            piece = delta.partial_json or ""
+            block.pieces.append(piece)
+            if piece and block is self._live and not self._waiting:
+                self.held = PartDelta(block.index, piece)
+                return True
         elif kind == "input_json_delta" and block.delta in (_OPENING, _WRAPPED):
             if delta.partial_json:  # the first piece is often empty (docs "Streaming messages", 2026-10)
                 block.pieces.append(delta.partial_json)
@@ -375,6 +365,7 @@ class StreamReader(FrameReader):
             block.part = with_delta(block.part, compaction_delta(delta), self._context)
         else:
             self._context.lose("event.dropped", ("content", block.index), kind)
+        return False
 
     def _opened(self, opening: str, block: _Block, events: list[Event]) -> None:
         """Pass the first arguments of a call, once it is certain that they are not wrapped."""

@@ -69,10 +69,6 @@ class StreamWriter:
     def send(self, event: Event) -> bytes:
         """The bytes of one event."""
         if type(event) is PartDelta:
-            if event.index == self._index and self._head and event.text and event.seal is None and not event.citations:
-                if self._pieces is not None:
-                    self._pieces.append(event.text)
-                return self._head + json_text.encode(event.text) + _DELTA_END
             return self._delta(event)
         if self._ended:
             return b""
@@ -184,7 +180,7 @@ class StreamWriter:
         return out
 
     def _delta(self, event: PartDelta) -> bytes:
-        """Write any delta except more text of an open block."""
+        """Write more of an open block."""
         part = self._part
         if event.index != self._index or self._ended or part is None:
             return b""

@@ -255,9 +255,8 @@ class StreamReader(FrameReader):
             report_id(self._context, ("responseId",), self._id, chunk.responseId)
             report_model(self._context, ("modelVersion",), self._model, chunk.modelVersion)
         for place, candidate in enumerate(chunk.candidates or ()):
-            self._continued = not unknown and self._more_words(candidate, events)
-            if not self._continued:
-                self._candidate(candidate, place, unknown, events)
+            self._continued = not unknown and self._has_only_words(candidate)
+            self._candidate(candidate, place, unknown, events)
         if chunk.candidates and len(chunk.candidates) > 1:
             self._continued = False
         if chunk.usageMetadata is not None:
@@ -268,8 +267,8 @@ class StreamReader(FrameReader):
             self._continued = False
             self._keep(chunk, unknown)
 
-    def _more_words(self, candidate: wire.Candidate, events: list[Event]) -> bool:
-        """Read the usual chunk: only more of the open text. False for any other."""
+    def _has_only_words(self, candidate: wire.Candidate) -> bool:
+        """Whether a candidate is only more text of the first answer."""
         answer, content = self._first, candidate.content
         if answer is None or content is None or (candidate.index or 0) != answer.number:
             return False
@@ -279,14 +278,9 @@ class StreamReader(FrameReader):
         if candidate != scratch or not isinstance(parts, list) or len(parts) != 1:
             return False
         part = parts[0]
-        text = part.text
         words = self._words_only
-        words.text, words.thought = text, part.thought
-        if not text or part != words:
-            return False
-        answer.count += 1
-        self._words(answer, "thought" if part.thought else "text", text, events)
-        return True
+        words.text, words.thought = part.text, part.thought
+        return bool(part.text) and part == words
 
     def _start(self, chunk: wire.Answer, events: list[Event]) -> None:
         self._started = True

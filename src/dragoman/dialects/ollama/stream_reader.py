@@ -96,22 +96,6 @@ class StreamReader:
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             self._take_odd(line, events)
             return
-        message = answer.message
-        if (
-            message.tool_calls is None
-            and message.images is None
-            and not answer.done
-            and self._started
-            and not answer.logprobs
-        ):
-            # The usual line: more text or more thoughts.
-            if answer.model != self._model:
-                report_model(self._context, ("model",), self._model, answer.model)
-            if message.thinking:
-                self._words("thought", message.thinking, events)
-            if message.content:
-                self._words("text", message.content, events)
-            return
         self._whole(answer, {}, events)
 
     def _take_odd(self, line: bytes, events: list[Event]) -> None:
@@ -148,7 +132,8 @@ class StreamReader:
             created, extra = read_created(answer.created_at, None, self._context)
             self._model = answer.model or ""
             events.append(Start("", self._model, created, None, extra))
-        report_model(self._context, ("model",), self._model, answer.model)
+        elif answer.model != self._model:
+            report_model(self._context, ("model",), self._model, answer.model)
         message = answer.message
         if message.thinking:
             self._words("thought", message.thinking, events)

@@ -56,9 +56,6 @@ class StreamWriter:
     def send(self, event: Event) -> bytes:
         """The bytes of one event."""
         if type(event) is PartDelta:
-            before = self._open.get(event.index)
-            if before is not None and event.text and event.seal is None and not event.citations:
-                return before + json_text.encode(event.text) + _AFTER
             return self._delta(event)
         if type(event) is PartStart:
             return self._part_start(event)

@@ -158,14 +158,6 @@ class StreamReader(FrameReader):
                     self._whole_answer = data
                     return False
                 self._note(event.type, unknown)
-            active = self._active
-            if active is not None and active.continues_with(event):
-                # The deltas of the open text are nearly all events of a stream, so they are read first, without a look
-                # at other kinds.
-                active.count += len(event.delta)
-                active.pieces.append(event.delta)
-                events.append(PartDelta(active.index, event.delta))
-                return not unknown
             event.type = event.type or name.decode("utf-8", "replace")
             if not self._started and not unknown:
                 self._echo = data.partition(_RESPONSE)[2]
@@ -204,7 +196,7 @@ class StreamReader(FrameReader):
             self._active.pieces += texts
 
     def _event(self, event: wire.StreamEvent, events: list[Event]) -> None:
-        """Read any event except more text of the open part."""
+        """Read one event."""
         # An error event is flat: code and message without an object `error` around them (openai 3.49.0, 2026-11).
         if event.type == "error" or (not event.type and event.error and not is_empty_field(event.error)):
             self._fault(event, events)

@@ -111,14 +111,7 @@ class StreamWriter:
     def send(self, event: Event) -> bytes:
         """The bytes of one event."""
         if type(event) is PartDelta:
-            if event.index != self._index:
-                return b""
-            if self._text_begun and event.text and event.seal is None and not event.citations:
-                self._pieces.append(event.text)
-                number = self._number
-                self._number = number + 1
-                return _join((self._before, _encode(number), _DELTA, _encode(event.text), self._after))
-            return self._first_delta(event)
+            return self._delta(event) if event.index == self._index else b""
         if self._ended:
             return b""
         if type(event) is PartStart:
@@ -260,8 +253,8 @@ class StreamWriter:
         empty = b',"part":{"type":"summary_text","text":""}'
         return out + self._event(b"response.reasoning_summary_part.added", where + empty)
 
-    def _first_delta(self, event: PartDelta) -> bytes:
-        """Write any delta except plain text of an open part: first words, seals, citations."""
+    def _delta(self, event: PartDelta) -> bytes:
+        """Write more of the open part: text, seals, citations."""
         part = self._part
         out = b""
         if self._has_own_item:
@@ -286,13 +279,13 @@ class StreamWriter:
                 else:
                     self._text_begun = True
         if text and self._text_begun:
-            out += self._delta(text)
+            out += self._more(text)
         if event.citations:
             out += self._cite(event.citations)
         self._tokens += event.tokens
         return out
 
-    def _delta(self, text: str) -> bytes:
+    def _more(self, text: str) -> bytes:
         self._pieces.append(text)
         self._number += 1
         return _join((self._before, _encode(self._number - 1), _DELTA, _encode(text), self._after))
@@ -408,7 +401,7 @@ class StreamWriter:
         out = b""
         if not text.strip() and not call.custom:
             text += "{}"
-            out = self._delta("{}")
+            out = self._more("{}")
         field = "input" if call.custom else "arguments"
         item[field] = text
         if event.cut or flawed(call, text, self._context):
