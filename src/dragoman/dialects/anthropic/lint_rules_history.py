@@ -108,7 +108,8 @@ def call_ids(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"type": "tool_use", "id": "call:1.a", "name": "f", "input": {}}
 
-    Source: Known behaviour of the API, not looked up in a page (2026-11).
+    Source: Anthropic's specification for the characters (2026-08); for repeated ids a user's report:
+    anthropics/claude-code issue 28515 (2026-02).
     """
     found: list[tuple[Any, str]] = []
     for at, block in every_block(subject):
@@ -194,7 +195,8 @@ def not_empty(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"role": "user", "content": [{"type": "text", "text": ""}]}
 
-    Source: Known behaviour of the API, not looked up in a page (2026-11).
+    Source: Anthropic's specification for texts (2026-08); error text in BiFangKNT/mtga pull 68 (2026-02). No page of
+    the provider documents the other cases (2026-11).
     """
     document = subject.document
     if not listed(document, "messages"):

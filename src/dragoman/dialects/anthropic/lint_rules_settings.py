@@ -255,8 +255,8 @@ def cache_marks(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"type": "thinking", ..., "cache_control": {"type": "ephemeral"}}
 
-    Source: Anthropic's documentation for tools and limits (2026-10); for empty text no page was looked
-    up.
+    Source: Anthropic's documentation for tools and limits (2026-10); for empty text an error text
+    that users reported (2025).
     """
     count = 1 if sub(subject.document, "cache_control") else 0
     holders = [*declarations(subject), *(every_block(subject) if subject.kind == "request" else ())]

@@ -76,8 +76,8 @@ def roles(subject: Subject) -> Iterator[Breach]:
 def one_field(subject: Subject) -> Iterator[Breach]:
     """Each part has exactly one data field.
 
-    Why: the data is a union in the API; a part with none or several of its members is refused. Parts that are a
-    signature or `videoMetadata` and nothing else were recorded as taken (warning).
+    Why: the data is a union in the API; a part with none or several of its members is refused. A part with only a
+    signature or only `videoMetadata` was accepted in recorded requests, so the finding is a warning.
 
     Good: [{"text": "Look:"}, {"inlineData": {"mimeType": "image/png", "data": "..."}}]
 

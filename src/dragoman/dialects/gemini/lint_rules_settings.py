@@ -117,7 +117,8 @@ def output(subject: Subject) -> Iterator[Breach]:
 
     Bad: {"generationConfig": {"responseJsonSchema": {"type": "object"}}}
 
-    Source: Known behaviour of the API, not looked up in a page (2026-11); one user's report (2026-11).
+    Source: Types of the google-genai SDK 3.1.0 for request fields (2026-11); for functions a user's report:
+    googleapis/python-genai issue 867 (2025-05).
     """
     at, config = inner(subject.document, "generationConfig")
     schema_fields = [name for name in ("responseSchema", "responseJsonSchema") if at_key(config, name) is not None]

@@ -33,7 +33,7 @@ def finish(subject: Subject) -> Iterator[Breach]:
 
     Bad: {text}, {text}
 
-    Source: Known behaviour of the API, not looked up in a page (2026-11), recorded, 2026-11.
+    Source: Seen in recorded streams (2026-11).
     """
     done: dict[int, bool] = {}
     for index, (at, candidate) in _candidates(subject):

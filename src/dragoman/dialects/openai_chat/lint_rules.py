@@ -122,14 +122,14 @@ def choice_names_declared_tools(subject: Subject) -> Iterator[Breach]:
 def strict_schemas_fit(subject: Subject) -> Iterator[Breach]:
     """A schema with `strict: true` obeys the strict subset: object root, closed objects, all properties required.
 
-    Why: with strict the server compiles the schema and refuses what it cannot ("'additionalProperties' is required to
-    be supplied and to be false").
+    Why: with strict the server compiles the schema and refuses keywords that the compiler does not support
+    ("'additionalProperties' is required to be supplied and to be false").
 
     Good: `{"type": "object", "properties": {}, "required": [], "additionalProperties": false}`
 
     Bad: `{"type": "object", "properties": {"a": {"type": "string"}}}`
 
-    Source: OpenAI's documentation for tools (2026-11); recorded as openai-chat-e82b6b347ec8.
+    Source: OpenAI's documentation for tools (2026-11); recorded 400 of gpt-4o-mini.
     """
     for at, tool in _tools(subject):
         if tool.get("strict") is True:
@@ -160,18 +160,19 @@ def stops_and_logprobs(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-013", "error")
 def one_token_limit(subject: Subject) -> Iterator[Breach]:
-    """`max_tokens` and `max_completion_tokens` are not both set; a warning is `max_tokens` on a reasoning model, and
-    more than the model takes.
+    """Only one of `max_tokens` and `max_completion_tokens` is set.
 
-    Why: the server refuses both together; reasoning models know only `max_completion_tokens`; a limit beyond the
-    model's own is refused.
+    `max_tokens` on a reasoning model is a warning. A limit above the model's maximum is a warning.
+
+    Why: the server refuses a request with both fields. Reasoning models accept only `max_completion_tokens`. The server
+    refuses a limit above the model's maximum.
 
     Good: `"max_completion_tokens": 500`
 
     Bad: `"max_tokens": 500, "max_completion_tokens": 500`
 
-    Source: Types of the openai SDK 3.49.0 for request fields (2026-11); the refusal is recorded as
-    openai-chat-6bfbfc61a5bd.
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11); recorded 400: "'max_tokens' is not supported
+    with this model. Use 'max_completion_tokens' instead."
     """
     both = given(subject.document, "max_tokens", "max_completion_tokens")
     if len(both) == 2:
@@ -187,16 +188,16 @@ def one_token_limit(subject: Subject) -> Iterator[Breach]:
 def tools_beside_reasoning(subject: Subject) -> Iterator[Breach]:
     """From gpt-5.4 on, function tools on this endpoint need `reasoning_effort: "none"`.
 
-    Why: the server refuses them and points to Responses. An absent field is a warning: users report that it counts as
-    reasoning, but gpt-5.4-mini took it. Tools for two models that are reported to take none on this endpoint are a
-    warning, too.
+    Why: the server refuses the tools and names Responses. An absent field is a warning: users report that the server
+    then reasons, but gpt-5.4-mini accepted such a request. Two models are reported to accept no tools on this endpoint;
+    tools for these models are a warning.
 
     Good: `{"model": "gpt-5.4", "reasoning_effort": "none", "tools": [...]}`
 
     Bad: `{"model": "gpt-5.4", "reasoning_effort": "low", "tools": [...]}`
 
-    Source: Error texts that several users reported (2026-11); one user's report (2026-11); accepted:
-    openai-chat-0fd312029fb2.
+    Source: Error texts that several users reported (2026-11); one user's report (2026-11); a recorded
+    answer 200 of gpt-5.4-mini without the field.
     """
     if subject.profile.chat_tools == "ok" or not declarations(subject):
         return
@@ -221,8 +222,7 @@ def no_sampling_while_reasoning(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"model": "o3", "temperature": 0.2}`
 
-    Source: Error texts that several users reported (2026-11); recorded as openai-chat-8f9619c0575c,
-    openai-chat-cf9965e7e2d3.
+    Source: Error texts that several users reported (2026-11); recorded 400 of gpt-5-mini and o1-mini for `stop`.
     """
     effort = subject.document.get("reasoning_effort") or subject.profile.effort_default
     reasons = subject.profile.reasoning and effort != "none"
@@ -279,8 +279,8 @@ def counts_within_limits(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"metadata": {"count": 3}`
 
-    Source: Types of the openai SDK 3.49.0 for request fields (2026-11); known behaviour of the API, not looked up in a
-    page (2026-11); one user's report (2026-11).
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11), which do not have the limit on tools; one
+    user's report of the limit on calls (2026-11).
     """
     yield from metadata_limits(subject.document)
     count = len(listed(subject.document, "tools"))
@@ -323,7 +323,7 @@ def numbers_within_range(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"temperature": 99`
 
-    Source: Types of the openai SDK 3.49.0 for request fields (2026-11); recorded as openai-chat-a36601952849.
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11); recorded 400 of gpt-4o.
     """
     yield from beyond(subject.document, _RANGES)
 
@@ -347,7 +347,7 @@ def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "object", "properties": {"paths": {"type": "array"}}}`
 
-    Source: OpenAI's function calling guide, not looked up again.
+    Source: Error texts that users reported: sigoden/aichat pull 1049 (2024-12), langgenius/dify issue 32894 (2026-03).
     """
     severity: Level | None = "warning" if _is_unknown(subject.profile) else None
     for at, tool in _tools(subject):
@@ -359,13 +359,14 @@ def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
 def search_needs_a_search_model(subject: Subject) -> Iterator[Breach]:
     """`web_search_options` goes to the models made for searching.
 
-    Why: others refuse it ("Web search options not supported with this model").
+    Why: other models refuse the field ("Web search options not supported with this model").
 
     Good: `{"model": "gpt-4o-search-preview", "web_search_options": {}}`
 
     Bad: `{"model": "gpt-4o", "web_search_options": {}}`
 
-    Source: recorded as openai-chat-84df84332022, one model: a warning. The models are rows of `profiles.json`.
+    Source: recorded 400 of gpt-4o. One model was recorded, so the finding is a warning. The models are rows of
+    `profiles.json`.
     """
     known = not _is_unknown(subject.profile) and not subject.profile.web_search_options
     if known and given(subject.document, "web_search_options"):

@@ -168,7 +168,8 @@ def results_hold_text(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "tool", "tool_call_id": "a", "content": [{"type": "image_url", "image_url": {"url": "..."}}]}`
 
-    Source: Types of the openai SDK 3.49.0 for messages (2026-11); llama.cpp took an image: openai-chat-29c3248fd4b1.
+    Source: Types of the openai SDK 3.49.0 for messages (2026-11); a recorded answer 200 of llama.cpp to an
+    image.
     """
     severity: Level | None = None if subject.model.startswith(_OPENAI_MODELS) else "warning"
     for at, message in messages(subject):
@@ -228,16 +229,16 @@ def nothing_legacy(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-022", "error")
 def messages_have_known_shape(subject: Subject) -> Iterator[Breach]:
-    """Every message is an object with a role; every content part is an object with a type and what the type promises.
+    """Every message is an object with a role; every content part is an object with a type and its fields.
 
     Why: the server names the missing field in its 400 ("Missing required parameter: 'messages[1].content[0].type'").
-    Roles and parts nobody documented are warnings: compatible hosts have some of their own.
+    Undocumented roles and parts are warnings: compatible hosts have some of their own.
 
     Good: `{"role": "user", "content": [{"type": "text", "text": "Hi"}]}`
 
     Bad: `{"role": "user", "content": [{"role": "user", "content": "Hi"}]}`
 
-    Source: Types of the openai SDK 3.49.0 for messages (2026-11); recorded as openai-chat-8064d7cff658.
+    Source: Types of the openai SDK 3.49.0 for messages (2026-11); recorded 400 of gpt-4o-mini.
     """
     for i, message in enumerate(listed(subject.document, "messages")):
         at: Path = ("messages", i)
@@ -266,7 +267,7 @@ def images_are_images(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "image_url", "image_url": {"url": "data:image/png;base64,PGh0bWw+"}}`
 
-    Source: recorded as openai-chat-7fa5ce2c32d7 and openai-chat-53174b9f8abf.
+    Source: recorded 400 of gpt-4o-mini, and of llama.cpp: "Failed to load image or audio file".
     """
     for here, message in messages(subject):
         for at, part in items(message, "content", here):
@@ -284,8 +285,8 @@ def media_the_model_takes(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"model": "gpt-5-mini", "messages": [{"role": "user", "content": [{"type": "input_audio", ...}]}]}`
 
-    Source: recorded as openai-chat-96c3109115a8, openai-chat-2d089c79093f and openai-chat-48fe0faed665: a warning, for
-    single models of their families. What they take are rows of `profiles.json`.
+    Source: recorded 400 of gpt-5-mini and deepseek-v4-flash. Single models of their families were recorded, so the
+    finding is a warning. The kinds of media for each model are rows of `profiles.json`.
     """
     taken = subject.profile.media
     for here, message in messages(subject) if taken is not None else ():
@@ -308,7 +309,7 @@ def models_without_a_system_role(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"model": "o1-mini", "messages": [{"role": "system", "content": "Be brief."}, ...]}`
 
-    Source: recorded as openai-chat-4ccdd74d94ac and openai-chat-60e629e10f5f, both of one model: a warning.
+    Source: recorded 400 of o1-mini for each of the two roles. One model was recorded, so the finding is a warning.
     """
     for here, message in messages(subject) if not subject.profile.system else ():
         if word(message, "role") in ("system", "developer"):

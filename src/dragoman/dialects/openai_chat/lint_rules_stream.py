@@ -28,8 +28,7 @@ def choice_begins_and_ends_once(subject: Subject) -> Iterator[Breach]:
 
     Bad: role, text, finish_reason "stop", text
 
-    Source: Known behaviour of the API, not looked up in a page (2026-11); hosts that send no role are in the recorded
-    traffic.
+    Source: Seen in recorded streams; some recorded hosts send no role.
     """
     starts: dict[int, Path] = {}
     ended: set[int] = set()
@@ -59,15 +58,14 @@ def _has_content(delta: Object) -> bool:
 def calls_begin_whole(subject: Subject) -> Iterator[Breach]:
     """The first delta of a tool index carries the id and the name; later ones carry no other id and no other name.
 
-    Why: SDKs take id and name from the first delta and join the arguments by index. A second id under one index melts
-    two calls into one.
+    Why: SDKs take id and name from the first delta and join the arguments by index. If one index has
+    two ids, SDKs then join two calls into one.
 
     Good: `{"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}`, then `{"index": 0, "function": {...}}`
 
     Bad: `{"index": 0, "id": "a", ...}`, then `{"index": 0, "id": "b", ...}`
 
-    Source: Types of the openai SDK 3.49.0 for streaming (2026-11); known behaviour of the API, not looked up in a page
-    (2026-11).
+    Source: Types of the openai SDK 3.49.0 for streaming (2026-11); seen in recorded streams.
     """
     known: dict[tuple[int, int], tuple[str, str]] = {}
     for at, index, _, delta in _choices(subject):

@@ -74,7 +74,8 @@ def outputs_have_their_call(subject: Subject) -> Iterator[Breach]:
 
     Bad: custom_tool_call (call_id a), function_call_output (call_id a)
 
-    Source: Types of the openai SDK 3.49.0 for items (2026-11); accepted: openai-responses-23eaae014a04.
+    Source: Types of the openai SDK 3.49.0 for items (2026-11); a recorded answer 200 of gpt-5.6 to such an
+    output.
     """
     known: dict[str, str] = {}
     elsewhere = server_holds_history(subject.document)
@@ -148,7 +149,7 @@ def arguments_are_text(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAR-008", "error")
 def reasoning_goes_along(subject: Subject) -> Iterator[Breach]:
-    """A reasoning item is followed by what it led to; a call that keeps its item id keeps its reasoning item too.
+    """A reasoning item is followed by the item that it led to; a call that keeps its item id keeps its reasoning item.
 
     Why: the server checks the pairs by their ids ("Item 'rs_...' of type 'reasoning' was provided without its required
     following item", "Item 'fc_...' was provided without its required 'reasoning' item").
@@ -168,7 +169,8 @@ def reasoning_goes_along(subject: Subject) -> Iterator[Breach]:
         elif not following or word(following, "role") in ("user", "system", "developer"):
             # The server looks a reasoning item up by its id. Without an id it has nothing to look up.
             severity: Level | None = None if word(item, "id") else "warning"
-            yield Breach(at, "reasoning without the item it led to", "drop it, or keep what followed", severity)
+            fix = "remove the reasoning item, or keep the item after it"
+            yield Breach(at, "reasoning without the item it led to", fix, severity)
     ids = {word(item, "id"): at for at, item in turns if word(item, "id")}
     reason = ""
     for _, item in items(subject.before, "output"):
@@ -265,7 +267,7 @@ def media_is_there(subject: Subject) -> Iterator[Breach]:
 def compaction_comes_last(subject: Subject) -> Iterator[Breach]:
     """A `compaction_trigger` is the last item.
 
-    Why: it asks for what stands before it to be compacted; behind it nothing may follow.
+    Why: the trigger asks for a compaction of all earlier items. No item may follow.
 
     Good: user message, compaction_trigger
 
@@ -282,7 +284,7 @@ def compaction_comes_last(subject: Subject) -> Iterator[Breach]:
 def phase_is_kept(subject: Subject) -> Iterator[Breach]:
     """An assistant message that had a `phase` keeps it when it is sent back.
 
-    Why: newer models distinguish commentary from the final answer by it; dropping it makes them worse.
+    Why: newer models distinguish commentary from the final answer by `phase`. Without `phase` their answers are worse.
 
     Good: `{"role": "assistant", "phase": "commentary", "content": [...]}`
 
@@ -309,7 +311,7 @@ def files_can_be_read(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"file_data": "data:audio/mpeg;base64,AAAA"`
 
-    Source: recorded as openai-responses-f86acfcd1270, openai-responses-5b08a8edca17, openai-responses-07e076e1bdd4.
+    Source: recorded 400 of gpt-5-mini, for audio as `file_data` and as `file_url`.
     """
     for at, part in _parts(subject):
         if word(part, "type") != "input_file":
@@ -335,7 +337,7 @@ def images_are_images(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "input_image", "image_url": "data:image/png;base64,PGh0bWw+"}`
 
-    Source: the same refusal in Chat Completions is recorded as openai-chat-7fa5ce2c32d7.
+    Source: the same refusal in Chat Completions: recorded 400 of gpt-4o-mini.
     """
     for at, part in _parts(subject):
         yield from no_image((*at, "image_url"), word(part, "image_url"))

@@ -38,8 +38,7 @@ def order_of_events(subject: Subject) -> Iterator[Breach]:
 
     Bad: response.created (0), response.output_item.added (0)
 
-    Source: Types of the openai SDK 3.49.0 for streaming (2026-11); known behaviour of the API, not looked up in a page
-    (2026-11).
+    Source: Types of the openai SDK 3.49.0 for streaming (2026-11); seen in recorded streams.
     """
     found = frames(subject)
     if found and word(found[0][1], "type") not in ("response.created", "error"):
@@ -61,16 +60,16 @@ def order_of_events(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAR-S02", "error", "stream")
 def pieces_make_the_whole(subject: Subject) -> Iterator[Breach]:
-    """Every added item is done later; pieces come only in between; joined they are what the done event repeats.
+    """Every added item is done later; pieces come only in between; the done event repeats the joined pieces.
 
-    Why: some clients take the pieces, others the done events. When they differ, one of the two reads something wrong.
+    Why: some clients read the pieces, others the done events. If the two differ, one client reads a wrong value.
 
     Good: output_item.added, function_call_arguments.delta `{}`, function_call_arguments.done `{}`, output_item.done
 
     Bad: function_call_arguments.delta `{"a":`, function_call_arguments.done `{"b":1}`
 
-    Source: Types of the openai SDK 3.49.0 for streaming (2026-11); known behaviour of the API, not looked up in a page
-    (2026-11). A stream that ends with an error may leave items open.
+    Source: Types of the openai SDK 3.49.0 for streaming (2026-11); seen in recorded streams. A stream
+    that ends with an error may leave items open.
     """
     open_items: dict[int, Path] = {}
     pieces: dict[tuple[Any, ...], list[str]] = {}
@@ -108,8 +107,7 @@ def items_are_dense(subject: Subject) -> Iterator[Breach]:
 
     Bad: items 0, 2; or resp_1 in response.created and resp_2 in response.completed
 
-    Source: The openai SDK 3.49.0, source code for streaming (2026-11); known behaviour of the API, not looked up in a
-    page (2026-11).
+    Source: The openai SDK 3.49.0, source code for streaming (2026-11); seen in recorded streams.
     """
     due = 0
     own = ""

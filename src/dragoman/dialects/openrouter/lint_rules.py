@@ -23,11 +23,11 @@ _OWN_PARTS = ("video_url",)
 def chat_rules(subject: Subject) -> Iterator[Breach]:
     """The rules of Chat Completions hold here, except OAC-008, OAC-014, OAC-015 and OAC-016.
 
-    Why: a tool message may hold any parts, and settings a model does not take are ignored by default. Most of the other
-    rules report under their own ids. This one reports those that are a little different: what the upstream behind
-    OpenRouter decides is a warning (length of ids, strict subsets, the word JSON), the model may be named otherwise,
-    parts may be videos, arguments of recorded answers are sometimes no object (warning), and some recorded streams
-    repeat the finish_reason beside the usage.
+    Why: a tool message may hold any parts. By default OpenRouter ignores settings that a model does not accept. Most of
+    the other rules report under their own ids. This rule reports breaches of the rules that differ here. The upstream
+    behind OpenRouter decides about the length of ids, strict subsets and the word JSON, so these breaches are warnings.
+    The model may have another name. Parts may be videos. The arguments of some recorded answers are not objects, so
+    such arguments are a warning. Some recorded streams repeat the finish_reason beside the usage.
 
     Good: `{"model": "openai/gpt-5.2", "messages": [{"role": "user", "content": "Hi"}]}`
 
