@@ -88,7 +88,7 @@ class BlockWriter:
 
     def text(self, part: Text) -> Block | None:
         """A text block of a request; None for an empty text, which Anthropic refuses ("text content blocks must be
-        non-empty", reported by users).
+        non-empty", reported by users, 2026-02).
         """
         text = part.text
         # Empty text blocks, and cache_control on them, are errors (lint rules ANT-016 and ANT-017).

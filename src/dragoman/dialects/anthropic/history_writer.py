@@ -123,7 +123,7 @@ class History(Struct, eq=False):
 
     def _trim_prefill(self, at: Path) -> None:
         """Remove white space at the end of a prefill: Anthropic refuses a final assistant text that ends in white space
-        (reported by users).
+        (reported by users, 2026).
         """
         message = self.messages[-1]
         blocks = _blocks(message["content"])
@@ -232,7 +232,7 @@ class History(Struct, eq=False):
     def _call_id(self, call: ToolCall) -> str:
         call_id = call.id
         sent = send_id(call_id, IDS, self._context, call.at)
-        # Anthropic demands unique tool_use ids in a request (400, reported by users).
+        # Anthropic demands unique tool_use ids in a request (400, anthropics/claude-code issue 28515, 2026-02).
         if sent in self._used:
             self._context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
             sent = hashed(f"{sent}\x1f{len(self._used)}")

@@ -1,7 +1,7 @@
 """Owns the searches for deferred tools that Messages ran: `server_tool_use` and `tool_search_tool_result` blocks.
 
 A search of another upstream is also written for an upstream, if the request declares a search and every found tool.
-Anthropic accepted searches that it did not run (recorded 2026: `anthropic-0e261ee5ac00`, `anthropic-e9be4657cc26`). It
+Anthropic accepted searches that it did not run (recorded 2026: claude-opus-4-8, claude-sonnet-4-6). Anthropic
 refuses a reference to an undeclared tool.
 """
 

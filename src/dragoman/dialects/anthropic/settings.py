@@ -191,7 +191,7 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cont
     if sampling:
         _write_sampling(settings, sampling, out, context, thinks and context.gates(wire.NAME))
     if settings.stop:
-        # Anthropic refuses a stop sequence of white space only (400, reported by users).
+        # Anthropic refuses a stop sequence of white space only (400, BerriAI/litellm issue 3286, 2024-04).
         stop = settings.stop if own else tuple([s for s in settings.stop if s.strip()])
         if len(stop) < len(settings.stop):
             context.lose("stop.dropped", at.get("stop", ()), "sequences of white space only")
@@ -261,7 +261,7 @@ def _write_sampling(
     both = heat and settings.temperature is not None and settings.top_p is not None
     if both and context.profile.sampling_alone and gates:
         # Only temperature or top_p is accepted. The setting without effect is removed, else top_p (400, reported by
-        # users for Claude 4.1 to 4.6).
+        # users for Claude 4.1 to 4.6, 2026-11).
         heat = settings.temperature != 1
         mass = not heat
     for name, value in sampling:

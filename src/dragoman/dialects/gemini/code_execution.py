@@ -1,7 +1,7 @@
 """Owns programs that Gemini ran itself: the parts `executableCode` and `codeExecutionResult`.
 
 Runs of other dialects are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`):
-Gemini 3 signs these parts (recorded 2026: `gemini-ab49bc1bfe8f`), and nothing shows that it accepts them without its
+Gemini 3 signs these parts (recorded 2026: gemini-3.5-flash), and nothing shows that Gemini accepts them without its
 signature. A part for a client has a marked id, so that it is recognised when the client returns it.
 """
 

@@ -111,7 +111,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str]) -
 
 
 def _kind(word: Any, status: int, message: str, details: list[Any]) -> FaultKind:
-    # Google answers a wrong key with 400 INVALID_ARGUMENT; the detail names the reason.
+    # Google answers a wrong key with 400 INVALID_ARGUMENT. The detail names the reason (recorded traffic).
     if any(isinstance(detail, dict) and detail.get("reason") == "API_KEY_INVALID" for detail in details):
         return "auth"
     if word in ("INVALID_ARGUMENT", None) and _TOO_LONG.search(message):

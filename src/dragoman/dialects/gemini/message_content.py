@@ -300,7 +300,7 @@ def write_seal(seal: Seal, out: dict[str, Any], at: Path, context: Context, requ
     if seal.dialect == wire.NAME:
         out["thoughtSignature"] = seal.data
     elif request:
-        # A foreign signature is refused ("Corrupted thought signature").
+        # A foreign signature is refused (400 "Corrupted thought signature", reported by users, 2026).
         context.lose("seal.dropped", at)
     else:
         out["thoughtSignature"] = pack(seal)
@@ -325,7 +325,7 @@ def _write_text(part: Text, context: Context, request: bool) -> dict[str, Any] |
 def _write_thought(part: Reasoning, context: Context, request: bool) -> dict[str, Any] | None:
     """A thought for the upstream if it is its own, or if it has no seal; a client gets every thought.
 
-    gemini-2.5-flash accepted unsigned thoughts (`gemini-42bffb2dcb2d`). Models that demand seals in the open turn get
+    gemini-2.5-flash accepted unsigned thoughts (recorded traffic). Models that demand seals in the open turn get
     no unsigned thought at all. An open step must stay as it was signed. If a thought were left out in the open turn and
     sent later, the bytes that the upstream has cached would change.
     """
@@ -347,7 +347,7 @@ def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, 
     mine = context.source == wire.NAME
     names = NAMES if request and not mine else ANY_NAMES
     inner: dict[str, Any] = {
-        # Gemini 3 matches results by id; a mismatch can give an empty answer (reported by one user).
+        # Gemini 3 matches results by id; a mismatch can give an empty answer (one user's report, 2026-11).
         "id": call.id,
         "name": names.send(call.name, call.namespace, context, call.at),
         "args": json_text.object_raw(call.arguments),

@@ -192,7 +192,7 @@ def _read_state(request: wire.GenerateRequest, silent: dict[Path, Raw], context:
             silent[name,] = json_text.raw(state)
             if context.target not in wire.KIN:
                 # cachedContent and continuationToken name state on Google's server (google-genai 3.1.0, 2026-11).
-                context.lose("state.dropped", (name,), f"{name} names what only Google's server holds")
+                context.lose("state.dropped", (name,), f"{name} refers to data on Google's server only")
 
 
 def _read_system(content: wire.Content | str, ids: Ids, unknown: Unknown) -> Turn:

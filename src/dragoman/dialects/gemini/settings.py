@@ -268,7 +268,7 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
     if thinking:
         config["thinkingConfig"] = thinking
     if settings.format is not None:
-        # JSON mode beside functions is refused by Gemini 2.x (reported by one user).
+        # JSON mode beside functions is refused by Gemini 2.x (googleapis/python-genai issue 867, 2025-05).
         if context.profile.format_beside_tools or not gates or not _has_functions(out):
             _write_format(settings.format, config, settings.at.get("format", ()), context)
         else:

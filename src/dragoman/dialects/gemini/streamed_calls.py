@@ -78,7 +78,7 @@ def _other_value(piece: wire.PartialArg) -> Any:
     # A number of 0 is false here; it is Raw, so that its digits stay exact, and Raw(b"0") is true.
     if piece.numberValue:
         return piece.numberValue
-    # nullValue is typed as "NULL_VALUE", but may arrive as JSON null (reported by users).
+    # nullValue is typed as "NULL_VALUE", but may arrive as JSON null (reported by users, 2026).
     return piece.boolValue if piece.boolValue is not None else Raw(b"null")
 
 

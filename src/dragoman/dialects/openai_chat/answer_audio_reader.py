@@ -115,7 +115,7 @@ def has_audio_content(audio: Raw, *, request: bool = False) -> bool:
 
 
 def is_empty(audio: Raw) -> bool:
-    """Whether all members of the field are empty, as some hosts write it (recorded: `openai-chat-5dd1567b5f07`)."""
+    """Whether all members of the field are empty, as some hosts write it (recorded: Snowflake)."""
     fields = json_text.plain(audio)
     return isinstance(fields, dict) and not any(fields.values())
 

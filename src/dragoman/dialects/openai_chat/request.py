@@ -283,7 +283,7 @@ class RequestWriter(PlainDocument):
         strict = self._strict
         requested_format = request.settings.format
         if requested_format is not None:
-            # OpenAI: 400 "schema must be a JSON Schema of 'type: \"object\"'".
+            # OpenAI: 400 "schema must be a JSON Schema of 'type: \"object\"'" (reported by users, 2026).
             request = with_taken_format(request, strict, context, objects=not self.own)
             if request.settings.format is not requested_format:
                 context.suited = context.suited or host is not None
@@ -296,7 +296,7 @@ class RequestWriter(PlainDocument):
 
             request = system_first(request, context)
             self.resumable = False
-        # Every call must be answered directly after its message (400, reported by users).
+        # Every call must be answered directly after its message (400, reported by users, 2026-11).
         turns = request.turns if self.own else results_after_calls(request.turns, context)
         shape = request.settings.format
         if turns is not self.turns or not strict.user_after_results or (shape is not None and shape.kind == "json"):
@@ -353,7 +353,7 @@ class RequestWriter(PlainDocument):
             # `messages` must not be empty (lint rule OAC-001).
             messages.append(some_input(self.turns, context))
         shape = self._request.settings.format
-        # json_object is refused unless the word JSON occurs in the messages (OpenAI's documentation).
+        # json_object is refused unless the word JSON occurs in the messages (OpenAI's documentation, 2026-11).
         if shape is not None and shape.kind == "json":
             add_json_message(messages, self._request, context)
 

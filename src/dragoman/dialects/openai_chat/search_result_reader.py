@@ -1,6 +1,6 @@
 """Reads the web searches of Chat hosts: the fields `search_results`, `citations` and `web_search` beside `choices`.
 
-Perplexity fills both in every chunk (recorded 2025: `openai-chat-8a94592424d1`): `citations` has addresses, and `[2]`
+Perplexity fills `search_results` and `citations` in every chunk (recorded 2025): `citations` has addresses, and `[2]`
 in the text refers to the second of them. z.ai and BigModel send the pages as `web_search`, with other names for the
 same members (zai-sdk 0.2.3, 2026-11); `[ref_2]` in the text refers to the page whose `refer` is "ref_2". For other
 dialects the fields are a hosted call with its result, and citations of the text. No host sends the search query. None

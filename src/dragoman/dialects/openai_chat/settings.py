@@ -258,7 +258,7 @@ def _write_sampling(
     at = settings.at
     gates = context.gates(wire.NAME)
     reasoning = context.profile.reasoning and gates
-    # Sampling parameters are refused while a model reasons (400, reported by users).
+    # Sampling parameters are refused while a model reasons (400, reported by users, 2026-11).
     refused = reasoning and not (context.profile.sampling_at_none and effort == "none")
     named = context.profile.refuses if gates else ()
     for name, value in sampling:
@@ -305,7 +305,7 @@ def _write_format(shape: Format, at: Path, context: Context) -> dict[str, Any]:
         lost = ("format.strict.dropped", at)
         place = at + shape.schema_at
         schema["schema"], strict = fit_schema(shape.schema, shape.enforced or strict, place, context, lost)
-    # `strict` enforces a subset of JSON Schema (OpenAI's docs "Structured outputs").
+    # `strict` enforces a subset of JSON Schema (OpenAI's documentation "Structured outputs", 2026-11).
     if strict is not None:
         schema["strict"] = strict
     return {"type": "json_schema", "json_schema": schema}

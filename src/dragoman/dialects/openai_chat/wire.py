@@ -124,7 +124,7 @@ class Custom(Wire):
 class Call(Wire):
     """One call of a message, or a piece of it in a stream."""
 
-    # At most 40 characters on older models, 64 on newer ones (reported by users).
+    # At most 40 characters on older models, 64 on newer ones (reported by users, 2026).
     id: str | None = None
     type: str | None = None
     function: Function | None = None

@@ -197,7 +197,7 @@ def _with_extra(part: Part, extra: Extra | None) -> Part:
 
 def _read_reasoning(item: wire.Item, at: Path, context: Context, unknown: Unknown) -> Reasoning | None:
     seal = None
-    # encrypted_content is tied to provider and organisation, so it becomes a seal.
+    # encrypted_content is tied to provider and organisation (openai 3.49.0, 2026-11), so it becomes a seal.
     if item.encrypted_content:
         seal = origin(item.encrypted_content, wire.NAME)
     text = reasoning_text(item)
@@ -296,7 +296,7 @@ def write_items(
             message = None
             written = _write_reasoning(part, context)
             if written is None:
-                # A call that keeps its item id without its reasoning item is refused (400, reported by users).
+                # A call that keeps its item id without its reasoning item is refused (400, reported by users, 2026).
                 orphaned = True
             else:
                 items.append(written)

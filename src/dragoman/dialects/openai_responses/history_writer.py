@@ -79,7 +79,7 @@ def add_json_word(items: list[Any], request: Request, context: Context) -> None:
         if b'"role":"user"' in text:
             break
     words = "Answer with one valid JSON object and nothing else."
-    # json_object is refused unless the word JSON occurs in the input (OpenAI's documentation).
+    # json_object is refused unless the word JSON occurs in the input (OpenAI's documentation, 2026-11).
     items.insert(0, {"type": "message", "role": "developer", "content": words})
     context.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in the input")
 

@@ -3,7 +3,7 @@ called (`mcp_call`).
 
 Uses of other dialects are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`): an
 item of a run names its container, which the server looks up. Every recorded `mcp_call` that a server accepted had an id
-from the same server (`openai-responses-66ca518b4712`). Nothing shows that a server accepts other items.
+from the same server. Nothing shows that a server accepts other items.
 """
 
 from __future__ import annotations

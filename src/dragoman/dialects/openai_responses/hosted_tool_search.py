@@ -2,7 +2,7 @@
 
 A search of another upstream is also written for an upstream, if the request declares a search and every found tool. It
 is written as a search that the client ran, which OpenAI accepted beside a search of its own (recorded 2026:
-`openai-responses-ba0c86b320c5`, `openai-responses-4f1c8a51b8cf`); such items have no id of the server. Searches that
+gpt-5.4); such items have no id of the server. Searches that
 the client really ran are functions for other dialects (`client_tool_search.py`).
 """
 

@@ -480,7 +480,7 @@ class RequestWriter(PlainDocument):
         if not self._model and not own:
             context.lose("model.invented")
             self._model = "unspecified"
-        # A call without its output is refused: "No tool output found for function call" (400, reported by users).
+        # A call without its output is refused: "No tool output found for function call" (400, reported by users, 2026).
         turns = request.turns if own else results_after_calls(request.turns, context)
         first = instructions(turns, own)
         shape = request.settings.format

@@ -105,7 +105,7 @@ class Item(Wire, rename={"async_": "async"}):
     # Made by the server; it may be absent in a request (openai 3.49.0, 2026-11).
     id: Raw = NONE
     status: Raw = NONE
-    # Joins a call and its result; at most 64 characters (reported by users).
+    # Joins a call and its result; at most 64 characters (reported by users, 2026).
     call_id: str | None = None
     name: str | None = None
     namespace: str | None = None

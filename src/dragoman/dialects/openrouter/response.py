@@ -154,7 +154,7 @@ def _own_stop(stop: Stop, choice: _Choice) -> Stop:
 
 def was_cut(word: str | None, native: object) -> bool:
     """Whether an answer with the finish reason tool_calls ended at the token limit, so that its last call is incomplete
-    (recorded 2026: openrouter-516df4bf3792).
+    (recorded 2026 with gpt-4.1-mini).
     """
     return word == "tool_calls" and isinstance(native, str) and native in _LIMITS
 
