@@ -67,8 +67,8 @@ class Job(Struct):
     "rule_sets",
     multiple=True,
     type=click.Choice(list(RULE_SETS)),
-    help="Also check these rules, which are off by default. seeds: tools of the seed documents must have the parameter "
-    "names of these documents.",
+    help="Also check these rules, which are off by default. seeds: built-in tool names (read_file, "
+    "write_file ...) must have dragoman's parameter names.",
 )
 @click.option("--fix", is_flag=True, help="Repair the history of requests in place; for - write to standard output.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")

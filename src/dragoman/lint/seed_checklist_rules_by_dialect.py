@@ -83,7 +83,7 @@ def anthropic_tool_shape(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "function", "function": {"name": "read_file", "parameters": {}}}`
 
-    Source: Seeds, Do/Don't checklist, Anthropic, line 1; types of the anthropic SDK 2.8.0 for tools (2026-11).
+    Source: Types of the anthropic SDK 2.8.0 for tools (2026-11).
     """
     for at, tool in declarations(subject):
         # Tools of other types are Anthropic's own, and have no input_schema.
@@ -110,8 +110,7 @@ def anthropic_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "assistant", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]}`
 
-    Source: Seeds, Do/Don't checklist, Anthropic, lines 2 and 6; types of the anthropic SDK 2.8.0 for messages and
-    blocks (2026-11).
+    Source: Types of the anthropic SDK 2.8.0 for messages and blocks (2026-11).
     """
     for role, at, _ in _anthropic_blocks(subject, "tool_result"):
         if role != "user":
@@ -128,8 +127,7 @@ def anthropic_instructions(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]}`
 
-    Source: Seeds, Do/Don't checklist, Anthropic, line 4; types of the anthropic SDK 2.8.0 for messages and blocks
-    (2026-11).
+    Source: Types of the anthropic SDK 2.8.0 for messages and blocks (2026-11).
     """
     for at, message in items(subject.document, "messages")[:1]:
         if word(message, "role") in ("system", "developer"):
@@ -142,15 +140,14 @@ def anthropic_instructions(subject: Subject) -> Iterator[Breach]:
 def anthropic_binary_results(subject: Subject) -> Iterator[Breach]:
     """Anthropic: the text of a tool result holds no binary data.
 
-    Why: base64 as text costs tokens and has no meaning for the model. Describe the content in words. Today an
-    image or document block may carry the bytes, which the seeds did not know.
+    Why: base64 as text costs tokens and has no meaning for the model. Describe the content in words, or
+    send the bytes in an image or document block.
 
     Good: `"content": "Binary content of type image/png was processed."`
 
     Bad: `"content": "data:image/png;base64,iVBORw0..."`
 
-    Source: Seeds, Do/Don't checklist, Anthropic, line 5; types of the anthropic SDK 2.8.0 for messages and blocks
-    (2026-11).
+    Source: Types of the anthropic SDK 2.8.0 for messages and blocks (2026-11).
     """
     for _, at, block in _anthropic_blocks(subject, "tool_result"):
         yield from binary_text([((*at, "content"), text) for text in texts(block.get("content"), "text")])
@@ -158,15 +155,16 @@ def anthropic_binary_results(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-005", "warning")
 def anthropic_parameter_names(subject: Subject) -> Iterator[Breach]:
-    """Anthropic: a call uses the parameter names its tool declares (`read_file` has `absolute_path`).
+    """Anthropic: a call uses the parameter names that its tool declares (`read_file` has `absolute_path`).
 
-    Why: a call whose parameters were renamed on the way teaches the model names the tool does not know.
+    Why: a call with renamed parameters shows the model names that the tool does not know.
 
     Good: `{"type": "tool_use", "id": "t1", "name": "read_file", "input": {"absolute_path": "/a"}}`
 
     Bad: `{"type": "tool_use", "id": "t1", "name": "read_file", "input": {"file_path": "/a"}}`
 
-    Source: seeds, Do/Don't checklist, Anthropic, lines 1 and 7.
+    Source: The declaration of the tool in the same document. For a call without a declaration, the parameter names of
+    dragoman's own tools.
     """
     schemas = {word(tool, "name"): tool.get("input_schema") for _, tool in declarations(subject)}
     found = _anthropic_blocks(subject, "tool_use")
@@ -187,7 +185,7 @@ def responses_calls_are_items(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}`
 
-    Source: Seeds, Do/Don't checklist, Responses, line 1; types of the openai SDK 3.49.0 for items (2026-11).
+    Source: Types of the openai SDK 3.49.0 for items (2026-11).
     """
     for at, item in items(subject.document, "input"):
         if given(item, "tool_calls"):
@@ -204,7 +202,7 @@ def responses_results_are_items(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "tool", "tool_call_id": "a", "content": "ok"}`
 
-    Source: Seeds, Do/Don't checklist, Responses, lines 2 and 5; types of the openai SDK 3.49.0 for items (2026-11).
+    Source: Types of the openai SDK 3.49.0 for items (2026-11).
     """
     for at, item in items(subject.document, "input"):
         if word(item, "role") in ("tool", "function"):
@@ -221,7 +219,7 @@ def responses_tools_have_a_type(subject: Subject) -> Iterator[Breach]:
 
     Bad: `[{"name": "f", "parameters": {"type": "object", "properties": {}}}]`
 
-    Source: Seeds, Do/Don't checklist, Responses, line 3; types of the openai SDK 3.49.0 for tools (2026-11).
+    Source: Types of the openai SDK 3.49.0 for tools (2026-11).
     """
     for at, tool in declarations(subject):
         if not word(tool, "type"):
@@ -238,7 +236,7 @@ def responses_instructions(subject: Subject) -> Iterator[Breach]:
 
     Bad: `"instructions": [{"type": "text", "text": "Be brief."}]`
 
-    Source: Seeds, Do/Don't checklist, Responses, line 4; types of the openai SDK 3.49.0 for request fields (2026-11).
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     if not isinstance(subject.document.get("instructions"), str | None):
         yield Breach(("instructions",), "instructions is a string", "join its texts")
@@ -250,14 +248,14 @@ def responses_instructions(subject: Subject) -> Iterator[Breach]:
 def responses_binary_outputs(subject: Subject) -> Iterator[Breach]:
     """Responses: the text of an output holds no binary data.
 
-    Why: base64 as text costs tokens and has no meaning for the model. Describe the content in words. Today an
-    `input_image` or `input_file` part may carry the bytes, which the seeds did not know.
+    Why: base64 as text costs tokens and has no meaning for the model. Describe the content in words, or
+    send the bytes in an `input_image` or `input_file` part.
 
     Good: `"output": "Binary content of type image/png was processed."`
 
     Bad: `"output": "data:image/png;base64,iVBORw0..."`
 
-    Source: Seeds, Do/Don't checklist, Responses, line 6; types of the openai SDK 3.49.0 for items (2026-11).
+    Source: Types of the openai SDK 3.49.0 for items (2026-11).
     """
     for at, item in items(subject.document, "input"):
         if word(item, "type") in ("function_call_output", "custom_tool_call_output"):
@@ -277,7 +275,7 @@ def chat_tool_shape(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}`
 
-    Source: Seeds, Do/Don't checklist, Chat, line 1; types of the openai SDK 3.49.0 for tools (2026-11).
+    Source: Types of the openai SDK 3.49.0 for tools (2026-11).
     """
     for at, tool in declarations(subject):
         kind = word(tool, "type")
@@ -297,7 +295,7 @@ def chat_calls_come_from_the_assistant(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "ok"}]}`
 
-    Source: Seeds, Do/Don't checklist, Chat, line 2; types of the openai SDK 3.49.0 for messages (2026-11).
+    Source: Types of the openai SDK 3.49.0 for messages (2026-11).
     """
     for at, message in items(subject.document, "messages"):
         if given(message, "tool_calls") and word(message, "role") != "assistant":
@@ -317,7 +315,7 @@ def chat_instructions(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"system": "Be brief.", "messages": [{"role": "user", "content": "Hi"}]}`
 
-    Source: Seeds, Do/Don't checklist, Chat, line 4; types of the openai SDK 3.49.0 for request fields (2026-11).
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     for key in given(subject.document, *_INSTRUCTIONS):
         yield Breach((key,), f"{key} is a field of another dialect", "make it the first message, role system")
@@ -333,7 +331,7 @@ def chat_has_no_items(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"input": [{"role": "user", "content": "Hi"}]}`
 
-    Source: Seeds, Do/Don't checklist, Chat, line 5; types of the openai SDK 3.49.0 for request fields (2026-11).
+    Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     for key in given(subject.document, "input", "contents"):
         yield Breach((key,), f"{key} is a field of another dialect", "use messages")
@@ -353,7 +351,7 @@ def chat_has_function_tools(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"type": "web_search"}`
 
-    Source: Seeds, Do/Don't checklist, Chat, line 6; types of the openai SDK 3.49.0 for messages (2026-11).
+    Source: Types of the openai SDK 3.49.0 for messages (2026-11).
     """
     for at, tool in declarations(subject):
         if word(tool, "type") not in ("", "function", "custom"):
@@ -371,7 +369,7 @@ def chat_binary_results(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "tool", "tool_call_id": "a", "content": "data:image/png;base64,iVBORw0..."}`
 
-    Source: Seeds, Do/Don't checklist, Chat, line 7; types of the openai SDK 3.49.0 for messages (2026-11).
+    Source: Types of the openai SDK 3.49.0 for messages (2026-11).
     """
     for at, message in items(subject.document, "messages"):
         if word(message, "role") == "tool":
@@ -413,8 +411,7 @@ def gemini_tool_shape(subject: Subject) -> Iterator[Breach]:
 
     Bad: `[{"type": "function", "function": {"name": "f"}}]`
 
-    Source: Seeds, Do/Don't checklist, Gemini, line 1; types of the google-genai SDK 3.1.0 for function calling
-    (2026-11).
+    Source: Types of the google-genai SDK 3.1.0 for function calling (2026-11).
     """
     for at, tool in declarations(subject):
         for key in given(tool, "function", "name", "input_schema"):
@@ -434,8 +431,7 @@ def gemini_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"role": "model", "parts": [{"functionResponse": {"name": "f", "response": {"output": "ok"}}}]}`
 
-    Source: Seeds, Do/Don't checklist, Gemini, lines 3 and 6; types of the google-genai SDK 3.1.0 for contents and parts
-    (2026-11).
+    Source: Types of the google-genai SDK 3.1.0 for contents and parts (2026-11).
     """
     for role, at, part in _gemini_parts(subject):
         if role == "model" and _one_of(part, "functionResponse", "function_response")[0]:
@@ -452,8 +448,7 @@ def gemini_binary_results(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"functionResponse": {"name": "f", "response": {"output": "data:image/png;base64,iVBORw0..."}}}`
 
-    Source: Seeds, Do/Don't checklist, Gemini, line 4; types of the google-genai SDK 3.1.0 for function calling
-    (2026-11).
+    Source: Types of the google-genai SDK 3.1.0 for function calling (2026-11).
     """
     for _, at, part in _gemini_parts(subject):
         key, answer = _one_of(part, "functionResponse", "function_response")
@@ -472,8 +467,7 @@ def gemini_instructions(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"contents": [{"role": "system", "parts": [{"text": "Be brief."}]}]}`
 
-    Source: Seeds, Do/Don't checklist, Gemini, line 5; types of the google-genai SDK 3.1.0 for contents and parts
-    (2026-11).
+    Source: Types of the google-genai SDK 3.1.0 for contents and parts (2026-11).
     """
     for at, content in items(subject.document, "contents"):
         if word(content, "role") in ("system", "developer"):
@@ -492,7 +486,7 @@ def gemini_containers(subject: Subject) -> Iterator[Breach]:
 
     Bad: `{"messages": [{"role": "user", "content": "Hi"}]}`
 
-    Source: Seeds, Do/Don't checklist, Gemini, line 7; types of the google-genai SDK 3.1.0 for request fields (2026-11).
+    Source: Types of the google-genai SDK 3.1.0 for request fields (2026-11).
     """
     for key in given(subject.document, "messages", "input"):
         yield Breach((key,), f"{key} is a field of another dialect", "use contents")
@@ -503,15 +497,16 @@ def gemini_containers(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-036", "warning")
 def gemini_parameter_names(subject: Subject) -> Iterator[Breach]:
-    """Gemini: a call uses the parameter names its function declares (`read_file` has `absolute_path`).
+    """Gemini: a call uses the parameter names that its function declares (`read_file` has `absolute_path`).
 
-    Why: a call whose parameters were renamed on the way teaches the model names the function does not know.
+    Why: a call with renamed parameters shows the model names that the function does not know.
 
     Good: `{"functionCall": {"name": "write_file", "args": {"file_path": "/a", "content": "x"}}}`
 
     Bad: `{"functionCall": {"name": "read_file", "args": {"file_path": "/a"}}}`
 
-    Source: seeds, Do/Don't checklist, Gemini, line 8.
+    Source: The declaration of the tool in the same document. For a call without a declaration, the parameter names of
+    dragoman's own tools.
     """
     schemas: dict[str, Any] = {}
     for _, function in _gemini_functions(subject):

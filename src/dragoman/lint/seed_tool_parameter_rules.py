@@ -1,7 +1,7 @@
-"""Owns the rule set `seeds`: parameter names in declarations of the tools that the seed documents define.
+"""Owns the rule set `seeds`: parameter names in declarations of tools with the names of dragoman's own tools.
 
-The rule set is off by default, because a client may have a tool of its own named `read_file`. Only a project that wants
-the seeds' tools knows that another parameter name is a mistake.
+The rule set is off by default, because a client may have a tool of its own named `read_file`. Only a project
+that uses dragoman's own tools knows that another parameter name is a mistake.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PARAMETERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "google_web_search": (("query",), ()),
     "save_memory": (("fact",), ()),
 }
-"""Tool name -> its required and its optional parameters (seeds, "Built-In Tools")."""
+"""Tool name -> its required and its optional parameters in dragoman's own tools."""
 
 _SCHEMAS = ("parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema")
 _HOLDERS = ("functionDeclarations", "function_declarations", "tools")
@@ -51,15 +51,16 @@ def _declared(subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 @rule("SEED-041", "warning", "request", "tools", rule_set=RULE_SET)
 def declared_parameter_names(subject: Subject) -> Iterator[Breach]:
-    """A tool of the seeds is declared with the seeds' parameter names (`read_file` has `absolute_path`).
+    """A tool with the name of one of dragoman's own tools has its parameter names (`read_file`: `absolute_path`).
 
-    Why: the model calls a tool by the names in its declaration, and a runtime of the seeds' tools knows only its own.
+    Why: the model calls a tool by the names in its declaration, and dragoman's runtime knows only
+    the names of its own tools.
 
     Good: `{"name": "read_file", "input_schema": {"type": "object", "properties": {"absolute_path": {...}}}}`
 
     Bad: `{"name": "read_file", "input_schema": {"type": "object", "properties": {"file_path": {...}}}}`
 
-    Source: seeds, Built-In Tools (Batch 1); Do/Don't checklist, Anthropic, lines 1 and 7, Gemini, line 8.
+    Source: The declarations of dragoman's own tools.
     """
     for at, tool in _declared(subject):
         name = word(tool, "name")
@@ -77,13 +78,13 @@ def _misnamed(name: str, at: Path, schema: dict[str, Any]) -> Iterator[Breach]:
     missing = [one for one in required if one not in properties]
     for one in [one for one in properties if one not in required and one not in optional]:
         fix = f"call it {missing.pop(0)}" if missing else f"the parameters are {', '.join((*required, *optional))}"
-        yield Breach((*at, "properties", one), f"{name} of the seeds has no parameter {one!r}", fix)
+        yield Breach((*at, "properties", one), f"dragoman's {name} has no parameter {one!r}", fix)
     for one in missing:
-        yield Breach(at, f"{name} of the seeds has the parameter {one!r}", f"declare {one}")
+        yield Breach(at, f"dragoman's {name} has the parameter {one!r}", f"declare {one}")
     known = {*required, *optional}
     for i, one in enumerate(listed(schema, "required")):
         if isinstance(one, str) and one not in known and one not in properties:
-            yield Breach((*at, "required", i), f"{name} of the seeds has no parameter {one!r}")
+            yield Breach((*at, "required", i), f"dragoman's {name} has no parameter {one!r}")
 
 
 RULES: tuple[Rule, ...] = (declared_parameter_names,)

@@ -234,7 +234,7 @@ def binary_text(results: Iterable[tuple[Path, str]]) -> Iterator[Breach]:
             )
 
 
-# The seeds' parameter names, for calls without a declaration of their tool in the same document.
+# The parameter names of dragoman's own tools, for calls without a declaration of their tool in the same document.
 _SEED_PARAMETERS = {
     "read_file": ({"absolute_path"}, {"absolute_path", "offset", "limit"}),
     "write_file": ({"file_path"}, {"file_path", "content"}),
