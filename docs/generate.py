@@ -61,7 +61,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def dialects() -> str:
-    rows = ["| Dialect | What it is | Endpoint | Framing |", "|---|---|---|---|"]
+    rows = ["| Dialect | Protocol | Endpoint | Framing |", "|---|---|---|---|"]
     for name in names():
         one = get(name)
         rows.append(f"| [{name}](../dialects/{name}.md) | {one.title} | `{one.endpoint.path}` | {one.framing} |")
@@ -72,7 +72,7 @@ def losses() -> str:
     out = [
         "# Losses",
         "",
-        "Every translation carries a report of what did not cross as it was. `dragoman loss CODE` shows one of these.",
+        "Every translation has a report of its losses. `dragoman loss CODE` prints one loss.",
         "info: no change of meaning; warning: the model or the client may behave differently; error: content that the",
         "conversation depends on did not cross.",
         "",
@@ -84,7 +84,7 @@ def losses() -> str:
 
 
 def repairs() -> str:
-    out = ["# Repairs", "", "What `dragoman.repair` mends in a broken history, each under its name.", ""]
+    out = ["# Repairs", "", "The repairs of `dragoman.repair` for a broken history, by name.", ""]
     for name, known in REPAIRS.items():
         out += [f"## {name}", "", f"*{known.effect}.* {known.meaning}", "", f"Example: {known.example}", ""]
         if known.loss:
@@ -93,11 +93,11 @@ def repairs() -> str:
 
 
 def rules() -> str:
-    out = ["# Rules", "", "What `dragoman lint` checks. `dragoman rule ID` shows one of these.", ""]
+    out = ["# Rules", "", "The rules of `dragoman lint`. `dragoman rule ID` prints one rule.", ""]
     for name, (rule, spoken) in sorted(all_rules().items()):
         lines = [line.strip() for line in rule.text.strip().splitlines()]
         asked = f"; only with the rule set `{rule.rule_set}`" if rule.rule_set else ""
-        about = f"*{rule.severity}; {', '.join(spoken)}; looks at: {', '.join(rule.kinds)}{asked}.*"
+        about = f"*{rule.severity}; {', '.join(spoken)}; checks: {', '.join(rule.kinds)}{asked}.*"
         out += [f"## {name}", "", about, "", *lines, ""]
     return "\n".join(out)
 
@@ -106,10 +106,11 @@ def gates() -> str:
     out = [
         "# Model gates",
         "",
-        "What model families take and refuse: the rows of `profiles.json`, each with source and date. Later rows win.",
+        "Each row lists settings and contents that a model family accepts or refuses. The rows are those of",
+        "`profiles.json`, each with source and date. Later rows win.",
         "[How to add your own](../how-to/model-gates.md).",
         "",
-        "Models that are listed where an upstream has no list of its own:",
+        "If an upstream has no list of its models, dragoman lists these models:",
         "",
         *[f"- {dialect}: {', '.join(profiles.names(dialect))}" for dialect in names() if profiles.names(dialect)],
         "",
@@ -141,11 +142,11 @@ def upstreams() -> str:
     out = [
         "# Hosts",
         "",
-        "Where hosts differ from the one whose dialect they speak: the rows of `hosts.json`, found by host name or by",
-        "short name. A field that is False is not sent there, a word is what it is called there.",
+        "Each row lists the differences between a host and the provider of the dialect. A request for the host leaves",
+        "out the fields after 'does not take'. The rows are those of `hosts.json`, found by host name or short name.",
         "[How to add your own](../how-to/model-gates.md).",
         "",
-        "| Hosts | Listen at | Models | Dialects | Facts | Source | Date |",
+        "| Hosts | Host names | Models | Dialects | Facts | Source | Date |",
         "|---|---|---|---|---|---|---|",
     ]
     for one in hosts.rows():
@@ -164,9 +165,10 @@ def faults() -> str:
     out = [
         "# Faults of the gateway",
         "",
-        "What the gateway does with each class of fault: the rows of `gateway/exchange/fault_reactions.py`.",
-        "A class is where a fault comes from and its kind.",
-        "Faults of an upstream are read by its dialect and written in the client's.",
+        "The table shows the reaction of the gateway to each class of fault.",
+        "The rows are those of `gateway/exchange/fault_reactions.py`.",
+        "A class has two parts: the origin of the fault and its kind.",
+        "The dialect of the upstream reads a fault, and the dialect of the client writes the fault.",
         "[When an upstream fails](../how-to/run-the-gateway.md#when-an-upstream-fails) explains how often",
         "the gateway tries again, and how long it waits.",
         "",
