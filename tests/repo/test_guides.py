@@ -20,6 +20,8 @@ GUIDES = [
 ]
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
 PLACE = re.compile(r"`((?:src|tests|docs|bench|conformance|changes\.d|examples)/[\w./-]*)`")
+BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
+PLACE_IN_BLOCK = re.compile(r"(?<![\w./-])((?:src|tests|docs|bench|conformance|changes\.d|examples)/[\w./-]*)")
 TARGETS = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.M))
 
 
@@ -43,7 +45,8 @@ def test_links_and_anchors_have_targets(page: Path) -> None:
 
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "tests/README.md"])
 def test_paths_that_a_guide_names_exist(name: str) -> None:
-    places = PLACE.findall((ROOT / name).read_text(encoding="utf-8"))
+    text = (ROOT / name).read_text(encoding="utf-8")
+    places = PLACE.findall(text) + [place for block in BLOCK.findall(text) for place in PLACE_IN_BLOCK.findall(block)]
     examples = {"tests/lint/fixtures/ANT-027.json", "tests/unit/runtime/test_NAME.py"}  # Files that the reader creates.
     assert [place for place in places if not (ROOT / place).exists() and place not in examples] == []
 

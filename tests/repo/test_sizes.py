@@ -1,6 +1,6 @@
 """Files and functions of the package stay small enough to read in one go.
 
-The limits are the largest sizes of November 2026, rounded up. Lower a limit when the largest file or function shrinks.
+The limits are the largest sizes of November 2026. Lower a limit when the largest file or function shrinks.
 Never raise a limit for one file: find out which second purpose the file has got.
 """
 
