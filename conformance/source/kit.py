@@ -21,6 +21,9 @@ Cases = Iterator[Doc]
 
 
 def src(page: str, section: str, evidence: str) -> Doc:
+    """The source of a requirement, in the frozen form of the first suite."""
+    if DATE != "2026-11-15":
+        raise ValueError("a later suite names the provider's page, and the date of that page, for each source")
     return {"page": f"protocols/{page}.md", "section": section, "evidence": evidence, "date": DATE}
 
 

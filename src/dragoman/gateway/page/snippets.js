@@ -1,4 +1,4 @@
-// Owns what can be copied of an exchange: the request as curl, as Python, and as a conformance case.
+// Owns the copies of an exchange: the request as curl, as Python, and as a conformance case.
 
 function quoted(text) { return `'${text.replaceAll("'", `'\\''`)}'`; }
 
@@ -40,7 +40,7 @@ export function asCase(one) {
   const found = {
     id: `mine.${letters}.${one.dialect}-to-${to}`, topic: "mine",
     requirement: "Replace this sentence by the rule that must hold for this request.",
-    source: [{page: `protocols/${to}.md`, section: "exchange", evidence: "R", date: new Date(one.began * 1000).toISOString().slice(0, 10)}],
+    source: [{page: `exchange ${one.id} of a gateway`, section: "request", evidence: "R", date: new Date(one.began * 1000).toISOString().slice(0, 10)}],
     kind: "request", from: one.dialect, to, model: one.upstream_model || one.model, input,
     expect: [{lint: "clean"}, ...one.losses.map(({code, path, severity}) => ({loss: code, path, severity}))],
   };
