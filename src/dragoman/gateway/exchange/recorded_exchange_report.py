@@ -96,7 +96,7 @@ def report(exchange: Exchange, config: Config, secrets: Iterable[str] = ()) -> d
         "answer_status": exchange.answer_status,
         "answer_headers": redacted_headers(exchange.answer_headers),
         "answer": _recorded(exchange.answered),
-        "told": _recorded(exchange.delivered),
+        "delivered": _recorded(exchange.delivered),
     }
     return {name: _clean(value, hidden) for name, value in out.items()}
 

@@ -1,4 +1,4 @@
-// Owns how elements are made. Every text becomes a text node: nothing that came over the wire is read as markup.
+// Owns the making of elements. Every text becomes a text node: no text from the wire is read as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -65,7 +65,7 @@ export function tabs(label, panels, chosen, onchange) {
   return {bar: h("div", {class: "tabs", role: "tablist", "aria-label": label}, buttons), shown, choose};
 }
 
-/** A button that copies a text, and says so. */
+/** A button that copies a text, and confirms it. */
 export function copyButton(title, make) {
   const button = h("button", {type: "button", class: "quiet", onclick: async () => {
     let done = "copied";

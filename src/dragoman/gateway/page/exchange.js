@@ -21,7 +21,7 @@ export async function exchangePanel(id, about) {
   const panels = [
     ["Conversation", () => conversationView(one.canon, one.response)],
     ["Wire", () => wireView(one, marks)],
-    ...(isStream(one.told) ? [["Stream", () => stepsView(one.told, one.dialect, upstreamStream(one))]] : []),
+    ...(isStream(one.delivered) ? [["Stream", () => stepsView(one.delivered, one.dialect, upstreamStream(one))]] : []),
     ["Tool cycle", () => ladderView(one.canon, one.response, one.joined, {dialect: one.dialect, upstream: one.upstream_dialect})],
     ["Facts", () => factsView(one)],
   ];
@@ -32,7 +32,7 @@ export async function exchangePanel(id, about) {
 
 /** The upstream's stream behind the client's; null where there is none, or where both are the same bytes. */
 function upstreamStream(one) {
-  if (!isStream(one.answer) || one.answer === one.told) return null;
+  if (!isStream(one.answer) || one.answer === one.delivered) return null;
   return {text: one.answer, dialect: one.upstream_dialect, joined: one.joined_answer};
 }
 
@@ -68,10 +68,10 @@ function wireView(one, marks) {
   } else {
     box.append(h("p", {class: "dim"}, upstream === "rehearsal" ? "The built-in rehearsal answered. Nothing was sent to an upstream." : "Nothing was sent to an upstream."),
       sideBySide({title: "request from the client", text: one.request, dialect: one.dialect, marks: inRequest},
-        {title: "answer to the client", text: one.told, dialect: one.dialect, marks: inAnswer}));
+        {title: "answer to the client", text: one.delivered, dialect: one.dialect, marks: inAnswer}));
     return box;
   }
-  box.append(sideBySide({title: "answer to the client", text: one.told, dialect: one.dialect},
+  box.append(sideBySide({title: "answer to the client", text: one.delivered, dialect: one.dialect},
     {title: "answer from the upstream", text: one.answer, dialect: upstream, marks: inAnswer}, one.joined_answer));
   return box;
 }

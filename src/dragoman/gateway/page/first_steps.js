@@ -1,4 +1,4 @@
-// Owns what the view Live shows before the first exchange: how to point a client here, and a sample that anyone can send.
+// Owns the first steps of the view Live, before the first exchange: the settings of a client, and a sample request.
 
 import {copyButton, h, tabs} from "./dom.js";
 import {readPieces, send} from "./gateway.js";
@@ -13,9 +13,9 @@ export function clientLines(clients) {
 
 /** The first steps. `about`: the facts about this gateway. */
 export function firstSteps(about) {
-  const said = h("p", {class: "dim", "aria-live": "polite"});
+  const message = h("p", {class: "dim", "aria-live": "polite"});
   const button = h("button", {type: "button", class: "main", onclick: async () => {
-    said.textContent = "sending…";
+    message.textContent = "sending…";
     try {
       const body = JSON.stringify({...CYCLE, model: "rehearsal/rules", stream: true});
       const reply = await send("/v1/messages", {method: "POST", headers: {"content-type": "application/json"}, body});
@@ -23,13 +23,13 @@ export function firstSteps(about) {
       await readPieces(reply, () => {});
       location.hash = `#live/${id}`;
     } catch (error) {
-      said.replaceChildren(h("span", {class: "error"}, error.message));
+      message.replaceChildren(h("span", {class: "error"}, error.message));
     }
   }}, "Send a sample request");
   return h("div", {class: "first"},
     h("section", {class: "box"}, h("h2", null, "No exchanges yet"),
-      h("p", null, "Every request that passes through this gateway appears here, with what the client sent, what the upstream got, and what was lost between them."),
+      h("p", null, "Every request that passes through this gateway appears here, with the client's request, the upstream's request, and the losses."),
       h("div", {class: "bar"}, button, h("a", {href: "#ask"}, "Ask a model"), h("a", {href: "#translate"}, "Translate a document")),
-      h("p", {class: "dim"}, "The sample is one tool cycle. The built-in rehearsal answers it: no model, no key, no cost."), said),
+      h("p", {class: "dim"}, "The sample is one tool cycle. The built-in rehearsal answers it: no model, no key, no cost."), message),
     h("section", {class: "box"}, h("h2", null, "Connect a client to this gateway"), clientLines(about.clients)));
 }

@@ -1,4 +1,4 @@
-// Owns how figures are written for people: durations, counts, sizes, costs, clock times.
+// Owns the forms of figures for people: durations, counts, sizes, costs, clock times.
 
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "";

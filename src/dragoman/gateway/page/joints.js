@@ -1,5 +1,5 @@
-// Owns what joins two documents side by side: curves between the places that hold the same thing, and the light on both
-// ends while the pointer or the focus is on one of them.
+// Owns the curves between two documents side by side: each joins the places of the same value, with a light on both ends
+// while the pointer or the focus is on one of them.
 
 import {svg} from "./dom.js";
 

@@ -65,7 +65,7 @@ export class Live {
     this.range = h("select", {"aria-label": "time range", onchange: () => this.draw()}, choices(RANGES, ""));
     this.filters = Object.fromEntries(FILTERS.map(([name, title]) => [name, h("select", {"aria-label": title, onchange: () => this.draw()})]));
     this.body = h("ol", {class: "rows", "aria-label": "exchanges"});
-    this.said = h("p", {class: "dim", "aria-live": "polite"});
+    this.message = h("p", {class: "dim", "aria-live": "polite"});
     this.panel = h("aside", {class: "beside", "aria-label": "open exchange", hidden: true});
     this.more = h("div", {class: "more", id: "filters"}, this.range, Object.values(this.filters));
     this.fold = h("button", {type: "button", class: "quiet fold-filters", "aria-expanded": "false", "aria-controls": "filters", onclick: () => {
@@ -76,7 +76,7 @@ export class Live {
     this.heads = h("div", {class: "row-heads", "aria-hidden": "true"}, h("span"), h("span", null, "began"), h("span", null, "model, way"), h("span", null, "question, answer"),
       h("span", {class: "figures"}, ["status", "tokens", "cost", "time", "losses"].map((name, index) => h("span", {class: index === 2 ? "price" : null}, name))));
     this.list = h("div", {class: "list"}, h("h2", {class: "unseen"}, "Live"), h("div", {class: "bar filters"}, this.search, this.fold, this.more),
-      this.said, this.first, this.heads, this.body);
+      this.message, this.first, this.heads, this.body);
     this.element = h("div", {class: "split"}, this.list, this.panel);
     onRows(() => { if (!this.element.hidden) this.draw(); });
   }
@@ -88,7 +88,7 @@ export class Live {
     this.#timer ||= setTimeout(() => {
       this.#timer = 0;
       this.#missed = 0;
-      loadRows().catch(error => { this.said.textContent = error.message; });
+      loadRows().catch(error => { this.message.textContent = error.message; });
     }, RELOAD);
   }
 
@@ -111,7 +111,7 @@ export class Live {
     if (all.length) words.push(found.length === all.length ? plural(all.length, "exchange") : `${found.length} of ${plural(all.length, "exchange")}`);
     if (found.length > SHOWN) words.push(`the newest ${SHOWN} are listed`);
     if (this.#missed) words.push(`${this.#missed} passed too fast to be shown`);
-    this.said.textContent = words.join(" · ");
+    this.message.textContent = words.join(" · ");
   }
 
   #offer(all) {

@@ -63,7 +63,7 @@ function take(name, value) {
   else if (name === "hello") {
     $("sees").textContent = value.sees === "all" ? "" : "your own exchanges";
     forgetRunning();  // what passed between two streams is in the list
-    loadRows().catch(error => { views.live.said.textContent = error.message; });
+    loadRows().catch(error => { views.live.message.textContent = error.message; });
   }
 }
 
@@ -71,7 +71,7 @@ function state(on, message) {
   $("state").textContent = on ? "live" : message;
   $("state").className = on ? "pill on" : "pill";
   $("state").title = message;
-  if (!on && views) views.live.said.textContent = message;
+  if (!on && views) views.live.message.textContent = message;
 }
 
 /** Show the view that the address names. */

@@ -1,4 +1,4 @@
-// Owns how losses and findings become marks at lines: what happened, its meaning, and advice.
+// Owns the marks of losses and findings at lines: the event, its meaning, and advice.
 
 export function lossMark(loss) {
   return {

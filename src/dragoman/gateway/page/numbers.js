@@ -14,11 +14,11 @@ export class Numbers {
   constructor(about) {
     this.keeps = about.keeps;
     this.range = h("select", {"aria-label": "time range", onchange: () => this.draw()}, choices([["", "all that is kept"], ["900", "15 minutes"], ["3600", "1 hour"], ["86400", "1 day"]], ""));
-    this.said = h("p", {class: "dim"});
+    this.message = h("p", {class: "dim"});
     this.plots = h("div", {class: "plots"});
     this.tables = h("div", {class: "tables"});
     this.health = h("div");
-    this.element = h("div", {class: "page"}, h("h2", {class: "unseen"}, "Numbers"), h("div", {class: "bar"}, this.range, this.said), this.plots, this.tables, this.health);
+    this.element = h("div", {class: "page"}, h("h2", {class: "unseen"}, "Numbers"), h("div", {class: "bar"}, this.range, this.message), this.plots, this.tables, this.health);
     onRows(() => { if (!this.element.hidden) this.draw(); });
   }
 
@@ -35,7 +35,7 @@ export class Numbers {
     const since = Number(this.range.value), now = Date.now() / 1000;
     const rows = sorted().filter(row => !row.running && (!since || now - row.began <= since)).reverse();
     const covered = `The gateway keeps the last ${plural(this.keeps, "exchange")} in memory, and none over a restart; this page adds those that it has seen pass.`;
-    this.said.textContent = `${rows.length ? `${plural(rows.length, "exchange")} since ${clock(rows[0].began)}` : "No exchanges yet"}. ${covered}`;
+    this.message.textContent = `${rows.length ? `${plural(rows.length, "exchange")} since ${clock(rows[0].began)}` : "No exchanges yet"}. ${covered}`;
     if (!rows.length) {
       this.plots.replaceChildren();
       this.tables.replaceChildren();

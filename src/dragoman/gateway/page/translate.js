@@ -25,13 +25,13 @@ export class Translate {
       choices([["", "find the kind"], ["request", "request"], ["response", "answer"], ["stream", "stream"], ["tools", "tools"]], ""));
     this.source = h("select", {"aria-label": "dialect of the document", onchange: () => this.run()}, choices([["", "find the dialect"], ...about.dialects], ""));
     this.model = h("input", {"aria-label": "model at the target", placeholder: "model: unchanged", onchange: () => this.run()});
-    this.said = h("p", {"aria-live": "polite", class: "reasons"});
+    this.message = h("p", {"aria-live": "polite", class: "reasons"});
     this.targets = h("div", {class: "targets", role: "group", "aria-label": "dialects"});
     this.result = h("div");
     const samples = Object.entries(SAMPLES).map(([kind, [title]]) => h("button", {type: "button", class: "quiet", onclick: () => this.sample(kind)}, title));
     this.element = h("div", {class: "page"}, h("h2", {class: "unseen"}, "Translate"),
       h("div", {class: "bar"}, h("span", {class: "dim"}, "sample:"), samples, h("span", {class: "spread"}), this.kind, this.source, this.model),
-      this.input, this.said, this.targets, this.result);
+      this.input, this.message, this.targets, this.result);
   }
 
   sample(kind) {
@@ -61,12 +61,12 @@ export class Translate {
     this.targets.replaceChildren();
     this.result.replaceChildren();
     if (!body.trim()) {
-      this.said.textContent = "";
+      this.message.textContent = "";
       return;
     }
     const mistake = jsonMistake(body);
     if (mistake) return this.#fail(`This is no valid JSON: ${mistake.message}.`);
-    this.said.textContent = body.length > 100_000 ? `translating ${bytes(body.length)}…` : "translating…";
+    this.message.textContent = body.length > 100_000 ? `translating ${bytes(body.length)}…` : "translating…";
     try {
       const found = await postJson("/dragoman/translate", {body, kind: this.kind.value, source: this.source.value, model: this.model.value});
       if (number === this.#number) this.#show(body, found);
@@ -76,12 +76,12 @@ export class Translate {
   }
 
   #fail(message) {
-    this.said.replaceChildren(h("span", {class: "error"}, message));
+    this.message.replaceChildren(h("span", {class: "error"}, message));
   }
 
   #show(body, {source, reasons, kind, findings, targets}) {
     const why = reasons.length ? `, because of ${reasons.join(", ")}` : "";
-    this.said.replaceChildren(h("b", null, `${source} ${kind === "response" ? "answer" : kind}`), why,
+    this.message.replaceChildren(h("b", null, `${source} ${kind === "response" ? "answer" : kind}`), why,
       findings.length ? ` · ${plural(findings.length, "finding")} of lint` : " · no finding of lint");
     const names = Object.keys(targets);
     if (!names.includes(this.#chosen) || this.#chosen === source) this.#chosen = ["gemini", "anthropic", ...names].find(name => name !== source && names.includes(name));

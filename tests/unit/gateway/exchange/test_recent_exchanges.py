@@ -61,10 +61,10 @@ def test_both_sides_canon_usage_and_times(upstream: str, stream: bool) -> None:
     assert exchange["answer_status"] == 200
     if not stream:
         assert exchange["answer"] == payloads.response(upstream).decode()
-        assert json.loads(exchange["told"])["type"] == "message"
+        assert json.loads(exchange["delivered"])["type"] == "message"
     else:
         assert exchange["answer"].startswith(pieces[0].decode()[:20])
-        assert "message_start" in exchange["told"]
+        assert "message_start" in exchange["delivered"]
     assert exchange["canon"]["turns"][0]["role"] == "user"
     assert exchange["usage"]["input"] > 0
     assert exchange["usage"]["output"] > 0
