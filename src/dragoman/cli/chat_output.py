@@ -1,5 +1,6 @@
-"""How `dragoman chat` shows answers. On a terminal: Markdown as it streams, dimmed thoughts, calls as cards. Elsewhere:
-the model's text on standard output, and everything else on standard error, like `dragoman ask`."""
+"""Owns the display of answers in `dragoman chat`. On a terminal: Markdown as it streams, dimmed thoughts, calls as
+cards. Elsewhere: the model's text on standard output, and everything else on standard error, like `dragoman ask`.
+"""
 
 from __future__ import annotations
 

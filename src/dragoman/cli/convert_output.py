@@ -1,5 +1,5 @@
-"""What `dragoman convert` prints: the formats of the files, the progress bar, the summary of the losses. All of it goes
-to standard error.
+"""Owns the output of `dragoman convert`: the formats of the files, the progress bar, the summary of the losses. All of
+the output goes to standard error.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ signature), and call ids. A packed slot holds base64 of one of
     dragoman:2:<records>                           seals of other parts of the turn, each with its place
     dragoman:id:<id and records>                   a call id with such records (URL-safe, without padding)
 
-It is base64 because every such slot holds base64 anyway, and because the mark at the beginning is then constant and
-cheap to find. In canon, the content of a slot of the second kind is a Seal of the dialect `BUNDLE`, which no upstream
+The value is base64, like every value of such a slot. The mark at its beginning is constant, so a search finds it fast.
+In canon, the content of a slot of the second kind is a Seal of the dialect `BUNDLE`, which no upstream
 has. Dialect, host and model identify the origin of a seal (`Origin`).
 """
 

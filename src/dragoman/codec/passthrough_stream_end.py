@@ -82,7 +82,7 @@ class EventStreamEnd:
     """No other frame can change the result."""
 
     ending: tuple[bytes, ...] = ()
-    """Words of which one is in every frame that ends a stream. They may also be in a text."""
+    """Every frame that ends a stream has one of these words. A text may have them too."""
 
     def passed(self, frames: bytes) -> None:
         """Take note of whole frames that are not the last ones. A few servers send frames after the end."""

@@ -188,10 +188,10 @@ def _without_empty_inside(turn: Turn, log: Log) -> Turn:
                 changed = True
                 _note_empty(tuple([part for part in result.parts if _is_listed(part, result)]), log)
                 result = msgspec.structs.replace(result, parts=tuple(kept))
-            # A failed result without words would not tell the model that the tool failed.
+            # A failed result without words does not show the model that the tool failed.
             if result.is_error and all(type(part) is Text and not part.text.strip() for part in result.parts):
                 changed = True
-                log.note("empty-part", result.at, "of a result that tells of a failure: it says Error now")
+                log.note("empty-part", result.at, 'an empty text in a failed result; the text is now "Error"')
                 result = msgspec.structs.replace(result, parts=(Text("Error", at=result.at),))
         parts.append(result)
     return with_parts(turn, parts) if changed else turn

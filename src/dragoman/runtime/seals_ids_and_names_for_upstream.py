@@ -33,7 +33,7 @@ ANSWER = 32_000
 
 
 def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, context: Context) -> tuple[Request, Origin]:
-    """The request for an upstream, with the model name of `crossing`, and the origin of its seals."""
+    """The request for an upstream, with the model name of `context`, and the origin of its seals."""
     origin = Origin(dialect.origin or dialect.name, context.model, hosts.origin(host))
     context.host = hosts.lookup(host, dialect.name, context.model) if host is not None else None
     request = msgspec.structs.replace(request, model=context.model)

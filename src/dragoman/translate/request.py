@@ -412,7 +412,7 @@ def _within(
         checked_tolerance(options.tolerance)
         if head is None:
             # The body is no request. The reader's error has the place of the mistake.
-            reader.read_request(document, Context(reader.name, reader.name))  # raises the error with its place
+            reader.read_request(document, Context(reader.name, reader.name))
         result = _passed(document, reader, options.model, head or Peek())
         result.host = options.host
     result.repairs = repairs

@@ -21,7 +21,7 @@ FREE = WindowAndPrices(input_price=0.0, output_price=0.0, cache_read_price=0.0, 
 def window_and_prices(
     name: str, upstream: Upstream, model: str, own: Mapping[str, WindowAndPrices] | None = None
 ) -> WindowAndPrices:
-    """What is known of `model` at the upstream called `name`.
+    """The window and prices of `model` at the upstream called `name`.
 
     `own` are the user's values by `upstream/model`, where * matches any characters. They win, the later over the
     earlier. The prices of the data file are those of the provider's own host: for another host, and for a Google Cloud

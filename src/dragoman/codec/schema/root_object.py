@@ -165,7 +165,7 @@ def _joined(job: Job, alternatives: list[Layers], path: Path) -> Layers:
         return (Layer(choices, unique[0][0].path, made=True),)
     if not job.accepts("anyOf"):
         for item in unique[1:]:
-            job.report(REWRITTEN, item[0].path, "another branch says otherwise, and was taken")
+            job.report(REWRITTEN, item[0].path, "another branch has a different value, which was used")
         return unique[0]
     return (Layer({"anyOf": Lifted(unique)}, path, made=True),)
 

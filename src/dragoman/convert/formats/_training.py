@@ -1,4 +1,6 @@
-"""What the formats of fine-tuning sets share: a line is a conversation in a dialect, without settings and model."""
+"""Owns the shared code of the formats of fine-tuning sets: a line is a conversation in a dialect, without settings and
+model.
+"""
 
 from __future__ import annotations
 

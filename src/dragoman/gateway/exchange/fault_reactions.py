@@ -1,7 +1,7 @@
-"""What the gateway does after each class of fault: one table, used by the code and shown in the docs.
+"""Owns the table of reactions to faults. The gateway uses the table, and the docs show it.
 
 A class is the origin of a fault and its kind. The table holds whether the same place is tried again, whether the next
-place is tried, how the breaker of the upstream reacts, and the kind for the client. The statuses and types of a kind
+place is tried, the reaction of the upstream's breaker, and the kind for the client. The statuses and types of a kind
 belong to the client's dialect (`dialects/*/faults.py`).
 """
 

@@ -1,4 +1,4 @@
-"""Which headers are forwarded: from the client to the upstream, and from the upstream's answer to the client.
+"""Owns the lists of forwarded headers: from the client to the upstream, and from the upstream's answer to the client.
 
 Both directions use a list of allowed headers, so hop-by-hop headers, cookies and keys are never forwarded. A header of
 one family of upstreams goes to that family alone. If a header changes the behaviour of the model and is not forwarded,

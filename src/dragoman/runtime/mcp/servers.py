@@ -187,7 +187,7 @@ class Servers:
         try:
             self._toolbox.add(tool)
         except ConfigError as error:
-            self._skipped[connection.name] += (Skipped(offered.name, f"its schema is none: {error.problem}"),)
+            self._skipped[connection.name] += (Skipped(offered.name, f"its schema is not valid: {error.problem}"),)
         else:
             self._mine[name] = tool
             self._names[key] = name

@@ -71,7 +71,9 @@ def test_skipped_tools_have_a_reason() -> None:
         ("loose", "its schema has no type at /properties/x"),
     ]
     assert [one.name for one in status.skipped if one.by_choice] == ["out", "other"]
-    assert status.skipped[5].name == "bad" and status.skipped[5].why.startswith("its schema is none: 1 is not valid")
+    assert status.skipped[5].name == "bad" and status.skipped[5].why.startswith(
+        "its schema is not valid: 1 is not valid"
+    )
 
 
 def test_tools_that_break_the_protocol_are_listed_as_skipped() -> None:
