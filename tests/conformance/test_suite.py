@@ -157,7 +157,7 @@ def test_an_invalid_suite_is_refused(tmp_path: Path) -> None:
     assert suite_reader.expected_failures(tmp_path / "none.json") == {}
 
 
-def test_a_file_with_fewer_cases_than_its_manifest_says_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_fewer_cases_than_its_manifest_lists_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cases").mkdir()
     (tmp_path / "cases" / "orphans.json").write_text("[]")
     listed = {"file": "cases/orphans.json", "cases": 1, "sha256": "0" * 64}

@@ -108,7 +108,7 @@ def test_adding_a_turn_never_changes_what_stands_before_it(source: str, target: 
 
 
 @pytest.mark.parametrize("target", ["gemini", "code-assist"])
-def test_what_was_written_for_another_model_changes_nothing(target: str) -> None:
+def test_a_request_for_another_model_changes_nothing(target: str) -> None:
     """The library remembers written turns. But the model decides whether calls need seals, and where media are
     placed."""
     call, result = ToolCall("call_1", "f", '{"path":"a"}'), ToolResult("call_1", (Text("ok"),), "f")

@@ -18,7 +18,7 @@ from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.property.law_for_each_dialect import each
 from tests.property.strategies import requests, responses, values
-from tests.property.test_laws import answer, told, write
+from tests.property.test_laws import answer, write, written_stream
 from tests.recorded.event_grammar import findings
 
 Json = Any
@@ -145,7 +145,7 @@ def test_an_answer_with_one_odd_value_crosses_or_is_an_error_of_ours(
 @given(response=responses(), data=st.data())
 def test_a_stream_with_odd_frames_gives_legal_events(dialect: str, response: Response, data: st.DataObject) -> None:
     gap = b"\n" if get(dialect).framing == "ndjson" else b"\n\n"
-    frames = told(dialect, response)[0].split(gap)
+    frames = written_stream(dialect, response)[0].split(gap)
     for _ in range(3):
         spot = data.draw(st.integers(0, len(frames) - 1), label="frame")
         deed = data.draw(st.sampled_from(["drop", "repeat", "swap", "cut", "odd"]), label="deed")
@@ -193,7 +193,7 @@ def test_lone_surrogates_are_replaced_and_reported(before: str, after: str, half
 
 @settings(max_examples=20)
 @given(text=st.text(max_size=50))
-def test_what_is_no_json_stays_a_wire_error_with_a_lone_surrogate(text: str) -> None:
+def test_invalid_json_with_a_lone_surrogate_stays_a_wire_error(text: str) -> None:
     with pytest.raises(WireError):
         dragoman.translate_request(text + "\ud800", source="openai-chat", target="anthropic")
 

@@ -30,13 +30,13 @@ _TURNS = st.lists(
 
 
 @given(_TURNS, st.integers(0, 6))
-def test_what_is_known_grows_with_the_history(turns: tuple[Turn, ...], known: int) -> None:
+def test_facts_grow_with_the_history(turns: tuple[Turn, ...], known: int) -> None:
     known = min(known, len(turns))
     past = survey(turns[:known])
     whole, grown = survey(turns), survey(turns, known, past)
     for name in ("turns", "foreign_seals", "has_opaque", "arranged", "open_calls", "alternates"):
         if name == "open_calls" and past.calls is None:
-            continue  # of a history whose calls are not told apart nothing is known any more
+            continue  # If two calls share an id, later facts are unknown.
         assert getattr(grown, name) == getattr(whole, name), name
     if past.calls is not None:
         assert (grown.calls is None) == (whole.calls is None)

@@ -42,7 +42,7 @@ def answer(dialect: str, response: Response) -> tuple[bytes, tuple[Loss, ...]]:
     return get(dialect).write_response(response, under), under.losses.all()
 
 
-def told(dialect: str, response: Response) -> tuple[bytes, tuple[Loss, ...]]:
+def written_stream(dialect: str, response: Response) -> tuple[bytes, tuple[Loss, ...]]:
     """Write the answer as a stream."""
     under = Context(ELSEWHERE, dialect, created=5)
     writer = get(dialect).writer(under)
@@ -135,7 +135,7 @@ def test_responses_are_legal_and_come_back_but_for_the_losses(dialect: str, resp
 @given(response=responses(), cuts=st.sets(st.integers(0, 2**16), max_size=8))
 @each("dialect", DIALECTS)
 def test_streams_are_legal_and_the_same_however_they_are_cut(dialect: str, response: Response, cuts: set[int]) -> None:
-    raw, losses = told(dialect, response)
+    raw, losses = written_stream(dialect, response)
     nothing(judged(dialect, raw))
     whole = events_of(dialect, [raw])
     nothing(findings(whole))
@@ -187,13 +187,13 @@ def test_any_answer_crosses_as_a_whole_and_as_a_stream(dialect: str, other: str,
     else:
         nothing(body_verdict.check_response(other, out.body, extensions=True))
     stream = dragoman.StreamTranslator(source=dialect, target=other, created=5)
-    nothing(judged(other, stream.feed(told(dialect, response)[0]) + stream.close()))
+    nothing(judged(other, stream.feed(written_stream(dialect, response)[0]) + stream.close()))
 
 
 @given(request=requests(), other=st.sampled_from(DIALECTS))
 @each("dialect", DIALECTS)
-def test_calls_find_their_tools_back(dialect: str, other: str, request: Request) -> None:
-    """Whatever a tool is called on the way, the client sees the name it declared, and free text where it said so."""
+def test_calls_have_the_declared_names_of_their_tools(dialect: str, other: str, request: Request) -> None:
+    """The client gets the name that it declared for a tool, and free text where the client declared free text."""
     asked = dragoman.translate_request(write(dialect, request)[0], source=dialect, target=other, model="m")
     declared = [tool for tool in read(dialect, write(dialect, request)[0]).tools if isinstance(tool, Tool)]
     offered = [tool for tool in read(other, asked.body).tools if isinstance(tool, Tool)]
@@ -206,7 +206,7 @@ def test_calls_find_their_tools_back(dialect: str, other: str, request: Request)
             answer(other, response)[0], source=other, target=dialect, answers=asked, created=5
         )
         stream = dragoman.StreamTranslator(source=other, target=dialect, answers=asked, created=5)
-        raw = stream.feed(told(other, response)[0]) + stream.close()
+        raw = stream.feed(written_stream(other, response)[0]) + stream.close()
         back = fold(events_of(dialect, [raw]))
         assert isinstance(back, Response), back
         for call in (get(dialect).read_response(whole.body, Context(dialect, dialect)).parts[0], back.parts[0]):

@@ -35,7 +35,7 @@ def _tools() -> list[FakeTool]:
 
 
 @given(_STORY, st.lists(st.integers(0, 12), max_size=6))
-def test_left_anywhere_and_taken_up_it_comes_to_the_same(story: list[list[str]], leaves: list[int]) -> None:
+def test_an_interrupted_loop_continues_with_the_same_result(story: list[list[str]], leaves: list[int]) -> None:
     model = Scripted(*_script(story))
     whole = begun()
     ran(loop(model, _tools()), whole)

@@ -127,7 +127,7 @@ def sent(target: str, translation: Translation) -> Request:
     return get(target).read_request(translation.body, Context(target, target))
 
 
-def told(dialect: str, response: Response) -> bytes:
+def written_stream(dialect: str, response: Response) -> bytes:
     writer = get(dialect).writer(Context(dialect, dialect, created=5))
     return b"".join([writer.send(event) for event in unfold(response)]) + writer.close()
 
@@ -149,7 +149,7 @@ def names_back(source: str, target: str, names: list[str], request: Translation)
     body = get(target).write_response(answer, Context(target, target, created=5))
     whole = dragoman.translate_response(body, source=target, target=source, answers=request, created=5)
     stream = dragoman.StreamTranslator(source=target, target=source, answers=request, created=5)
-    raw = stream.feed(told(target, answer)) + stream.close()
+    raw = stream.feed(written_stream(target, answer)) + stream.close()
     for found in (get(source).read_response(whole.body, Context(source, source)), heard(source, raw)):
         called = [(part.namespace, part.name) for part in found.parts if isinstance(part, ToolCall)]
         assert called == declared
@@ -276,7 +276,10 @@ def answer_in(dialect: str, ids: Sequence[str]) -> tuple[bytes, bytes]:
     calls = tuple([ToolCall(f"{_MARK}_id_{i}", name, f'{{"n":{i}}}') for i, name in enumerate("fg")])
     answer = Response(calls, Stop("tool_calls"), "answer-1", "m")
     out = []
-    for raw in (get(dialect).write_response(answer, Context(dialect, dialect, created=5)), told(dialect, answer)):
+    for raw in (
+        get(dialect).write_response(answer, Context(dialect, dialect, created=5)),
+        written_stream(dialect, answer),
+    ):
         for i, call_id in enumerate(ids):
             raw = raw.replace(f"{_MARK}_id_{i}".encode(), json.dumps(call_id)[1:-1].encode())
         out.append(raw)

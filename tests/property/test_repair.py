@@ -62,7 +62,7 @@ def spelled(dialect: str, steps: list[Step], ids: bool) -> bytes:
 
 @pytest.mark.parametrize(("dialect", "way"), PAIRS)
 @given(data=st.data())
-def test_what_is_repaired_is_legal_and_whole(dialect: str, way: str, data: st.DataObject) -> None:
+def test_a_repaired_request_is_legal_and_whole(dialect: str, way: str, data: st.DataObject) -> None:
     body = spelled(dialect, data.draw(broken(way)), data.draw(st.booleans()))
     done = dragoman.repair(body, dialect=dialect)
     if not done.repairs:
@@ -102,7 +102,7 @@ def test_a_translation_can_repair_or_refuse(dialect: str, data: st.DataObject) -
 @settings(max_examples=30)
 @given(request=requests())
 @each("dialect", dialects())
-def test_what_is_written_needs_no_repair(dialect: str, request: Request) -> None:
+def test_a_written_request_needs_no_repair(dialect: str, request: Request) -> None:
     body = write(dialect, request)[0]
     assert dragoman.repair(body, dialect=dialect).repairs == (), body
 

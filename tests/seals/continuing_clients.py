@@ -1,8 +1,8 @@
 """Owns the clients of each dialect: which parts of an answer a client sends back in its next request.
 
-The clients are written from the protocol pages, without code of the library. A Chat client sends back the fields of
-the page. A client of Messages or Responses sends back whole blocks and items. A Gemini client sends back its parts
-without thoughts, as gemini-cli does. An Ollama client sends back its message with the thinking.
+The clients are written from the providers' documentation, without code of the library. A Chat client sends back the
+fields of the documentation. A client of Messages or Responses sends back whole blocks and items. A Gemini client sends
+back its parts without thoughts, as gemini-cli does. An Ollama client sends back its message with the thinking.
 """
 
 from __future__ import annotations

@@ -260,28 +260,28 @@ UNIONS: list[tuple[str, str, Any, Any, list[tuple[str, str]]]] = [
     ),
     # keywords that negate the schemas inside them
     (
-        "not of what cannot be said",
+        "not of a schema that cannot be written",
         "loose-modern",
         {"not": {"$ref": "#/nowhere"}, "description": "D"},
         {"description": 'D (not: {"$ref":"#/nowhere"})'},
         [("ref.cut", "not/$ref"), ("keyword.dropped", "not")],
     ),
     (
-        "if of what cannot be said",
+        "if of a schema that cannot be written",
         "loose-modern",
         {"if": {"$ref": "#/nowhere"}, "then": {"minLength": 1}, "title": "T"},
         {"title": "T", "description": '(if: {"$ref":"#/nowhere"}; then: {"minLength":1})'},
         [("ref.cut", "if/$ref"), ("keyword.dropped", "if"), ("keyword.dropped", "then")],
     ),
     (
-        "contains of what cannot be said",
+        "contains of a schema that cannot be written",
         "loose-modern",
         {"contains": {"$ref": "#/nowhere"}},
         {"contains": {"description": "($ref: #/nowhere)"}},
         [("ref.cut", "contains/$ref")],
     ),
     (
-        "at most so many of what cannot be said",
+        "at most two of a schema that cannot be written",
         "loose-modern",
         {"contains": {"$ref": "#/nowhere"}, "maxContains": 2},
         {"description": '(contains: {"$ref":"#/nowhere"}; maxContains: 2)'},
@@ -299,7 +299,7 @@ UNIONS: list[tuple[str, str, Any, Any, list[tuple[str, str]]]] = [
         [("rewritten", ""), ("keyword.dropped", "anyOf")],
     ),
     (
-        "a union that says nothing",
+        "a union without a constraint",
         "narrow-typed",
         {"anyOf": [{"title": "a"}, {"type": "integer"}]},
         {

@@ -62,7 +62,7 @@ OBJECTS = st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4)
 
 
 @given(OBJECTS, OBJECTS, st.sampled_from([None, 1]), st.booleans())
-def test_the_edited_text_says_what_it_has_to(before: Any, after: Any, indent: int | None, spaced: bool) -> None:
+def test_the_edited_text_has_the_new_value(before: Any, after: Any, indent: int | None, spaced: bool) -> None:
     separators = (" ,", " : ") if spaced else None
     document = json.dumps(before, indent=indent, separators=separators).encode()
     found = edited(document, before, after)

@@ -177,19 +177,19 @@ def test_output_is_legal_settled_repeatable_and_accounted_for(name: str, schema:
     assert adapt(out, subset) == (out, ())
     assert module._adapt(text, subset) == (out, changes)
     assert changes or subset.upper or out == text
-    # Every keyword is still there, or a change at or above its place says why not.
-    told = {change.path for change in changes if not change.detail.startswith("added")}
+    # Every keyword is still there, or a change at or above its place explains its absence.
+    explained = {change.path for change in changes if not change.detail.startswith("added")}
     written = {_places((*path, word)) for path, node in walk(json.loads(out)) for word in node}
     for path, node in walk(schema):
         for word in node:
             at = (*path, word)
-            assert _places(at) in written or any(at[:size] in told for size in range(len(at) + 1)), at
+            assert _places(at) in written or any(at[:size] in explained for size in range(len(at) + 1)), at
     # Every change leads into the original.
     for change in changes:
         value = schema
         for step in change.path:
             value = value[step]
-    # What the quick looks call clean has nothing to change.
+    # A schema that the fast check accepts needs no change.
     with mock.patch.object(document_writer, "clean_leaf", lambda *_: False):
         assert module._adapt(text, subset) == (out, changes)
         for document in (text, out):
@@ -239,7 +239,7 @@ _VALUES = _nest(_nest(_SCALARS))
 )
 @given(LEGAL, st.lists(st.dictionaries(_NAMES, _VALUES, max_size=4), min_size=3, max_size=8))
 @_SETTINGS
-def test_what_was_valid_stays_valid(name: str, schema: Any, arguments: list[Any]) -> None:
+def test_valid_arguments_stay_valid(name: str, schema: Any, arguments: list[Any]) -> None:
     out, changes = adapt(_bytes(schema), SUBSETS[name])
     assume(not any(_narrows(change) for change in changes))
     out = from_openapi(out)[0]

@@ -106,7 +106,7 @@ schemas = st.recursive(leaves(), nested, max_leaves=8)
 
 @house
 @given(schema=schemas, full=st.booleans())
-def test_what_is_made_for_a_schema_is_valid(schema: Any, full: bool) -> None:
+def test_a_value_made_for_a_schema_is_valid(schema: Any, full: bool) -> None:
     made = Maker(schema_check.read(json.dumps(schema)), full=full).make()
     assert made is not NOTHING
     assert jsonschema_rs.validator_for(schema).is_valid(made), made

@@ -325,7 +325,7 @@ def spots(text: str, part: str, end: str) -> int:
 
 
 @given(lines=LINES, ends=st.lists(st.sampled_from(["\n", "\r\n"]), min_size=6, max_size=6), new=WORDS)
-def test_what_is_not_replaced_keeps_its_line_ends(lines: list[str], ends: list[str], new: str) -> None:
+def test_unreplaced_lines_keep_their_line_ends(lines: list[str], ends: list[str], new: str) -> None:
     text = "".join(line + end for line, end in zip(lines, ends, strict=False))
     for way in edit_matching.WAYS:
         changed, count = way(text + "NEEDLE here\r\n" + text, "NEEDLE here", new, "\n")

@@ -337,7 +337,7 @@ def _lasting(parts: tuple[Part, ...]) -> list[Part]:
 
 
 @given(_KINDS)
-def test_any_turn_comes_home_from_a_client_that_keeps_its_order(kinds: list[tuple[str, bool, bool]]) -> None:
+def test_a_turn_returns_whole_from_a_client_that_keeps_its_order(kinds: list[tuple[str, bool, bool]]) -> None:
     parts = _turn(kinds)
     for way in ("thoughts", "parts", "vault"):
         plan = _plan(way)
@@ -346,8 +346,8 @@ def test_any_turn_comes_home_from_a_client_that_keeps_its_order(kinds: list[tupl
 
 
 @given(_KINDS)
-def test_and_from_one_that_keeps_a_text_and_calls(kinds: list[tuple[str, bool, bool]]) -> None:
-    """Seals and what they hang on come home; texts and calls stand in the client's order."""
+def test_seals_return_from_a_client_that_keeps_one_text_and_the_calls(kinds: list[tuple[str, bool, bool]]) -> None:
+    """Seals and their parts are restored; texts and calls stand in the client's order."""
     parts = tuple(_lasting(_turn(kinds)))
     plan = _plan("vault")
     back, lost = _back(_joined(_carried(parts, plan)), plan)
@@ -359,11 +359,13 @@ def test_and_from_one_that_keeps_a_text_and_calls(kinds: list[tuple[str, bool, b
 
 
 @given(_KINDS, st.booleans())
-def test_and_streams_the_same(kinds: list[tuple[str, bool, bool]], late: bool) -> None:
+def test_a_streamed_turn_has_the_parts_and_seals_of_a_whole_one(
+    kinds: list[tuple[str, bool, bool]], late: bool
+) -> None:
     parts = _turn(kinds)
     for way in WAYS:
         plan, other = _plan(way), _plan(way)
-        told = fold(_streamed(parts, plan, late=late))
-        assert isinstance(told, Response)
-        assert tuple([part for part in told.parts if part != Reasoning()]) == _carried(parts, other), way
+        streamed = fold(_streamed(parts, plan, late=late))
+        assert isinstance(streamed, Response)
+        assert tuple([part for part in streamed.parts if part != Reasoning()]) == _carried(parts, other), way
         assert plan.vault == other.vault

@@ -102,7 +102,7 @@ def test_every_keyword_for_every_target(target: str, case: Case) -> None:
 
 
 def legal(target: str, subset: Subset, written: Any) -> None:
-    """Check that the target accepts every keyword, by the table of its subset and by the protocol page."""
+    """Check that the target accepts every keyword, by the table of its subset and by the provider's documentation."""
     law = law_of(target)
     assert refused(written, subset) == []
     assert law is None or breaches(written, law, subset.root_object) == []

@@ -110,7 +110,9 @@ def _narrows(change: Change) -> bool:
 @pytest.mark.parametrize("target", TARGETS)
 @given(schema=SCHEMAS, arguments=ARGUMENTS)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_what_was_valid_stays_valid_or_the_report_says_why_not(target: str, schema: Any, arguments: list[Any]) -> None:
+def test_valid_arguments_stay_valid_or_the_report_explains_the_change(
+    target: str, schema: Any, arguments: list[Any]
+) -> None:
     text = json.dumps(schema).encode()
     out, changes = adapt(text, TARGETS[target])
     legal(target, TARGETS[target], json.loads(out))
