@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+import pytest
 
 from tests.repo.repository_files import ROOT
 
 PAGE = ROOT / "docs" / "data-files.md"
-FOLDERS = ("src", "conformance", "tests", "bench", "examples")
+FOLDERS = ("src", "conformance", "tests", "bench", "docs", "examples", "changes.d")
 CODE = (".py", ".pyi", ".pyc", ".md")
 
 
@@ -46,6 +49,14 @@ def test_every_row_has_a_file_and_names_content_source_licence_and_reason() -> N
     assert [pattern for pattern in _patterns() if not any(fnmatchcase(name, pattern) for name in files)] == []
     for row in _rows():
         assert len(row) == 5 and all(row), row
+
+
+def test_the_test_looks_into_every_folder_of_the_repository() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is no clone")
+    folders = {name.partition("/")[0] for name in listed.stdout.splitlines() if "/" in name}
+    assert {name for name in folders if not name.startswith(".")} == {*FOLDERS}
 
 
 def test_a_licence_other_than_ours_has_its_text_beside_the_files() -> None:
