@@ -156,11 +156,21 @@ screenshots: $(READY)  ## Take the pictures of the page for the documentation ag
 many-exchanges: $(READY)  ## Measure the page with COUNT exchanges, 1000 by default (needs Chromium)
 	$(BIN)/python -m tests.browser.many_exchanges $(or $(COUNT),1000)
 
+define install_langchain
+	mkdir -p build/agents && $(PYTHON) -m venv build/agents/langchain
+	build/agents/langchain/bin/pip install --quiet --disable-pip-version-check -r tests/agents/langchain.txt
+endef
+
+langchain: $(READY)  ## Install LangChain into build/agents/langchain, and run its standard tests of chat models on the rehearsal
+	$(install_langchain)
+	DRAGOMAN_AGENTS=build/agents $(BIN)/python -m pytest tests/agents/test_langchain.py
+
 agents: $(READY)  ## Install coding agents by npm and pip into build/agents (2 GB) and let them work through the gateway
 	mkdir -p build/agents && cp tests/agents/package.json build/agents/
 	npm install --prefix build/agents --no-audit --no-fund
 	$(PYTHON) -m venv build/agents/aider && build/agents/aider/bin/pip install --quiet --disable-pip-version-check aider-chat==0.86.2
 	$(PYTHON) -m venv build/agents/llm && build/agents/llm/bin/pip install --quiet --disable-pip-version-check llm==0.36
+	$(install_langchain)
 	DRAGOMAN_AGENTS=build/agents $(BIN)/python -m pytest tests/agents -n $(JOBS) --dist worksteal
 
 mcp-conformance: $(READY)  ## Install the MCP conformance suite by npm into build/mcp-conformance, and run our client and server against it
