@@ -1,4 +1,5 @@
 """Owns the names of the library that the manifest uses. They are public, because any two commits are compared.
+One name is internal: the smallest size of a remembered request.
 
 If commits have different names for the same function, this module tries all names, the newest first.
 """
@@ -34,12 +35,14 @@ __all__ = [
 ]
 
 _MEMORY = ("dragoman.fast", "dragoman.codec.cache_memory_budget")
+_REQUESTS = ("dragoman.fast.continued_requests", "dragoman.fast.remembered_requests")
 _OFF = {"DRAGOMAN_FAST": "0", "DRAGOMAN_MEMORY": "off"}
 
 
-def _of_memory(name: str) -> Callable[[], Any] | None:
-    """A public function of the memory. Commits before the memory could be emptied have none."""
-    for module in _MEMORY:
+def _first(modules: tuple[str, ...], name: str) -> Any:
+    """The object with this name in the first of these modules that has the name. None if the commit has no such
+    object."""
+    for module in modules:
         try:
             found = getattr(import_module(module), name, None)
         except ModuleNotFoundError as error:
@@ -47,11 +50,15 @@ def _of_memory(name: str) -> Callable[[], Any] | None:
                 raise
             continue
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     return None
 
 
-_forget = _of_memory("forget")
+_forget: Callable[[], Any] | None = _first(_MEMORY, "forget")
+_memory_of_requests = _first(_REQUESTS, "RequestMemory")
+if _memory_of_requests is not None:
+    # Most documents are short. They must use the memory too, because the memory must not change an outcome.
+    _memory_of_requests.smallest = 0
 
 
 def forget() -> None:

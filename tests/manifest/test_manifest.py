@@ -7,6 +7,8 @@ tests with the memory off: the digests are the same.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -16,6 +18,7 @@ from tests.manifest import compare, library_names
 from tests.manifest.digests import KINDS, ORIGINS, digests, known, pair
 from tests.manifest.documents import MODELS, PAIRS, Origin, documents
 from tests.oracles.exchanges import require_shared
+from tests.repo.repository_files import ROOT
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
@@ -32,6 +35,16 @@ def test_the_outcomes_of_translations_have_the_stored_digests(source: str, targe
 @pytest.mark.parametrize("origin", ORIGINS)
 def test_the_stored_digests_are_those_of_all_pairs(origin: Origin) -> None:
     assert set(known(origin)) == {pair(source, target) for source, target in PAIRS}
+
+
+def test_short_requests_use_the_memory_in_every_command_of_the_manifest() -> None:
+    """The tests set the size in `tests/conftest.py`; this process has not read that file."""
+    script = (
+        "from dragoman.fast.continued_requests import RequestMemory; from tests.manifest import __main__\n"
+        "print(RequestMemory.smallest)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"
 
 
 def test_there_are_synthetic_documents_of_every_dialect_and_kind() -> None:
