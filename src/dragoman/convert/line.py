@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
@@ -69,10 +69,10 @@ class LineConverter:
     ) -> None:
         self.source = source
         self.target = target
-        self.kind = kind
+        self.kind: Kind | None = kind
         self.model = model
         self.models = dict(models or {})
-        self.tolerance = tolerance
+        self.tolerance: Severity | None = tolerance
         if tolerance is not None and tolerance not in SEVERITIES:
             raise ConfigError("tolerance", str(tolerance), SEVERITIES)
         self._from: FileFormat = get(source, kind)
@@ -271,4 +271,4 @@ def decoded(line: bytes) -> dict[str, Any] | None:
         found = json_text.decode(line.removeprefix(BOM))
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None
-    return found if isinstance(found, dict) else None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None

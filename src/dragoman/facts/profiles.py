@@ -93,7 +93,7 @@ class Table(Generic[R]):
 
     def _checked(self, row: R | Mapping[str, Any]) -> R:
         made = row if isinstance(row, self._row) else msgspec.convert(row, self._row)
-        facts: Mapping[str, Any] = made.facts  # type: ignore[attr-defined]
+        facts: Mapping[str, Any] = msgspec.structs.asdict(made)["facts"]
         for name in facts:
             if name not in self._known:
                 raise ConfigError("fact", name, self._known)

@@ -152,7 +152,8 @@ class Agent:
         """The docstring of the class explains the parameters."""
         self._environment = os.environ if environment is None else environment
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
-        self._models, self._hosted, self._binary = models or {}, tuple(hosted), binary
+        self._models, self._hosted = models or {}, tuple(hosted)
+        self._binary: Binary = binary
         self._search, self._diffs = search, diffs
         self._full_context, self._memory = full_context, None if memory is None else Path(memory).expanduser()
         self._reads_instructions = instructions
@@ -472,7 +473,7 @@ class _AgentTool(Tool):
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         """Ask the agent in a new conversation. Its tokens are added to those of the calling agent."""
-        reply = await self._agent._fresh().asked(str(arguments["prompt"]))
+        reply = await self._agent._fresh().asked(str(arguments["prompt"]))  # pyright: ignore[reportPrivateUsage]
         around.spend(reply.usage, reply.cost)
         # The model's refusal is returned like any answer.
         if reply.reason not in ("stop", "refusal"):

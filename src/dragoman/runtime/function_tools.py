@@ -63,11 +63,11 @@ class FunctionTool(Generic[P, R]):
         confirm: bool = False,
         kind: Kind = "other",
     ) -> None:
-        self.name = name or getattr(function, "__name__", "")
+        self.name: str = name or getattr(function, "__name__", "")
         if not self.name:
             raise ConfigError("tool", repr(function), problem="it has no name; give one: tool(function, name=...)")
         text, parameters = described(inspect.getdoc(function) or "")
-        self.description = description or text
+        self.description: str = description or text
         self.kind: Kind = kind
         self._function, self._confirm = function, confirm
         self._environment, self._arguments = _signature(function, self.name)

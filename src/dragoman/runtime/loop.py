@@ -7,7 +7,7 @@ state. So a run can end at any point, even with its process, and another run can
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import aclosing, contextmanager
 
 import msgspec
@@ -299,7 +299,9 @@ class Loop:
         return response
 
     @contextmanager
-    def _noting(self, session: Session, model: Model, request: Request) -> Iterator[list[Response | Fault | None]]:
+    def _noting(
+        self, session: Session, model: Model, request: Request
+    ) -> Generator[list[Response | Fault | None], None, None]:
         """Telemetry for a request and its outcome. The body puts the outcome into the list; an empty list means that
         the run left before the end."""
         clock, prompt = asyncio.get_running_loop().time, session.prompt_id

@@ -172,8 +172,8 @@ class _Turn(Struct, frozen=True):
 
 
 class _Saved(Session, kw_only=True):
-    turns: tuple[_Turn, ...] = ()  # type: ignore[assignment]
-    results: dict[str, _Result] = {}  # type: ignore[assignment]
+    turns: tuple[_Turn, ...] = ()  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleVariableOverride]
+    results: dict[str, _Result] = {}  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 _read = msgspec.json.Decoder(_Saved).decode

@@ -7,7 +7,7 @@ with one field.
 from __future__ import annotations
 
 import re
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -57,7 +57,7 @@ def read_output(text: str, kind: type[T]) -> T:
     try:
         value = msgspec.json.decode(document_in(text))
         if isinstance(value, dict) and type_schema(kind, "output").get("type") != "object":
-            value = value.get(WRAPPED)
+            value = cast("dict[str, Any]", value).get(WRAPPED)
         return msgspec.convert(value, kind, dec_hook=read_foreign)
     except (ValueError, RecursionError) as error:  # msgspec and pydantic raise subclasses of ValueError
         raise OutputError(kind, str(error), text) from error

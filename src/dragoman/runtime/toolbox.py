@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 import jsonschema_rs
 import msgspec
@@ -178,7 +178,7 @@ class Toolbox:
         if wrong:
             # Five errors are enough for a model to correct its call; a large schema can have hundreds.
             raise ToolError("invalid_tool_params", "The arguments do not fit the schema: " + "; ".join(wrong[:5]))
-        return arguments
+        return cast("dict[str, Any]", arguments)
 
 
 def decided(plan: Plan, approval: Approval | None) -> Decision:
