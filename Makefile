@@ -58,9 +58,10 @@ layers: $(READY)
 unit: $(READY)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-# Everything that is there only for speed is off: laws, golden files, cases, recordings and digests hold without it.
+# Everything that is there only for speed is off: laws, golden files, cases, recordings, generated documents and digests
+# hold without it.
 # Left out: tests that turn the memory on and off themselves to compare both ways, and the slow test of bounds.
-WITHOUT_MEMORY := tests/manifest tests/property tests/golden tests/conformance/test_library.py tests/recorded
+WITHOUT_MEMORY := $(addprefix tests/,manifest property generated golden conformance/test_library.py recorded)
 BOTH_WAYS := $(addprefix tests/property/test_,growing_histories.py lanes.py plain.py requests.py)
 
 unit-without-memory: $(READY)
