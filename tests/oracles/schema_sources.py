@@ -166,6 +166,8 @@ def _gemini() -> Schemas:
     extra(out, "GenerateContentResponseUsageMetadata", serviceTier=_TEXT)
     extra(out, "GenerationConfig", imageConfig={"$ref": _PLACE + "ImageConfig"})
     out["FinishReason"]["enum"].append("MODEL_ARMOR")
+    # Google's published schema (2026-08) names the tool that a server ran. The types of google-genai 3.3 have no name.
+    extra(out, "ToolCall", toolName=_TEXT)
     refs: Json = {name: {"$ref": _PLACE + name} for name in names}
     # The SDK has no type for the whole request. These are the fields that it sends.
     out["GenerateContentRequest"] = {
