@@ -15,21 +15,13 @@ from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.property.law_for_each_dialect import each
 from tests.property.strategies import requests, responses
-from tests.recorded import marked_documents
+from tests.recorded.marked_documents import Marked, Marker, silent
 
 DIALECTS = dialects()
 
 
-class Marker:
-    """Puts a unique text into every text field of a canon value."""
-
-    def __init__(self) -> None:
-        self.places: dict[str, list[Path]] = {}
-
-    def new(self, at: Path) -> str:
-        mark = f"mk{len(self.places):06d}zzzz"
-        self.places[mark] = [at]
-        return mark
+class CanonMarker(Marker):
+    """Puts a marker into every text field of a canon value."""
 
     def part(self, part: Part, at: Path) -> Part:
         changes: dict[str, Any] = {"at": at}
@@ -65,7 +57,7 @@ class Marker:
 
 
 def marked(request: Request) -> tuple[Request, dict[str, list[Path]]]:
-    marker = Marker()
+    marker = CanonMarker()
     turns = []
     for i, turn in enumerate(request.turns):
         parts = [marker.part(part, ("turns", i, "parts", j)) for j, part in enumerate(turn.parts)]
@@ -85,7 +77,7 @@ def marked(request: Request) -> tuple[Request, dict[str, list[Path]]]:
 
 
 def missing(places: dict[str, list[Path]], body: bytes, context: Context) -> list[str]:
-    return marked_documents.silent(marked_documents.Marked(body, places), body, context.losses.all())
+    return silent(Marked(body, places), body, context.losses.all())
 
 
 @given(request=requests())
@@ -101,7 +93,7 @@ def test_requests_lose_nothing_silently(dialect: str, request: Request) -> None:
 @given(response=responses())
 @each("dialect", DIALECTS)
 def test_responses_lose_nothing_silently(dialect: str, response: Response) -> None:
-    marker = Marker()
+    marker = CanonMarker()
     parts = [marker.part(part, ("parts", i)) for i, part in enumerate(response.parts)]
     context = Context("elsewhere", dialect, created=5)
     body = get(dialect).write_response(msgspec.structs.replace(response, parts=tuple(parts)), context)
@@ -115,7 +107,7 @@ def _pieces(parts: tuple[Part, ...]) -> Iterator[str]:
 
 
 def test_the_marker_reaches_every_kind_of_part() -> None:
-    marker = Marker()
+    marker = CanonMarker()
     whole = ToolResult("c", (Text("a"), Media("image", "image/png", "aaaa")))
     found = marker.part(whole, ("turns", 0, "parts", 0))
     assert isinstance(found, ToolResult)

@@ -64,7 +64,9 @@ class Marked(NamedTuple):
     places: dict[str, list[Path]]
 
 
-class _Marker:
+class Marker:
+    """Makes markers, and keeps the places of each."""
+
     def __init__(self) -> None:
         self.places: dict[str, list[Path]] = {}
         self._shared: dict[str, str] = {}
@@ -85,11 +87,11 @@ class _Marker:
 
 def mark_texts(document: Json) -> Marked:
     """The document with a marker in place of every text that belongs to a user."""
-    marker = _Marker()
+    marker = Marker()
     return Marked(msgspec.json.encode(_texts(document, (), marker, "")), marker.places)
 
 
-def _texts(value: Json, at: Path, marker: _Marker, key: str) -> Json:
+def _texts(value: Json, at: Path, marker: Marker, key: str) -> Json:
     if isinstance(value, dict):
         return {name: _texts(item, (*at, name), marker, name) for name, item in value.items()}
     if isinstance(value, list):
@@ -108,7 +110,7 @@ def _texts(value: Json, at: Path, marker: _Marker, key: str) -> Json:
     return marker.new(at)
 
 
-def _arguments(value: str, at: Path, marker: _Marker) -> str:
+def _arguments(value: str, at: Path, marker: Marker) -> str:
     """Mark the texts inside arguments that are JSON text. All these markers have the place of the whole arguments."""
     try:
         decoded = msgspec.json.decode(value)
@@ -117,7 +119,7 @@ def _arguments(value: str, at: Path, marker: _Marker) -> str:
     return msgspec.json.encode(_inside(decoded, at, marker)).decode()
 
 
-def _inside(value: Json, at: Path, marker: _Marker) -> Json:
+def _inside(value: Json, at: Path, marker: Marker) -> Json:
     if isinstance(value, dict):
         return {name: _inside(item, at, marker) for name, item in value.items()}
     if isinstance(value, list):
@@ -127,11 +129,11 @@ def _inside(value: Json, at: Path, marker: _Marker) -> Json:
 
 def add_fields(document: Json) -> Marked:
     """The document with one unknown field in every object."""
-    marker = _Marker()
+    marker = Marker()
     return Marked(msgspec.json.encode(_fields(document, (), marker, "")), marker.places)
 
 
-def _fields(value: Json, at: Path, marker: _Marker, key: str) -> Json:
+def _fields(value: Json, at: Path, marker: Marker, key: str) -> Json:
     if isinstance(value, list):
         return [_fields(item, (*at, i), marker, "") for i, item in enumerate(value)]
     if not isinstance(value, dict) or key in TIMES:
@@ -145,11 +147,11 @@ def _fields(value: Json, at: Path, marker: _Marker, key: str) -> Json:
 
 def add_variants(document: Json) -> Marked:
     """Add one item of an unknown kind at the end of every list whose items have kinds."""
-    marker = _Marker()
+    marker = Marker()
     return Marked(msgspec.json.encode(_variants(document, (), marker, "")), marker.places)
 
 
-def _variants(value: Json, at: Path, marker: _Marker, key: str) -> Json:
+def _variants(value: Json, at: Path, marker: Marker, key: str) -> Json:
     if isinstance(value, dict):
         if key in SCHEMAS:
             return value
