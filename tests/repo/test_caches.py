@@ -10,8 +10,8 @@ MADE_ONCE = {
     "cli/client_table.py",
     "codec/schema/already_fits.py",  # Decoders, one for each subset of a target.
     "codec/wire_decoding_with_unknown_fields.py",  # Data about our own Structs.
-    "convert/formats/__init__.py",
-    "convert/formats/exchange.py",
+    "convert/lines/formats/__init__.py",
+    "convert/lines/formats/exchange.py",
     "convert/ray_engine.py",
     "dialects/__init__.py",
     "facts/profiles.py",  # The table of rows.

@@ -12,7 +12,7 @@ from dragoman.dialects import names
 SOURCE = Path(dragoman.__file__).parent
 LIMIT = 31
 """The number of dialect names outside of the folders on 2026-11-17. Before there were 253."""
-FORMATS = "convert/formats/"
+FORMATS = "convert/lines/formats/"
 """File formats. A batch file or a fine-tuning set has the form of one provider, so its module names a dialect."""
 SERVED = ("gateway", "transport", "conform", "convert")
 """Packages that work with any dialect."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 import msgspec
 
-from ..convert.formats import names
+from ..convert.lines.formats import names
+from ..convert.lines.summary import Summary
 from ..convert.run import SECONDS, Conversion, Job, StrictError
-from ..convert.summary import Summary
 from ..dialects import installed
 from ..errors import DragomanError
 from .convert_output import announce, list_formats, print_summary, report, run_quietly, run_with_bar
@@ -20,7 +20,7 @@ from .loss_and_error_output import fail, visible
 
 if TYPE_CHECKING:
     from ..canon.losses import Severity
-    from ..convert.file_format_record import Kind
+    from ..convert.lines.file_format_record import Kind
 
 _NAMES = "A dialect or a file format."
 

@@ -15,10 +15,10 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from .. import __version__
-from ..convert.formats import get, names
+from ..convert.lines.formats import get, names
+from ..convert.lines.summary import Summary, is_own_model
 from ..convert.run import Conversion
 from ..convert.run import Progress as Seen
-from ..convert.summary import Summary, is_own_model
 from ..dialects import installed
 from .loss_and_error_output import COLOURS, visible
 

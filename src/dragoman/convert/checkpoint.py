@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import ConfigError
-from .summary import Summary
+from .lines.summary import Summary
 
 VERSION = 1
 SUFFIX = ".progress.json"

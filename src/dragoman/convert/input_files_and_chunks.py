@@ -23,9 +23,9 @@ from ..errors import ConfigError
 from . import object_store
 from . import stdin_stdout_and_pipes as pipes
 from .compressed_input import GZIP, ZSTD, MemberReader
-from .file_format_record import Kind
-from .formats import detect_format, get
-from .line import decoded
+from .lines.file_format_record import Kind
+from .lines.formats import detect_format, get
+from .lines.line import decoded
 from .object_store import is_address
 from .stdin_stdout_and_pipes import STANDARD, Pipe
 from .zstd import frame_error

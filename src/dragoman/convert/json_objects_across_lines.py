@@ -11,7 +11,7 @@ from typing import IO, Protocol
 from ..codec.json_array_splitter import Splitter
 from ..errors import ConfigError, WireError
 from .input_files_and_chunks import Piece
-from .line import BOM
+from .lines.line import BOM
 
 _BLOCK = 1 << 16
 _REQUESTS = re.compile(rb'\A\s*\{\s*"requests"\s*:\s*(?=\[)')

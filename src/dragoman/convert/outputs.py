@@ -10,7 +10,7 @@ import sys
 from typing import Protocol
 
 from ..errors import ConfigError
-from .chunk import compress
+from .lines.chunk import compress
 
 PARTIAL = ".partial"
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import ConfigError
-from .file_format_record import Columns
 from .input_files_and_chunks import Input, Piece, open_input
+from .lines.file_format_record import Columns
 from .outputs import PARTIAL, lock, part_name
 from .parquet_columns import RowReader, row_of, schema_of
 

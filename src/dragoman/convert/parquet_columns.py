@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw
 
-from .file_format_record import Column, Columns
+from .lines.file_format_record import Column, Columns
 
 WHOLE = "json"
 """The column that holds whole records."""

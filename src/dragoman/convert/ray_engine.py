@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from ..errors import ConfigError, DragomanError
-from .chunk import Chunk, ChunkConverter, Result, Settings
+from .lines.chunk import Chunk, ChunkConverter, Result, Settings
 from .remaining_input_to_chunks import End, Reading, chunks
 
 _Row = dict[str, Any]

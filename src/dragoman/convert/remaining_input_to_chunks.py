@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from ..errors import ConfigError
-from .chunk import Chunk, Settings
 from .input_files_and_chunks import Input, pieces
+from .lines.chunk import Chunk, Settings
 
 
 class Reading(Struct):

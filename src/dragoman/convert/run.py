@@ -21,15 +21,15 @@ from ..errors import ConfigError, DragomanError
 from . import checkpoint as saved
 from . import workers
 from .checkpoint import Checkpoint
-from .chunk import Result, Settings
-from .file_format_record import Kind
 from .finished_and_unfinished_output_paths import Layout, remove
-from .formats import get_target
 from .input_files_and_chunks import PARQUET, detect_input, find_inputs
+from .lines.chunk import Result, Settings
+from .lines.file_format_record import Kind
+from .lines.formats import get_target
+from .lines.summary import Summary
 from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of
 from .remaining_input_to_chunks import End, Reading, chunks
 from .stdin_stdout_and_pipes import StandardOutput
-from .summary import Summary
 from .workers import cores
 
 CHUNK = 1 << 20

@@ -8,7 +8,7 @@ import sys
 
 import msgspec
 
-from .chunk import ChunkConverter
+from .lines.chunk import ChunkConverter
 from .workers import Task, receive, send
 
 

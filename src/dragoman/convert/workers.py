@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import DragomanError
-from .chunk import Chunk, ChunkConverter, Result, Settings
+from .lines.chunk import Chunk, ChunkConverter, Result, Settings
 
 AHEAD = 2
 """Chunks under way for each worker."""

@@ -13,8 +13,8 @@ import pytest
 from pyarrow import fs
 
 from dragoman.convert import object_store
+from dragoman.convert.lines.summary import Summary
 from dragoman.convert.run import Conversion, Job
-from dragoman.convert.summary import Summary
 from dragoman.errors import ConfigError
 from tests.unit.convert.test_run import EXPECTED, lines, questions, request
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dragoman.convert.formats import get, names
+from dragoman.convert.lines.formats import get, names
+from dragoman.convert.lines.summary import Summary
 from dragoman.convert.parquet_columns import RowReader, row_of, schema_of
 from dragoman.convert.run import Conversion, Job
-from dragoman.convert.summary import Summary
-from tests.unit.convert.test_training_formats import CONVERSATION, PLAIN, SETS
+from tests.unit.convert.lines.test_training_formats import CONVERSATION, PLAIN, SETS
 
 TYPED = [name for name in names() if get(name).columns]
 

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import pytest
 
+from dragoman.convert.lines.summary import Summary
 from dragoman.convert.run import Conversion, Job
-from dragoman.convert.summary import Summary
 from tests.unit.convert.killed_conversions import write_input
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make ray")

@@ -17,8 +17,8 @@ import zstandard
 
 from dragoman.convert import LineConverter, input_files_and_chunks
 from dragoman.convert.checkpoint import SUFFIX
+from dragoman.convert.lines.summary import Summary
 from dragoman.convert.run import Conversion, Job, StrictError
-from dragoman.convert.summary import Summary
 from dragoman.convert.workers import WorkerError
 from dragoman.errors import ConfigError
 

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Media, Part, Reasoning, Text, ToolCall, ToolResult
-from ...canon.request import Request, Settings
-from ...canon.turns import SYSTEM_ROLES, Turn
-from ...codec import json_text
-from ...context import Context
-from ...dialect import Dialect
-from ...dialects import get
+from ....canon.parts import Media, Part, Reasoning, Text, ToolCall, ToolResult
+from ....canon.request import Request, Settings
+from ....canon.turns import SYSTEM_ROLES, Turn
+from ....codec import json_text
+from ....context import Context
+from ....dialect import Dialect
+from ....dialects import get
 from ..file_format_record import Column, Columns, FileFormat, Record
 
 _NONE = Settings()

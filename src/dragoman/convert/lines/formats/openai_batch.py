@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...codec import json_text
-from ...dialects import get
-from ...errors import WireError
+from ....codec import json_text
+from ....dialects import get
+from ....errors import WireError
 from ..file_format_record import Ending, FileFormat, Record, members, text_of, unread
 
 NAME = "openai-batch"

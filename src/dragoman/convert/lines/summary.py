@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..canon.losses import SEVERITIES, Loss
-from ..facts import profiles, windows_and_prices
+from ...canon.losses import SEVERITIES, Loss
+from ...facts import profiles, windows_and_prices
 
 MODELS = 100
 

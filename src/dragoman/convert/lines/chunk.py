@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..canon.losses import Severity
-from ..errors import DragomanError, LossError, WireError
+from ...canon.losses import Severity
+from ...errors import DragomanError, LossError, WireError
 from .file_format_record import Kind
 from .line import BOM, LineConverter
 from .summary import Summary
@@ -139,7 +139,7 @@ def compress(data: bytes, how: str) -> bytes:
 
         # 0 stands for no time (RFC 1952, 2.3.1, May 1996). A time would make equal members differ.
         return gzip.compress(data, compresslevel=6, mtime=0)
-    from .zstd import compress_frame
+    from ..zstd import compress_frame
 
     return compress_frame(data)
 

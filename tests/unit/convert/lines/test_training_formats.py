@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.convert import LineConverter
-from dragoman.convert.formats import detect_format, get, names
+from dragoman.convert.lines.formats import detect_format, get, names
 from dragoman.errors import ConfigError, WireError
 
 SETS = ("anthropic-finetune", "gemini-finetune", "huggingface", "openai-finetune", "sharegpt")

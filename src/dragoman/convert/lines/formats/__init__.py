@@ -9,10 +9,10 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from ...dialects import get as dialect_of
-from ...dialects import installed, is_known
-from ...errors import ConfigError
-from ...translate.detect import detect
+from ....dialects import get as dialect_of
+from ....dialects import installed, is_known
+from ....errors import ConfigError
+from ....translate.detect import detect
 from ..file_format_record import FileFormat, Kind, Record
 
 _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "stop_reason", "promptFeedback", "done_reason"})

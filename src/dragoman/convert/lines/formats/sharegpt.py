@@ -13,14 +13,14 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Part, Text, ToolCall, ToolResult
-from ...canon.request import Request
-from ...canon.tools import Tool
-from ...canon.turns import SYSTEM_ROLES, Turn
-from ...codec import json_text
-from ...context import Context
-from ...dialects import get
-from ...errors import WireError
+from ....canon.parts import Part, Text, ToolCall, ToolResult
+from ....canon.request import Request
+from ....canon.tools import Tool
+from ....canon.turns import SYSTEM_ROLES, Turn
+from ....codec import json_text
+from ....context import Context
+from ....dialects import get
+from ....errors import WireError
 from ..file_format_record import conversation_dialect, members, text_of
 from ._training import part_text, strip, training_format
 

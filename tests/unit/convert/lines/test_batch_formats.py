@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.convert import LineConverter
-from dragoman.convert.formats import detect_format
+from dragoman.convert.lines.formats import detect_format
 from dragoman.errors import WireError
 
 MESSAGE: dict[str, Any] = {

@@ -13,11 +13,11 @@ from typing import Any, Literal, NoReturn, TypeAlias, Union
 import msgspec
 from msgspec import Raw, Struct
 
-from ..canon.request import Request
-from ..codec import json_text
-from ..context import Context
-from ..dialect import Dialect, Endpoint
-from ..errors import ConfigError, WireError
+from ...canon.request import Request
+from ...codec import json_text
+from ...context import Context
+from ...dialect import Dialect, Endpoint
+from ...errors import ConfigError, WireError
 
 _NULL = Raw(b"null")
 

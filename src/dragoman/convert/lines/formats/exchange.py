@@ -13,13 +13,13 @@ from typing import Any
 
 import msgspec
 
-from ...canon.request import Request
-from ...canon.turns import Turn
-from ...context import Context
-from ...dialect import Dialect
-from ...dialects import get
-from ...errors import ConfigError, WireError
-from ...translate.detect import detect
+from ....canon.request import Request
+from ....canon.turns import Turn
+from ....context import Context
+from ....dialect import Dialect
+from ....dialects import get
+from ....errors import ConfigError, WireError
+from ....translate.detect import detect
 from ..file_format_record import FileFormat, Record, members, unread
 
 NAME = "exchange"

@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.request import Request
-from ...codec import json_text
-from ...context import Context
-from ...dialects import get
-from ...errors import WireError
+from ....canon.request import Request
+from ....codec import json_text
+from ....context import Context
+from ....dialects import get
+from ....errors import WireError
 from ..file_format_record import conversation_dialect, members, text_of
 from ._training import chat_columns, only, strip, training_format
 

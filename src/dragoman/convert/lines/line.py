@@ -15,16 +15,16 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from ..canon.losses import SEVERITIES, Loss, Severity, beyond
-from ..codec import json_text
-from ..codec.caller_document_to_bytes import check_text
-from ..context import Context
-from ..dialect import Dialect
-from ..errors import ConfigError, DragomanError, FaultError, LossError, WireError
-from ..translate import translate_fault, translate_response
-from ..translate.request import Options
-from ..translate.result import Translation
-from ..translate.with_fast_shortcuts import translate_with
+from ...canon.losses import SEVERITIES, Loss, Severity, beyond
+from ...codec import json_text
+from ...codec.caller_document_to_bytes import check_text
+from ...context import Context
+from ...dialect import Dialect
+from ...errors import ConfigError, DragomanError, FaultError, LossError, WireError
+from ...translate import translate_fault, translate_response
+from ...translate.request import Options
+from ...translate.result import Translation
+from ...translate.with_fast_shortcuts import translate_with
 from .file_format_record import FileFormat, Kind, Record
 from .formats import get, get_target
 from .formats.exchange import conversation_reader, joined

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.convert import LineConverter
-from dragoman.convert.formats import names
+from dragoman.convert.lines.formats import names
 from dragoman.errors import DragomanError, WireError
 from tests.corpus.corpus_files import DATA
 
