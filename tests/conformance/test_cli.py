@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dragoman.cli.main import main
-from dragoman.conform import suite_reader
+from dragoman.conform.judging import suite_reader
 from dragoman.conform.scripted_upstream import Upstream
 from dragoman.dialects import names
 from tests.conformance.gateway import Gateway
@@ -139,7 +139,7 @@ def test_a_port_in_use_is_misuse() -> None:
 
 def test_without_a_host_no_network_module_is_loaded() -> None:
     program = (
-        "import sys; from dragoman.conform import library_runner, suite_reader as suite;"
+        "import sys; from dragoman.conform.judging import library_runner, suite_reader as suite;"
         "library_runner.run(suite.load(suite.latest()).cases[0]);"
         "print(sorted({'socket', 'ssl', 'http.client', 'http.server', 'asyncio'} & set(sys.modules)))"
     )

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dragoman import Loss
-from dragoman.conform.case_outcome_checks import Document, Outcome, about_losses, judge
-from dragoman.conform.json_paths_and_exact_numbers import decode, dump, look
+from dragoman.conform.judging.case_outcome_checks import Document, Outcome, about_losses, judge
+from dragoman.conform.judging.json_paths_and_exact_numbers import decode, dump, look
 from dragoman.errors import ConfigError
 
 TEXT = b"""{"a": [{"t": "x", "n": 1.50, "id": 1}, {"t": "y", "n": 2}, {"u": true}], "b": {"c~d": {"e/f": "deep"}},

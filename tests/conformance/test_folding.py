@@ -8,10 +8,10 @@ import pytest
 from conformance.source.documents import DIALECTS, Call
 from conformance.source.streams import begin, end, fault_frame, frames
 
-from dragoman.conform import suite_reader
-from dragoman.conform.client_history import answered, continued
-from dragoman.conform.independent_stream_reader import ending, fold, framed, frames_of
-from dragoman.conform.json_paths_and_exact_numbers import look
+from dragoman.conform.judging import suite_reader
+from dragoman.conform.judging.client_history import answered, continued
+from dragoman.conform.judging.independent_stream_reader import ending, fold, framed, frames_of
+from dragoman.conform.judging.json_paths_and_exact_numbers import look
 
 SUITE = suite_reader.load(suite_reader.latest())
 A = Call("call_a", "get_weather", '{"city":"Paris"}')

@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from dragoman.conform import gateway_runner, library_runner, suite_reader
-from dragoman.conform.independent_stream_reader import framed, frames_of
+from dragoman.conform import gateway_runner
+from dragoman.conform.judging import library_runner, suite_reader
+from dragoman.conform.judging.independent_stream_reader import framed, frames_of
 from dragoman.conform.scripted_upstream import Script, Upstream
 from tests.conformance.gateway import Fixed, Gateway
 

@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from dragoman.conform import library_runner, suite_reader
-from dragoman.conform.case_verdicts import verdicts
+from dragoman.conform.judging import library_runner, suite_reader
+from dragoman.conform.judging.case_verdicts import verdicts
 
 SUITE = suite_reader.load(suite_reader.latest())
 EXPECTED = suite_reader.expected_failures(SUITE.place / suite_reader.EXPECTED)

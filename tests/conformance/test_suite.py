@@ -16,7 +16,7 @@ import jsonschema_rs
 import pytest
 
 from dragoman.canon.loss_codes import CODES
-from dragoman.conform import suite_reader
+from dragoman.conform.judging import suite_reader
 from dragoman.dialects import names
 from dragoman.errors import ConfigError
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.conform import library_runner, suite_reader
 from dragoman.conform.gateway_runner import Host, run
+from dragoman.conform.judging import library_runner, suite_reader
 from dragoman.conform.scripted_upstream import Upstream
 from dragoman.dialects import names
 from tests.e2e.gateway_process import served, upstreams

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dragoman.conform import independent_stream_reader
-from dragoman.conform.case_outcome_checks import Outcome, judge
+from dragoman.conform.judging import independent_stream_reader
+from dragoman.conform.judging.case_outcome_checks import Outcome, judge
 from dragoman.dialects import get
 from tests.e2e.documented_options import Doc, Mistake, Question, chat, gemini, messages, ollama, responses
 from tests.e2e.gateway_process import served

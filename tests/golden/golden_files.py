@@ -13,8 +13,8 @@ from conformance.source.documents import MODELS
 
 import dragoman
 from dragoman.cli.matrix import Cell, Matrix, as_markdown
-from dragoman.conform.independent_stream_reader import framed, frames_of
-from dragoman.conform.json_paths_and_exact_numbers import decode, dump
+from dragoman.conform.judging.independent_stream_reader import framed, frames_of
+from dragoman.conform.judging.json_paths_and_exact_numbers import decode, dump
 from dragoman.dialects import names
 from tests.golden.documents import KINDS, Kind, documents
 

@@ -17,7 +17,8 @@ import msgspec
 import pytest
 
 from dragoman.canon.parts import ToolResult
-from dragoman.conform import gateway_runner, library_runner, suite_reader
+from dragoman.conform import gateway_runner
+from dragoman.conform.judging import library_runner, suite_reader
 from dragoman.conform.scripted_upstream import Script
 from dragoman.conform.scripted_upstream import Upstream as ScriptedUpstream
 from dragoman.gateway.config import Config, Listen, Upstream

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from ..conform import library_runner, suite_reader
-from ..conform.case_verdicts import strangers, verdicts
-from ..conform.library_runner import Result
-from ..conform.report_formats import FORMATS
+from ..conform.judging import library_runner, suite_reader
+from ..conform.judging.case_verdicts import strangers, verdicts
+from ..conform.judging.library_runner import Result
+from ..conform.judging.report_formats import FORMATS
 from ..errors import ConfigError
 from ..transport.secret_redaction import redacted_url
 from .dialect_option import DIALECT

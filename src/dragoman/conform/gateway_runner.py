@@ -12,13 +12,13 @@ from urllib.parse import quote, urlsplit
 from msgspec import Struct
 
 from ..dialects import endpoints, get, is_known
-from . import independent_stream_reader
-from .case_outcome_checks import Document, Outcome
-from .client_history import client_of, continued
-from .json_paths_and_exact_numbers import decode, dump, look
-from .library_runner import Result, judged, stream_document
+from .judging import independent_stream_reader
+from .judging.case_outcome_checks import Document, Outcome
+from .judging.client_history import client_of, continued
+from .judging.json_paths_and_exact_numbers import decode, dump, look
+from .judging.library_runner import Result, judged, stream_document
+from .judging.suite_reader import Case, Suite
 from .scripted_upstream import Script, Upstream
-from .suite_reader import Case, Suite
 
 
 class Host(Struct):

@@ -14,9 +14,9 @@ from typing import Any
 from msgspec import Struct
 
 from ..dialects import endpoints, get
-from . import independent_stream_reader
-from .client_history import named
-from .json_paths_and_exact_numbers import decode, dump
+from .judging import independent_stream_reader
+from .judging.client_history import named
+from .judging.json_paths_and_exact_numbers import decode, dump
 
 _VERSION = re.compile(r".*/v\d+[a-z]*\d*(?=/)")
 

@@ -10,7 +10,7 @@ import pytest
 
 from dragoman import rehearsal
 from dragoman.canon import Part, Reasoning, Request, Response, Seal, Settings, Text, ToolCall, Turn
-from dragoman.conform.client_history import answered
+from dragoman.conform.judging.client_history import answered
 from dragoman.context import Context
 from dragoman.dialects import get, names
 from dragoman.rehearsal import thinking

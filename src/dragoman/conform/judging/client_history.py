@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..dialects import endpoints
-from ..endpoints.dialect_endpoints_record import Client
-from ..errors import ConfigError
+from ...dialects import endpoints
+from ...endpoints.dialect_endpoints_record import Client
+from ...errors import ConfigError
 from .json_paths_and_exact_numbers import look
 
 _PLACEHOLDER = re.compile(r"\{\{tool (\d+)\}\}")

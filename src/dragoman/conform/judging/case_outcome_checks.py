@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..canon.losses import SEVERITIES, Loss
-from ..errors import ConfigError, WireError
-from ..lint.runner import lint
-from ..rules.rule import Kind
+from ...canon.losses import SEVERITIES, Loss
+from ...errors import ConfigError, WireError
+from ...lint.runner import lint
+from ...rules.rule import Kind
 from . import independent_stream_reader
 from .json_paths_and_exact_numbers import dump, keys, look, same_text, strings
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import ConfigError
+from ...errors import ConfigError
 
 
 class Number(float):

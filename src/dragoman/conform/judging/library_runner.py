@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..canon.losses import Loss
-from ..dialects import is_known
-from ..errors import ConfigError, DragomanError, FaultError
-from ..rules.rule import Kind
-from ..translate import (
+from ...canon.losses import Loss
+from ...dialects import is_known
+from ...errors import ConfigError, DragomanError, FaultError
+from ...rules.rule import Kind
+from ...translate import (
     StreamTranslator,
     Translation,
     translate_fault,

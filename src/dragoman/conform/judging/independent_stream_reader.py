@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..dialects import get
+from ...dialects import get
 from .client_history import client_of
 from .json_paths_and_exact_numbers import decode, dump
 

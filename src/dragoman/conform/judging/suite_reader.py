@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from ..errors import ConfigError
+from ...errors import ConfigError
 from .json_paths_and_exact_numbers import Number
 
 Folder = Path | zipfile.Path
@@ -108,10 +108,10 @@ _cases = msgspec.json.Decoder(tuple[Case, ...], float_hook=Number).decode
 def latest() -> Folder:
     """The newest suite: from the package, or from the project around the current folder."""
     # The names begin with dates, so the last one is the newest.
-    packed = sorted(Path(__file__).with_name("suites").glob("*.zip"))
+    packed = sorted((Path(__file__).parents[1] / "suites").glob("*.zip"))
     if packed:
         return zipfile.Path(packed[-1])
-    found = sorted([path.parent for path in (Path(__file__).parents[3] / "conformance").glob(f"*/{MANIFEST}")])
+    found = sorted([path.parent for path in (Path(__file__).parents[4] / "conformance").glob(f"*/{MANIFEST}")])
     if found:
         return found[-1]
     raise ConfigError("suite", "", ("--suite DIR",), "none was found")
