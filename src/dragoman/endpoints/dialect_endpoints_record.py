@@ -93,8 +93,10 @@ class Served(Struct, frozen=True):
     """The status for an address that takes another method."""
     key_parameter: tuple[str, str] = ("", "")
     """The query parameter in which clients may send their key, and the header with the same meaning."""
-    timed: bool = False
-    """Clients read durations from the end of an answer (`gateway/http/ollama_timed_reply.py`)."""
+    timed: Callable[[bytes, int, int | None], bytes] | None = None
+    """An answer with durations, for clients that read durations from the end of an answer. Its arguments are the whole
+    answer or a piece of a stream, and two durations in nanoseconds: from the request until now, and from the request
+    until the first piece (None: the answer is whole). A piece that does not end the answer stays unchanged."""
     stored: bool = False
     """Requests may name earlier answers by id (`gateway/exchange/response_continuation.py`)."""
     repeats_tools: bool = False

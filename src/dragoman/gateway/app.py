@@ -51,9 +51,9 @@ from .exchange.upstream_headers_and_key import client_key
 from .http.allowed_hosts import AllowedHosts, target_authority, without_authority
 from .http.allowed_origins import from_page, parameter_in
 from .http.exchanges_of_other_workers import EVERYBODY, OtherWorkers
-from .http.ollama_timed_reply import OllamaTimedReply
 from .http.reply_wrapper import Bodiless, WithHeaders
 from .http.server import Gone, IncomingRequest, Reply
+from .http.timed_reply import TimedReply
 from .services import Services
 
 _JSON = [("content-type", "application/json")]
@@ -95,7 +95,7 @@ class Gateway:
         }
         declared = {name: endpoints(name) for name in installed()}
         self._table = EndpointTable(declared, ("generate", "live", *self._handlers))
-        self._otherwise = self._table.timed | self._table.stored
+        self._otherwise = self._table.timed.keys() | self._table.stored
         """Dialects for which the gateway does more than translate: it measures times, or it keeps responses."""
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
         self._names = _names()
@@ -276,7 +276,7 @@ class Gateway:
         try:
             if dialect in self._otherwise:
                 if dialect in self._table.timed:
-                    outer = OllamaTimedReply(reply)
+                    outer = TimedReply(reply, self._table.timed[dialect])
                 elif not _forgettable(request.body, apart=self._apart):
                     known = references(request.body)
                     stored = ClientStored(self._stored, request.owner)

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from bench import payloads
 
+from dragoman.dialects.ollama.endpoints import with_durations
 from dragoman.gateway.config import Config, checked
-from dragoman.gateway.http.ollama_timed_reply import OllamaTimedReply
+from dragoman.gateway.http.timed_reply import TimedReply
 
 from .helpers import ScriptedUpstream, gateway, gateway_to, run, whole
 
@@ -147,7 +148,7 @@ def test_done_in_the_arguments_of_a_call_is_no_end() -> None:
             written.append(data)
 
     called = b'{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"done":true}}}]},"done":false}\n'
-    reply = OllamaTimedReply(Inner())  # type: ignore[arg-type]
+    reply = TimedReply(Inner(), with_durations)  # type: ignore[arg-type]
     reply.write(called + b'{"message":{"content":""},"done":true}\n')
     kept, last, rest = written[0].split(b"\n")
     assert (kept + b"\n", rest) == (called, b"")

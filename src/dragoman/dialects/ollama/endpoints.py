@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+import msgspec
+
+from ...codec import json_text
 from ...endpoints.dialect_endpoints_record import (
     CREATED_DAY,
     AgentForm,
@@ -111,6 +114,35 @@ def host_address(host: str) -> str:
     return f"{scheme}://{name}:{port}{slash}{path}".rstrip("/")
 
 
+_DONE = b'"done":true'
+_HAS_DURATION = b'"total_duration"'
+
+
+def with_durations(data: bytes, took: int, first: int | None) -> bytes:
+    """An answer or a piece of a stream, with durations in nanoseconds at the end of the answer. Some clients compute
+    with durations (Strands), and upstreams of other dialects send none. An upstream's own durations stay."""
+    if first is None:
+        return _ended(data, {"total_duration": took})
+    if _DONE not in data:
+        return data
+    # This is the end of the stream, or the bytes stand in the arguments of a call.
+    durations = {"total_duration": took, "prompt_eval_duration": first, "eval_duration": took - first}
+    return b"\n".join([_ended(line, durations) if _DONE in line else line for line in data.split(b"\n")])
+
+
+def _ended(answer: bytes, durations: dict[str, int]) -> bytes:
+    """The answer with its durations, if it is the last one of the stream."""
+    if _HAS_DURATION in answer:
+        return answer
+    try:
+        fields = json_text.fields(answer)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return answer  # An upstream of the same dialect sent no JSON object; the client gets the bytes unchanged.
+    if bytes(fields.get("done", b"")) != b"true":
+        return answer
+    return json_text.encode({**fields, **durations})
+
+
 def _setup(base: str, key: str, model: str) -> str:
     shown = f', headers={{"authorization": "Bearer {key}"}}' if key != "any" else ""
     return f'OLLAMA_HOST={base}, or Client(host="{base}"{shown})'
@@ -134,7 +166,7 @@ ENDPOINTS = Endpoints(
         shown=("POST /api/chat", "GET /api/tags", "POST /api/show", "GET /api/ps", "GET /api/version"),
         near=("/api",),
         before=("ollama",),
-        timed=True,
+        timed=with_durations,
     ),
     models=ModelLists("/api/tags", entry=_entry, named=_named, listed=_listed, details=_details),
     # A request without `stream` gets a stream, as NDJSON without blank lines (server sources, 2026-08).

@@ -65,8 +65,8 @@ class EndpointTable:
         self.key_parameter = {name: one.key_parameter for name, one in served.items() if one.key_parameter[0]}
         """For each dialect: the query parameter in which clients may send a key, and the header with the same
         meaning."""
-        self.timed = frozenset([name for name, one in served.items() if one.timed])
-        """Dialects whose answers contain durations."""
+        self.timed = {name: one.timed for name, one in served.items() if one.timed is not None}
+        """For each dialect whose answers contain durations: the function that adds the durations."""
         self.stored = frozenset([name for name, one in served.items() if one.stored])
         """Dialects whose responses the gateway can store."""
         whole = [claim for _, claim in claims if claim.read is None]
