@@ -7,7 +7,7 @@ and the command line read the rest. Every field has a default, so a dialect decl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Raw, Struct
@@ -275,6 +275,21 @@ def same_path(path: str, project: str, location: str) -> str:
     return path
 
 
+class ProjectQuestion(Struct, frozen=True):
+    """One request of the search for an account's project."""
+
+    method: str
+    path: str
+    body: bytes = b""
+    pauses: bool = False
+    """The caller waits before this request: an operation is polled."""
+
+
+ProjectSearch = Generator[ProjectQuestion, bytes, str]
+"""The search for an account's Google Cloud project. Each question gets the upstream's answer (b"" for an answer without
+success). The result is the project; "" where none is found."""
+
+
 class UpstreamForm(Struct, frozen=True):
     """How an upstream of a dialect is addressed."""
 
@@ -291,8 +306,9 @@ class UpstreamForm(Struct, frozen=True):
     """A path for a Google Cloud project and a location."""
     with_project: Callable[[bytes, str], bytes] | None = None
     """A request that names the Google Cloud project, where requests have a field for it."""
-    finds_project: bool = False
-    """The upstream can look up the project of an account (`transport/code_assist_projects.py`)."""
+    project_search: Callable[[bytes], ProjectSearch | None] | None = None
+    """The search for the project of an account, from the request, where the upstream has calls for that. None: the
+    request names a project."""
 
 
 class RehearsalForm(Struct, frozen=True):

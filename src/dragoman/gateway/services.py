@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from ..transport.code_assist_projects import CodeAssistProjects
+from ..transport.code_assist_projects import AccountProjects
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Client
 from ..transport.secret_redaction import Redactor
@@ -38,8 +38,8 @@ class Services(Struct, frozen=True):
     """Google's access tokens."""
     breakers: Breakers
     """Upstreams that are skipped for a while after faults."""
-    projects: CodeAssistProjects
-    """The Code Assist projects of Google accounts."""
+    projects: AccountProjects
+    """The projects that upstreams have given to Google accounts."""
     plans: UpstreamPlans
     """The plans, each prepared once for one upstream and one kind of client."""
     exchanges: Exchanges

@@ -34,7 +34,7 @@ from ..facts import profiles
 from ..facts.windows_and_prices import UNKNOWN, WindowAndPrices
 from ..translate.errors_with_status_200 import read_answer
 from ..transport import upstream_url_and_headers
-from ..transport.code_assist_projects import CodeAssistProjects
+from ..transport.code_assist_projects import AccountProjects
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Answer, Client
 from ..transport.retry_decision import no_answer, until
@@ -67,7 +67,7 @@ class Net:
     def __init__(self, client: Client, environment: Mapping[str, str], now: Callable[[], float]) -> None:
         self.client, self.environment, self.now = client, environment, now
         self.tokens = Tokens(now)
-        self.projects = CodeAssistProjects()
+        self.projects = AccountProjects()
 
     async def headers(self, upstream: Upstream, more: Mapping[str, str]) -> list[tuple[str, str]]:
         """The headers of a request. ConfigError: there is no key."""
@@ -82,9 +82,9 @@ class Net:
         )
 
     async def fitted(self, upstream: Upstream, body: bytes) -> bytes:
-        """The request with fields whose values come from the upstream: the project, for Code Assist."""
-        finds = endpoints(upstream.dialect).upstream.finds_project
-        if not finds or upstream.project or upstream_url_and_headers.auth(upstream) != "google":
+        """The request with fields whose values come from the upstream: the project of the account."""
+        form = endpoints(upstream.dialect).upstream
+        if form.project_search is None or upstream.project or upstream_url_and_headers.auth(upstream) != "google":
             return upstream_url_and_headers.fitted(upstream, body)
 
         async def ask(method: str, path: str, sent: bytes) -> bytes:
@@ -95,7 +95,7 @@ class Net:
                 found = await answer.read(LARGEST)
                 return found if answer.status == 200 else b""
 
-        return await self.projects.fitted(upstream.base_url + upstream.credentials, body, ask)
+        return await self.projects.fitted(upstream.base_url + upstream.credentials, body, form, ask)
 
 
 class UpstreamModel:

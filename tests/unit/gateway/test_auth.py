@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from bench import payloads
 
-from dragoman.dialects import names
+from dragoman.dialects import endpoints, names
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.exchange.upstream_headers_and_key import headers, joined
 from dragoman.gateway.http.server import IncomingRequest
-from dragoman.transport.code_assist_projects import CodeAssistProjects
+from dragoman.transport.code_assist_projects import AccountProjects
 from dragoman.transport.google_credentials import EARLY, LATE, NoToken, Tokens
 
 from .gateway_and_upstreams import Received, Scripted, ask, through
@@ -337,7 +337,7 @@ def test_an_operation_is_polled_until_it_is_done() -> None:
         return next(steps)
 
     body = b'{"model":"m","request":{}}'
-    assert (
-        asyncio.run(CodeAssistProjects(step=0).fitted("a", body, send)) == body
-    )  # no project was given: the body stays unchanged
+    form = endpoints("code-assist").upstream
+    # No project was given: the body stays unchanged.
+    assert asyncio.run(AccountProjects(step=0).fitted("a", body, form, send)) == body
     assert requests[2:] == ["GET /v1internal/operations/o"] * 2

@@ -15,6 +15,7 @@ from ...endpoints.dialect_endpoints_record import (
     Client,
     Endpoints,
     Fields,
+    ProjectSearch,
     Query,
     Served,
     SetupLine,
@@ -91,6 +92,14 @@ def with_project(body: bytes, project: str | None) -> bytes:
     return json_text.encode({**first, "project": json_text.raw(project), **fields})
 
 
+def _project_search(body: bytes) -> ProjectSearch | None:
+    if "project" in json_text.fields(body):
+        return None
+    from .project_search import project_search  # Few gateways use this dialect.
+
+    return project_search()
+
+
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
@@ -106,7 +115,7 @@ ENDPOINTS = Endpoints(
     counts=TokenCounts("/v1internal:countTokens", _count_request, _renamed, _counted, total_tokens),
     stream=GEMINI.stream,
     upstream=UpstreamForm(
-        "https://cloudcode-pa.googleapis.com", "google", with_project=with_project, finds_project=True
+        "https://cloudcode-pa.googleapis.com", "google", with_project=with_project, project_search=_project_search
     ),
     rehearsal=GEMINI.rehearsal,
     agent=AgentForm(

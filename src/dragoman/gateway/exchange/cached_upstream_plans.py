@@ -90,8 +90,8 @@ class UpstreamPlan:
         endpoint, framing = get(upstream.dialect).endpoint, get(upstream.dialect).framing
         spoken, asker = endpoints(upstream.dialect).upstream, endpoints(client)
         self.choice = choice
-        self.finds_project = spoken.finds_project and not upstream.project
-        """The account's project has to be looked up at the upstream."""
+        self.project_form = spoken if spoken.project_search is not None and not upstream.project else None
+        """The form by which the account's project is looked up at the upstream; None where that is not needed."""
         self.refused = asker.served.refused
         """Finds the fault for losses that force the client to send another request."""
         taken, self.lost = plan(upstream.dialect, client, names)

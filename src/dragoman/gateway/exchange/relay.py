@@ -414,14 +414,15 @@ class Relay:
         """The access token for a request. The request's body gets the project's name where it needs one."""
         services, upstream = self._services, plan.choice.upstream
         token = await services.tokens.get(upstream.credentials)
-        if token and plan.finds_project:
+        if token and plan.project_form is not None:
 
             async def ask(method: str, path: str, sent: bytes) -> bytes:
                 answer = await aside(services, upstream, method, path, {}, upstream.dialect, sent)
                 return answer.body if isinstance(answer, SideAnswer) and answer.status == 200 else b""
 
             account = upstream.base_url + upstream.credentials
-            self._exchange.sent = translation.body = await services.projects.fitted(account, translation.body, ask)
+            body = await services.projects.fitted(account, translation.body, plan.project_form, ask)
+            self._exchange.sent = translation.body = body
         return token
 
     def _translator(self, plan: UpstreamPlan, translation: Translation) -> Translator:
