@@ -22,7 +22,7 @@ from ..codec import json_text
 from ..codec.json_text import contains
 from ..dialects import endpoints, installed
 from ..errors import WireError
-from ..transport.code_assist_projects import AccountProjects
+from ..transport.account_projects import AccountProjects
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Limits
 from ..transport.proxy_and_client_choice import client

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from ..transport.code_assist_projects import AccountProjects
+from ..transport.account_projects import AccountProjects
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Client
 from ..transport.secret_redaction import Redactor

@@ -34,7 +34,7 @@ from ..facts import profiles
 from ..facts.windows_and_prices import UNKNOWN, WindowAndPrices
 from ..translate.errors_with_status_200 import read_answer
 from ..transport import upstream_url_and_headers
-from ..transport.code_assist_projects import AccountProjects
+from ..transport.account_projects import AccountProjects
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Answer, Client
 from ..transport.retry_decision import no_answer, until

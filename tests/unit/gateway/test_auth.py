@@ -16,7 +16,7 @@ from dragoman.dialects import endpoints, names
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.exchange.upstream_headers_and_key import headers, joined
 from dragoman.gateway.http.server import IncomingRequest
-from dragoman.transport.code_assist_projects import AccountProjects
+from dragoman.transport.account_projects import AccountProjects
 from dragoman.transport.google_credentials import EARLY, LATE, NoToken, Tokens
 
 from .gateway_and_upstreams import Received, Scripted, ask, through
