@@ -103,6 +103,10 @@ class Served(Struct, frozen=True):
     """Answers repeat the tools of the request."""
     statuses: Mapping[str, int] = {}
     """Statuses for some codes of the gateway's own faults, where the usual status of the kind misleads clients."""
+    session: Callable[[str, dict[str, Any], Callable[[], list[str]]], dict[str, Any] | Fault] | None = None
+    """The answer to a call by which a client sets up its session (verb `session`), where no upstream has the same
+    dialect. Its arguments are the call (`Call.rest`), the fields of the body, and the function that lists the names of
+    the served models."""
     refused: Callable[[Iterable[Loss]], Fault | None] | None = None
     """The fault for a request that refers to data which no server here has, judged by its losses; None for any other
     request."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ...canon.events import Fault
 from ...canon.request import Settings
 from ...codec import json_text
 from ...endpoints.dialect_endpoints_record import (
@@ -32,7 +33,7 @@ _VERB = re.compile(r"/v1internal(?:/[^:]*)?:(?P<verb>[A-Za-z]+)\Z")
 
 def _operation(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
     """The call for a resource of the session, such as an operation that is polled by its name."""
-    return Call("assist", NAME, rest=path.removeprefix("/v1internal/")) if _VERB.match(path) is None else None
+    return Call("session", NAME, rest=path.removeprefix("/v1internal/")) if _VERB.match(path) is None else None
 
 
 def _read_call(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
@@ -41,7 +42,7 @@ def _read_call(path: str, query: Query, decode: Callable[[str], str]) -> Call | 
         return None
     known = VERBS.get(found["verb"])
     if known is None:
-        return Call("assist", NAME, rest=found["verb"])
+        return Call("session", NAME, rest=found["verb"])
     verb, stream = known
     return Call(verb, NAME, "", stream, wants_array(stream, query))
 
@@ -92,6 +93,12 @@ def with_project(body: bytes, project: str | None) -> bytes:
     return json_text.encode({**first, "project": json_text.raw(project), **fields})
 
 
+def _session(call: str, fields: dict[str, Any], models: Callable[[], list[str]]) -> dict[str, Any] | Fault:
+    from .session_calls import session_answer  # Few gateways serve this dialect.
+
+    return session_answer(call, fields, models)
+
+
 def _project_search(body: bytes) -> ProjectSearch | None:
     if "project" in json_text.fields(body):
         return None
@@ -103,13 +110,14 @@ def _project_search(body: bytes) -> ProjectSearch | None:
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
-            Claim(("GET",), "/v1internal/", read=_operation, verbs=("assist",)),
-            Claim(("POST", "GET"), "/v1internal", read=_read_call, verbs=("generate", "count", "assist"), alone=True),
+            Claim(("GET",), "/v1internal/", read=_operation, verbs=("session",)),
+            Claim(("POST", "GET"), "/v1internal", read=_read_call, verbs=("generate", "count", "session"), alone=True),
         ),
         shown=("POST /v1internal:generateContent", "POST /v1internal:streamGenerateContent"),
         near=("/v1internal",),
         wrong_method=404,  # Google's hosts answer 404 to a wrong method
         key_parameter=("key", "x-goog-api-key"),
+        session=_session,
     ),
     headers=GEMINI.headers,
     counts=TokenCounts("/v1internal:countTokens", _count_request, _renamed, _counted, total_tokens),

@@ -1,12 +1,7 @@
-"""The calls by which a Code Assist client sets up its session.
+"""The calls by which a client sets up its session, for dialects that have such calls.
 
-If an upstream is Code Assist, the calls go to that upstream, because they concern the upstream's accounts and projects.
-Otherwise the gateway answers so that the client can begin: a tier, a project, no experiments, and a quota that is never
-used up. The upstreams have limits of their own.
-
-Gemini CLI 0.61 makes these calls: loadCodeAssist (needs a tier and a project, else the client onboards), onboardUser
-(an operation, polled until done), fetchAdminControls, listExperiments, retrieveUserQuota (needs a bucket for each model
-that may be used), recordCodeAssistMetrics after every answer, and the user's settings.
+If an upstream has the client's dialect, the calls go to that upstream, because they concern the upstream's accounts and
+projects. Otherwise the dialect's `Served.session` gives the answer.
 """
 
 from __future__ import annotations
@@ -18,6 +13,7 @@ import msgspec
 
 from ...canon.events import Fault
 from ...codec import json_text
+from ...dialects import endpoints
 from ...facts import profiles
 from ...transport.http_client import Headers
 from ...transport.secret_redaction import without_secrets
@@ -27,19 +23,7 @@ from ..http.server import IncomingRequest
 from ..services import Services
 from .endpoint_table import Call
 
-PROJECT = "dragoman"
 _JSON: Headers = [("content-type", "application/json")]
-_TIER = {
-    "id": "standard-tier",
-    "name": "dragoman",
-    "description": "served by a dragoman gateway",
-    "userDefinedCloudaicompanionProject": False,
-    "isDefault": True,
-    "hasOnboardedPreviously": True,
-}
-# The quota is never used up, so its reset is far in the future.
-_RESET = "2100-01-01T00:00:00Z"
-
 Answer = tuple[int, Headers, bytes]
 
 
@@ -65,7 +49,20 @@ async def session(services: Services, call: Call, request: IncomingRequest) -> A
         if isinstance(answer, Fault):
             raise Refused(answer)
         return answer.status, _JSON, answer.body
-    return 200, _JSON, json_text.encode(_answer(services, call, _request_fields(request.body)))
+    answered = endpoints(call.dialect).served.session
+    if answered is None:
+        raise Refused(Fault("not_found", f"this gateway has no call {call.rest!r}", 404))
+    found = answered(call.rest, _request_fields(request.body), lambda: _models(services, call.dialect))
+    if isinstance(found, Fault):
+        raise Refused(found)
+    return 200, _JSON, json_text.encode(found)
+
+
+def _models(services: Services, dialect: str) -> list[str]:
+    """The names of the served models: the usual names of the dialect first, then the names in the configuration."""
+    named = [name for name, _ in services.routes.known()]
+    usual = [name for name in profiles.names(dialect) if services.routes.find(name, services.draw)[1]]
+    return list(dict.fromkeys([*usual, *named]))
 
 
 def _request_fields(body: bytes) -> dict[str, Any]:
@@ -74,31 +71,3 @@ def _request_fields(body: bytes) -> dict[str, Any]:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise Refused(Fault("invalid_request", f"the body is not JSON: {error}", 400)) from None
     return found if isinstance(found, dict) else {}
-
-
-def _answer(services: Services, call: Call, fields: dict[str, Any]) -> dict[str, Any]:
-    verb = call.rest
-    project = str(fields.get("cloudaicompanionProject") or fields.get("project") or PROJECT)
-    if verb == "loadCodeAssist":
-        return {"currentTier": _TIER, "allowedTiers": [_TIER], "cloudaicompanionProject": project}
-    if verb == "onboardUser" or verb.startswith("operations/"):
-        done = {"cloudaicompanionProject": {"id": project, "name": project, "projectNumber": "0"}}
-        name = verb if verb.startswith("operations/") else f"operations/onboard-{project}"
-        return {"name": name, "done": True, "response": done}
-    if verb == "retrieveUserQuota":
-        named = [name for name, _ in services.routes.known()]
-        usual = [name for name in profiles.names(call.dialect) if services.routes.find(name, services.draw)[1]]
-        buckets = [
-            {"modelId": name, "tokenType": "REQUESTS", "remainingFraction": 1, "resetTime": _RESET}
-            for name in dict.fromkeys([*usual, *named])
-        ]
-        return {"buckets": buckets}
-    if verb == "fetchAdminControls":
-        return {"adminControlsApplicable": False}
-    if verb == "listExperiments":
-        return {"experimentIds": [], "flags": []}
-    if verb in ("getCodeAssistGlobalUserSetting", "setCodeAssistGlobalUserSetting"):
-        return {"cloudaicompanionProject": project, "freeTierDataCollectionOptin": False}
-    if verb.startswith("record"):
-        return {}
-    raise Refused(Fault("not_found", f"this gateway has no Code Assist call {verb!r}", 404))

@@ -75,7 +75,7 @@ class OtherRequests:
             "show": self._model,
             "version": _version,
             "count": self._count,
-            "assist": code_assist_session.session,
+            "session": code_assist_session.session,
             "responses": self._responses,
             "conversations": self._conversations,
             "compact": self._compact,

@@ -18,7 +18,7 @@ from dragoman.gateway.http.allowed_origins import from_page
 
 DECLARED = {name: endpoints(name) for name in names()}
 VERBS = (
-    *("generate", "count", "models", "model", "show", "version", "running", "assist", "responses", "conversations"),
+    *("generate", "count", "models", "model", "show", "version", "running", "session", "responses", "conversations"),
     *("compact", "socket", "health", "ready", "exchanges", "home", "page", "live", "matrix"),
 )
 TABLE = EndpointTable(DECLARED, VERBS)
@@ -56,7 +56,7 @@ TABLE = EndpointTable(DECLARED, VERBS)
         ),
         ("POST", "/v1beta/models/m:countTokens", "", Call("count", "gemini", "m")),
         ("POST", "/v1internal:streamGenerateContent", "alt=sse", Call("generate", "code-assist", "", True)),
-        ("POST", "/v1internal:loadCodeAssist", "", Call("assist", "code-assist", rest="loadCodeAssist")),
+        ("POST", "/v1internal:loadCodeAssist", "", Call("session", "code-assist", rest="loadCodeAssist")),
         ("GET", "/v1beta/models", "", Call("models", "gemini")),
         ("GET", "/v1beta/models/m", "", Call("model", "gemini", "m")),
         ("GET", "/dragoman/exchanges/ex_1", "", Call("exchanges", "", rest="ex_1")),
@@ -79,7 +79,7 @@ TABLE = EndpointTable(DECLARED, VERBS)
         ("POST", "/v1/responses/resp_1/cancel", "", Call("responses", "openai-responses", rest="resp_1/cancel")),
         ("POST", "/v1/conversations", "", Call("conversations", "openai-responses")),
         ("DELETE", "/v1/conversations/c/items/i", "", Call("conversations", "openai-responses", rest="c/items/i")),
-        ("GET", "/v1internal/operations/o", "", Call("assist", "code-assist", rest="operations/o")),
+        ("GET", "/v1internal/operations/o", "", Call("session", "code-assist", rest="operations/o")),
         ("GET", "/v1beta1/publishers/google/models", "", Call("models", "gemini", rest="publishers/google/")),
         ("POST", "/models/ollama/llama3:8b:generateContent", "", Call("generate", "gemini", "ollama/llama3:8b", False)),
         ("GET", "/models", "", Call("models", "openai-chat")),
