@@ -23,7 +23,7 @@ from ..exchange.stored_responses import ClientStored, Stored
 from ..http.server import IncomingRequest
 from ..services import Services
 from . import (
-    code_assist_session,
+    client_session_calls,
     computed_feature_matrix,
     page_files_and_facts,
     page_translation,
@@ -75,7 +75,7 @@ class OtherRequests:
             "show": self._model,
             "version": _version,
             "count": self._count,
-            "session": code_assist_session.session,
+            "session": client_session_calls.session,
             "responses": self._responses,
             "conversations": self._conversations,
             "compact": self._compact,
