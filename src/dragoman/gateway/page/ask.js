@@ -97,7 +97,7 @@ export class Ask {
     this.#stop = null;
     this.button.textContent = "Ask";
     this.#foot(foot, dialect, answer, first, performance.now() - began, id);
-    if (answer.fault) return;
+    if (answer.fault || !answer.known) return;
     this.#remember(answer, turn);
   }
 

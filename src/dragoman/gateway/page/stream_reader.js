@@ -1,7 +1,11 @@
 // Owns the reading of streamed answers for display: frames of any built-in dialect become parts (text, thought, call).
 // The gateway itself reads streams strictly; this reader shows what it understands and leaves out the rest.
+// Frames of any other dialect are shown as they are.
 
-/** Grows with each frame. `parts`: {kind: text|thought|call, text, name, id}; `usage`, `stop` and `fault` as they come. */
+/**
+ * Grows with each frame. `parts`: {kind: text|thought|call, text, name, id}; `usage`, `stop` and `fault` as they come.
+ * Without a reader for the dialect the only part has the kind `raw`: all frames as they are.
+ */
 export class Answer {
   parts = [];
   usage = null;
@@ -12,12 +16,20 @@ export class Answer {
   #calls = new Map();
 
   constructor(dialect) {
-    this.read = READERS[dialect] ?? READERS["openai-chat"];
+    this.read = READERS[dialect];
   }
+
+  /** Whether the frames of the dialect are read. */
+  get known() { return this.read !== undefined; }
 
   feed({data}) {
     this.added = [];
     if (!data || data === "[DONE]") return;
+    if (!this.known) {
+      if (!this.parts.length) this.parts.push({kind: "raw", name: "frames as they are", id: "this page has no reader for the dialect", text: ""});
+      this.parts[0].text += `${data}\n`;
+      return;
+    }
     let frame;
     try { frame = JSON.parse(data); } catch { return; }
     if (frame.error && frame.type !== "response.created") {

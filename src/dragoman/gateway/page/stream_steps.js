@@ -92,7 +92,7 @@ export function stepsView(text, dialect, behind) {
 export function answerParts(answer) {
   const found = answer.parts.map(part => h("div", {class: `part ${part.kind}`},
     part.kind === "text" ? null : h("div", {class: "kind"}, part.kind, part.name ? h("span", {class: "dim"}, ` ${part.name} · ${part.id}`) : null),
-    part.kind === "call" ? h("pre", null, part.text) : part.text));
+    part.kind === "call" || part.kind === "raw" ? h("pre", null, part.text) : part.text));
   if (answer.fault) found.push(h("p", {class: "error", role: "alert"}, answer.fault));
   return found.length ? found : [h("p", {class: "dim"}, "nothing yet")];
 }

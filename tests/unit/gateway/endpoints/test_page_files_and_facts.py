@@ -88,6 +88,15 @@ def test_every_script_of_the_page_is_short_and_begins_with_its_purpose() -> None
     assert [name for name, text in scripts.items() if markup.search(text)] == []
 
 
+def test_the_page_reads_the_streams_of_built_in_dialects_and_of_no_other() -> None:
+    """A dialect without a reader is shown as raw frames, and is not read as another dialect."""
+    script = (PAGE / "stream_reader.js").read_text(encoding="utf-8")
+    (readers,) = re.findall(r"const READERS = \{(.*?)\};", script, re.S)
+    found = {entry.partition(":")[0].strip().strip('"') for entry in readers.split(",") if entry.strip()}
+    assert found == set(names())
+    assert "this.read = READERS[dialect];" in script
+
+
 def test_the_page_gets_the_served_dialects_and_the_settings_of_clients() -> None:
     about = ask("/dragoman/about").json()
     assert about["dialects"] == list(names())
