@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Raw, Struct, field
 
 from .canon.answer_places import AnswerPlaces
-from .canon.loss_severity_by_place_and_value import field_severity
+from .canon.loss_severity_by_place_and_value import field_severity, severity_by_place
 from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
 from .canon.request import Request
@@ -118,7 +118,7 @@ class Context(Struct, eq=False):
         """Record a loss. `at` is its path in the source."""
         if self.marks or self.spelled or self.moved or self.within:
             at = self._place_in_source(code, at)
-        self.losses.add(code, at, detail, severity)
+        self.losses.add(code, at, detail, severity or severity_by_place(code, at, detail))
 
     def _place_in_source(self, code: str, at: Path) -> Path:
         # Only a loss about caching is about the mark; any other loss is about the part.

@@ -7,14 +7,11 @@ or on the lost value. docs/how-to/losses.md states the rules for users.
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from msgspec import Raw
 
-from .loss_codes import CODES
+from .losses import Severity
 from .parts import Path
-
-Severity = Literal["info", "warning", "error"]
 
 EMPTY_VALUES = (Raw(b"null"), Raw(), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
 """An absent field, and the values whose loss in an answer is not reported (`field_severity`)."""
@@ -42,8 +39,8 @@ contacts.
 """
 
 
-def severity_of(code: str, path: Path, detail: str) -> Severity:
-    """The severity of a loss that was reported without one."""
+def severity_by_place(code: str, path: Path, detail: str) -> Severity | None:
+    """The severity of a loss that was reported without one. None: the usual severity of the code."""
     if path and path[0] in _REQUEST:
         if code == "seal.dropped" and not detail:
             return "info"  # the seal belongs to another upstream; this upstream could not have read it
@@ -58,7 +55,7 @@ def severity_of(code: str, path: Path, detail: str) -> Severity:
                 return "error"  # the user's files are missing
             if detail in _MINOR_OPTIONS:
                 return "info"
-    return CODES[code].severity
+    return None
 
 
 # fields that only the source dialect has

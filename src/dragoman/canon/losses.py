@@ -10,11 +10,10 @@ from typing import Literal
 from msgspec import Struct
 
 from .loss_codes import CODES
-from .loss_severity_by_place_and_value import Severity as Severity
-from .loss_severity_by_place_and_value import severity_of
 from .parts import Path, pointer
 
 Effect = Literal["dropped", "approximated", "invented"]
+Severity = Literal["info", "warning", "error"]
 
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 """From harmless to grave. info: the meaning is unchanged. warning: the model or the client may behave differently.
@@ -97,7 +96,7 @@ def beyond(losses: tuple[Loss, ...], tolerance: Severity) -> tuple[Loss, ...]:
 
 
 def _spell(noted: Noted) -> Loss:
-    severity = noted.severity or severity_of(noted.code, noted.path, noted.detail)
+    severity = noted.severity or CODES[noted.code].severity
     effect = CODES[noted.code].effect
     noted.spelled = loss = Loss(noted.code, effect, severity, pointer(noted.path), noted.detail)
     return loss
