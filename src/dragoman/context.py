@@ -13,7 +13,6 @@ from typing import Any, Literal, Protocol
 from msgspec import Raw, Struct, field
 
 from .canon.answer_places import AnswerPlaces
-from .canon.loss_severity_by_place_and_value import field_severity, severity_by_place
 from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
 from .canon.request import Request
@@ -21,6 +20,7 @@ from .canon.response import Stop
 from .canon.tools import HostedTool, Tool
 from .canon.turns import Turn
 from .facts.host import Host
+from .facts.loss_severity_by_place_and_value import field_severity, severity_by_place
 from .facts.profile import DEFAULT_PROFILE, Profile
 
 

@@ -9,8 +9,8 @@ import pytest
 from bench.facts.compare import unpacked
 
 import dragoman
-from dragoman.canon.loss_severity_by_place_and_value import field_severity
 from dragoman.dialects.openai_chat import wire
+from dragoman.facts.loss_severity_by_place_and_value import field_severity
 from tests.recorded.recorded_bodies import DIALECTS
 
 _HEAD = {"id": "i", "object": "chat.completion.chunk", "created": 1, "model": "m"}

@@ -1,5 +1,5 @@
 """Facts about models and hosts, as rows of data: which settings a model takes, and where a host differs from its
-dialect.
+dialect. Also the fields whose loss matters more or less than the code of the loss shows.
 """
 
 from __future__ import annotations

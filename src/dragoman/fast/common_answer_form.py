@@ -12,13 +12,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from ..canon.loss_severity_by_place_and_value import EMPTY_VALUES
 from ..canon.parts import Path, Reasoning, Seal, Text
 from ..codec import json_text, packed_seals
 from ..codec.cache_memory_budget import small_cache
 from ..codec.dialect_extras import Fields
 from ..codec.tool_names import SAFE_NAMES, safe
 from ..context import Context
+from ..facts.loss_severity_by_place_and_value import EMPTY_VALUES
 from ..seals.outbound import AnswerSeals, Plan
 
 Word = Annotated[str, Meta(min_length=1)]

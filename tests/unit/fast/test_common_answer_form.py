@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from dragoman.canon.loss_severity_by_place_and_value import EMPTY_VALUES, field_severity
 from dragoman.codec.dialect_extras import Fields
+from dragoman.facts.loss_severity_by_place_and_value import EMPTY_VALUES, field_severity
 from dragoman.fast.common_answer_form import (
     NO_TEXT,
     CallId,

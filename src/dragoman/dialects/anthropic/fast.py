@@ -9,7 +9,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...canon.loss_severity_by_place_and_value import EMPTY_VALUES
 from ...canon.parts import Path
 from ...canon.request import Request
 from ...codec import answer_service_tiers, json_text
@@ -17,6 +16,7 @@ from ...codec.answer_ids import MESSAGES, in_form
 from ...codec.dialect_extras import NULL
 from ...codec.packed_seals import origin
 from ...dialect import Fast
+from ...facts.loss_severity_by_place_and_value import EMPTY_VALUES
 from ...fast.common_answer_form import (
     NO_TEXT,
     NOT_PLAIN,

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.loss_severity_by_place_and_value import EMPTY_VALUES
 from ...canon.parts import Extra, Part, Path, Text, ToolCall
 from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
@@ -22,6 +21,7 @@ from ...codec.tool_declaration_cache import Same
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...errors import WireError
+from ...facts.loss_severity_by_place_and_value import EMPTY_VALUES
 from . import wire
 from .assistant_items import answer_items, read_item, write_items
 from .history_writer import Calls, write_outputs

@@ -10,8 +10,8 @@ import re
 
 from msgspec import Raw
 
-from .losses import Severity
-from .parts import Path
+from ..canon.losses import Severity
+from ..canon.parts import Path
 
 EMPTY_VALUES = (Raw(b"null"), Raw(), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
 """An absent field, and the values whose loss in an answer is not reported (`field_severity`)."""
