@@ -33,7 +33,7 @@ from ...fast.common_answer_form import (
 )
 from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
-from .content_block_writer import DIRECT
+from .message_content_writer import DIRECT
 from .request import RequestReader, RequestWriter
 from .wire import NAME
 from .wire_by_block_type import MESSAGE, REQUEST

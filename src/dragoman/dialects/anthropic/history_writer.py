@@ -22,7 +22,7 @@ from ...codec.dialect_extras import restore
 from ...codec.open_call_lookup import OpenCalls
 from ...context import Context
 from . import wire
-from .content_block_writer import Block, BlockWriter
+from .message_content_writer import Block, BlockWriter
 from .tools import IDS
 
 SYSTEM_MARK = "[system]\n"

@@ -22,11 +22,11 @@ from ...context import Context
 from . import wire
 from .added_tools_to_declarations import adds_tools, merged
 from .beta_header import ask_for
-from .content_block_reader import marked, read_content
-from .content_block_writer import BlockWriter
 from .context_management import read_edits, write_edits
 from .history_writer import STRANGE_ROLE, History
 from .hosted_tools import BETA, SERVERS, chosen, mcp_servers, with_servers
+from .message_content_reader import marked, read_content
+from .message_content_writer import BlockWriter
 from .settings import empty_fields, make_room, read_settings, write_settings
 from .tools import MEMO, offered, read_choice, write_choice, write_offered
 from .wire_by_block_type import admit_request

@@ -25,9 +25,9 @@ from ...codec.failure_sentence_in_answer import (
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
-from .content_block_reader import marked, read_content
-from .content_block_writer import BlockWriter
 from .history_writer import History
+from .message_content_reader import marked, read_content
+from .message_content_writer import BlockWriter
 from .wire_by_block_type import admit_answer
 
 _REASONS: dict[str, StopReason] = {

@@ -29,9 +29,9 @@ from ...context import Context
 from ...errors import WireError
 from . import wire
 from .compaction import compaction_delta, with_delta
-from .content_block_reader import WRAPPED, read_block, read_citations, unwrapped
 from .faults import fault_from
 from .hosted_calls import read_hosted
+from .message_content_reader import WRAPPED, read_block, read_citations, unwrapped
 from .response import explanation, plain_stop, read_counts, read_response, read_stop, read_usage
 from .wire_by_block_type import read_event, sort_out_block
 

@@ -21,9 +21,9 @@ from ...codec.repeated_frame_interface import Template
 from ...codec.surrogates.documents import has_lone_surrogate
 from ...context import Context
 from . import wire
-from .content_block_reader import own_fields
-from .content_block_writer import DIRECT, BlockWriter, thought
 from .faults import error_event
+from .message_content_reader import own_fields
+from .message_content_writer import DIRECT, BlockWriter, thought
 from .response import counted, write_stop, write_usage
 from .tools import IDS
 

@@ -24,8 +24,8 @@ from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
 from .cache_marks import Marks
-from .content_block_reader import marked
 from .hosted_tools import TOOLSET, parted
+from .message_content_reader import marked
 
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 """Names as documented (docs "Define tools", 2026-10)."""

@@ -34,7 +34,7 @@ from . import wire
 from .cache_marks import Marks
 from .compaction import KIND as COMPACTION
 from .compaction import write_compaction
-from .content_block_reader import BLOCK, own_fields
+from .message_content_reader import BLOCK, own_fields
 from .tools import IDS, NAMES, OWN_NAMES
 
 LONGEST_TITLE = 500

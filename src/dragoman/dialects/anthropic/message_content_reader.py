@@ -1,6 +1,6 @@
 """Reads the content blocks of one message into parts, with their citations, for requests and answers.
 
-`content_block_writer.py` does the reverse.
+`message_content_writer.py` does the reverse.
 """
 
 from __future__ import annotations
