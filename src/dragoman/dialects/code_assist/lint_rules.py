@@ -9,7 +9,7 @@ from ...rules.helpers import frames, given, items, kind_of, quoted, sub, word
 from ...rules.rule import Breach, Subject, rule, rules_of
 from ..gemini.lint_rules import RULES as GEMINI
 from ..gemini.lint_rules_helpers import at_key, key, snake
-from .unsupported_fields import CONFIG
+from .unsupported_field_removal import CONFIG
 
 _HOST = {"host": "cloudcode-pa.googleapis.com"}
 _PAYLOAD = (

@@ -20,7 +20,7 @@ from ...errors import WireError
 from ..gemini import request as gemini
 from ..gemini.sdk_form import is_odd, rewritten
 from . import wire
-from .unsupported_fields import fitted, homed, unspelled
+from .unsupported_field_removal import fitted, homed, unspelled
 
 _KEY = "request"
 _CHAT, _OPENROUTER = "openai-chat", "openrouter"

@@ -17,7 +17,7 @@ from ...context import Context
 from ...errors import WireError
 from ..gemini import response as gemini
 from . import wire
-from .unsupported_fields import fitted_turns
+from .unsupported_field_removal import fitted_turns
 
 _KEY = "response"
 _OUTSIDE = ("traceId", *wire.WRAPPED_EXTRAS)

@@ -9,7 +9,7 @@ from ...context import Context
 from ...errors import WireError
 from ..gemini import tools as gemini
 from . import wire
-from .unsupported_fields import fitted_tools
+from .unsupported_field_removal import fitted_tools
 
 
 def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:

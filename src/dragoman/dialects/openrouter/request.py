@@ -20,7 +20,7 @@ from ...context import Context
 from ..openai_chat import request as chat
 from ..openai_chat.cache_marks import take_marks, with_marks
 from ..openai_chat.history_writer import NO_INPUT
-from . import unknown_field_removal, wire
+from . import unsupported_field_removal, wire
 from .hosted_tools import DEFERRED_TOOLS, take_deferred_search, take_plugins
 from .part_fields import capped, fitted_turn, marks_homed, marks_taken
 from .reasoning_details import own_thought, read_details, read_images, sealed_calls, split_turn, thought_text
@@ -310,7 +310,7 @@ def _hangs(turn: Turn) -> bool:
 def turn_for_chat(turn: Turn, context: Context, is_own: bool) -> Turn:
     """A turn for Chat's writer, with this dialect's fields as extras."""
     if not is_own and context.source == wire.CHAT:
-        turn = unknown_field_removal.of_turn(turn, context)
+        turn = unsupported_field_removal.of_turn(turn, context)
     extra = wire.homed(turn.extra)
     if turn.role != "assistant":
         turn = Turn(turn.role, turn.parts, turn.name, extra, turn.at)

@@ -15,7 +15,7 @@ from ...codec.dialect_extras import NULL, carried
 from ...codec.reasoning_effort import ORDER, wanted
 from ...context import Context
 from ..openai_chat.tools import lifetime
-from . import unknown_field_removal, wire
+from . import unsupported_field_removal, wire
 
 _REASONING_PATHS: dict[str, Path] = {
     "effort": ("reasoning", "effort"),
@@ -291,4 +291,4 @@ def _fitted_extra(extra: Extra | None, settings: Settings, context: Context) -> 
             left[name] = value
         elif bytes(value) != json_text.encode(getattr(settings, name)):
             context.lose("field.dropped", (name,), "this dialect has one field for both")
-    return unknown_field_removal.of_request({**extra, wire.CHAT: left}, context)
+    return unsupported_field_removal.of_request({**extra, wire.CHAT: left}, context)

@@ -16,7 +16,7 @@ from ...codec.custom_tools import wrap_tool
 from ...codec.hosted_tools import forced
 from ...context import Context
 from ..openai_chat import tools as chat
-from . import unknown_field_removal, wire
+from . import unsupported_field_removal, wire
 from .hosted_tools import HOSTED, split_deferred_search
 from .part_fields import MARK, mark_taken, report_mark
 from .settings import cache_mark
@@ -124,7 +124,7 @@ def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
             context.lose("tool.hosted.dropped", search.at, "deferred_tools is a field of the request", "info")
             given = _expanded(given, context, "there is no tool search")
         if came_from == wire.CHAT:
-            given = unknown_field_removal.of_tools(given, context)
+            given = unsupported_field_removal.of_tools(given, context)
         given, context.source = _fitted(given, context), wire.NAME if came_from == wire.CHAT else came_from
     try:
         return chat.write_tools(given, context)
@@ -173,7 +173,7 @@ def fitted_tools(request: Request, context: Context) -> tuple[Tools, Choice | No
     """
     tools, choice = request.tools, request.choice
     if context.source == wire.CHAT:
-        tools = unknown_field_removal.of_tools(tools, context)
+        tools = unsupported_field_removal.of_tools(tools, context)
     if choice is not None and choice.extra is not None and wire.CHAT in choice.extra:
         context.lose("choice.dropped", choice.at)
         choice = None
