@@ -6,6 +6,8 @@ import ast
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 import dragoman
 from dragoman.dialects import names
 
@@ -43,7 +45,27 @@ def test_packages_for_all_dialects_name_no_dialect() -> None:
     assert {place: count for place, count in dialect_names_by_file().items() if place.startswith(SERVED)} == ONE_DIALECT
 
 
-def test_every_dialect_folder_has_the_required_files() -> None:
-    for name in names():
-        folder = SOURCE / "dialects" / name.replace("-", "_")
-        assert {"endpoints.py", "conformance_client.py"} <= {file.name for file in folder.iterdir()}, name
+REQUIRED = {
+    "README.md",
+    *("__init__.py", "dialect.py", "endpoints.py", "wire.py", "request.py", "response.py", "tools.py", "faults.py"),
+    *("stream_reader.py", "stream_writer.py", "stream_end_detection.py"),
+    *("lint_rules.py", "detection_evidence.py", "conformance_client.py", "fast.py"),
+}
+"""The files of every built-in dialect. A reader who knows one folder knows where to look in the others."""
+ON_ANOTHER = {"code-assist", "openrouter"}
+"""Dialects that read and write with the code of another dialect, and remove what their upstream does not take."""
+CONTENT = ({"message_content.py"}, {"message_content_reader.py", "message_content_writer.py"})
+"""Where a dialect reads and writes the content of one message: one file, or two if one would be too long."""
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_dialect_folder_has_the_required_files(name: str) -> None:
+    found = {file.name for file in (SOURCE / "dialects" / name.replace("-", "_")).iterdir()}
+    assert found >= REQUIRED, REQUIRED - found
+    content = [files for files in CONTENT if files & found]
+    if name in ON_ANOTHER:
+        assert not content
+        assert "unsupported_field_removal.py" in found
+    else:
+        assert len(content) == 1
+        assert content[0] <= found
