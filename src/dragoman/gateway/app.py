@@ -27,13 +27,13 @@ from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import Limits
 from ..transport.proxy_and_client_choice import client
 from ..transport.secret_redaction import Redactor
-from .client_ownership import Identities, apart, local, shown_keys
 from .config import Bounds, Config
 from .endpoints import live
 from .endpoints.endpoint_table import Call, EndpointTable
 from .endpoints.non_generation_handlers import Answer, Handler, OtherRequests, nothing
 from .exchange.cached_upstream_plans import UpstreamPlans
 from .exchange.child_process import LARGE, ChildProcesses
+from .exchange.client_ownership import Identities, apart, local, shown_keys
 from .exchange.exchange_log_lines import ExchangeLog
 from .exchange.exchange_row import row
 from .exchange.exchange_work_in_child_process import in_child

@@ -13,8 +13,8 @@ import pytest
 from bench import payloads
 
 from dragoman.gateway.app import Gateway
-from dragoman.gateway.client_ownership import local
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
+from dragoman.gateway.exchange.client_ownership import local
 from dragoman.gateway.http.exchanges_of_other_workers import OtherWorkers
 from dragoman.gateway.http.server import Server
 

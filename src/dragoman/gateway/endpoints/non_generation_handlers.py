@@ -14,8 +14,8 @@ from ...canon.events import Fault
 from ...codec import json_text
 from ...dialects import endpoints
 from ...transport.http_client import Headers
-from ..client_ownership import apart
 from ..exchange.child_process import SMALL
+from ..exchange.client_ownership import apart
 from ..exchange.exchange_work_in_child_process import done, in_child
 from ..exchange.fault_for_unserved_exchange import Refused, fault_reply
 from ..exchange.response_continuation import recall, references

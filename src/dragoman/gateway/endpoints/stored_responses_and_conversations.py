@@ -19,8 +19,8 @@ from msgspec import Raw
 from ...canon.events import Fault
 from ...codec import json_text
 from ...transport.http_client import Headers
-from ..client_ownership import apart
 from ..config import Config, Upstream
+from ..exchange.client_ownership import apart
 from ..exchange.fault_for_unserved_exchange import Refused
 from ..exchange.forwarded_headers import to_client
 from ..exchange.non_generation_upstream_calls import ask_upstream

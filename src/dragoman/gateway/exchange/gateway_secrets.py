@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from ...transport.secret_redaction import Redactor, upstream_secrets
-from ..client_ownership import listed, passes_client_keys, shown_keys
 from ..config import Config
+from .client_ownership import listed, passes_client_keys, shown_keys
 
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 PASSED_ON = 8

@@ -43,7 +43,7 @@ class BoundedVault:
         self._size = 0
 
     def of(self, owner: str) -> ClientVault:
-        """The vault of one client. `owner` is the digest that identifies the client (`gateway/client_ownership.py`)."""
+        """The vault of one client. `owner` is the digest that identifies the client (`client_ownership.py`)."""
         return ClientVault(self, owner)
 
     def get(self, owner: str, key: str) -> str | None:

@@ -17,7 +17,7 @@ class Kept(Struct, frozen=True):
 
     id: str
     owner: str
-    """Digest of the client that owns the entry (`gateway/client_ownership.py`)."""
+    """Digest of the client that owns the entry (`client_ownership.py`)."""
     response: bytes
     input: tuple[Raw, ...]
     """The items of this request alone. Earlier items are found by `previous` or in the conversation."""
@@ -40,7 +40,7 @@ class Conversation(Struct, frozen=True):
 
     id: str
     owner: str
-    """Digest of the client that owns the entry (`gateway/client_ownership.py`)."""
+    """Digest of the client that owns the entry (`client_ownership.py`)."""
     created: int
     metadata: Raw
     items: tuple[Raw, ...] = ()

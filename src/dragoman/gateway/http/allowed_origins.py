@@ -1,5 +1,5 @@
-"""Checks which web pages may send requests. `gateway/client_ownership.py` checks keys, `allowed_hosts.py` checks host
-names.
+"""Checks which web pages may send requests. `exchange/client_ownership.py` checks keys, `allowed_hosts.py` checks
+host names.
 
 Any page can make a browser send a request to a gateway on the browser's own machine. So requests of a web page are
 accepted only from pages on loopback, and from pages that the configuration names.

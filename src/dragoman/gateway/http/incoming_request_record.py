@@ -31,8 +31,8 @@ class IncomingRequest(Struct, eq=False):
     """Status and reason with which the server itself refuses the request. The handler writes them in the client's
     dialect."""
     owner: str = ""
-    """Hex digest that identifies the client (`client_ownership.py`); "" until the client is admitted. Everything
-    that is kept for a client is kept under this name."""
+    """Hex digest that identifies the client (`exchange/client_ownership.py`); "" until the client is admitted.
+    Everything that is kept for a client is kept under this name."""
     admin: bool = False
     """The client showed an admin key."""
     pieces: list[bytes] | None = None

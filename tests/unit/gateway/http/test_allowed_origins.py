@@ -9,8 +9,8 @@ from bench import payloads
 
 from dragoman.dialects import names
 from dragoman.errors import ConfigError
-from dragoman.gateway.client_ownership import Identities
 from dragoman.gateway.config import Config, Listen
+from dragoman.gateway.exchange.client_ownership import Identities
 
 from ..gateway_and_upstreams import Received, ask, through
 from ..test_auth import PLACES, SHOWN

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 
-from ..canon.events import Fault
-from ..errors import ConfigError
-from .config import Config
-from .exchange.upstream_headers_and_key import auth, client_key, key_headers
+from ...canon.events import Fault
+from ...errors import ConfigError
+from ..config import Config
+from .upstream_headers_and_key import auth, client_key, key_headers
 
 _FORWARDED = frozenset(
     {"cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"}

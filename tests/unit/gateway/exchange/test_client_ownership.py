@@ -9,11 +9,11 @@ import pytest
 
 from dragoman.canon.events import Fault
 from dragoman.errors import ConfigError
-from dragoman.gateway.client_ownership import Client, Identities
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
+from dragoman.gateway.exchange.client_ownership import Client, Identities
 from dragoman.gateway.http.server import IncomingRequest, Reply
 
-from .helpers import ScriptedUpstream, gateway_to, path_of, run, whole
+from ..helpers import ScriptedUpstream, gateway_to, path_of, run, whole
 
 SECRET = bytes(range(32))
 KEYS = {"KEYS": "first-key second-key", "ADMIN": "admin-key"}
