@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..gateway.client_setup_lines import client_lines
 from ..gateway.config import REHEARSAL, Config
+from ..gateway.endpoints.client_setup_lines import client_lines
 from ..transport.secret_redaction import redacted_url
 
 _OPEN = ("127.0.0.1", "localhost", "::1")

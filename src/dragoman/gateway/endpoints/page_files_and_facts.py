@@ -9,8 +9,8 @@ from importlib.resources import files
 from ... import __version__
 from ...codec import json_text
 from ...dialects import get, installed
-from ..client_setup_lines import client_lines
 from ..config import Config
+from .client_setup_lines import client_lines
 
 Answer = tuple[int, list[tuple[str, str]], bytes]
 

@@ -7,10 +7,10 @@ at once.
 
 from __future__ import annotations
 
-from ..dialects import endpoints, installed
-from ..endpoints.dialect_endpoints_record import SetupLine
-from .config import Config
-from .exchange.routes import Routes
+from ...dialects import endpoints, installed
+from ...endpoints.dialect_endpoints_record import SetupLine
+from ..config import Config
+from ..exchange.routes import Routes
 
 
 def client_lines(config: Config, base: str) -> list[tuple[str, str]]:
