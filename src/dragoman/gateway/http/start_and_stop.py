@@ -29,9 +29,9 @@ from ...store.installation_secret import installation_secret
 from ..app import Gateway
 from ..config import Config
 from ..exchange.exchange_log_lines import ExchangeLog
-from ..upstream_startup_checks import check_upstreams
 from .exchanges_of_other_workers import OtherWorkers
 from .server import Bounds, Server
+from .upstream_startup_checks import check_upstreams
 
 Load = Callable[[], Config]
 Announce = Callable[[Config, int], None]

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from dragoman.gateway.config import Config, Upstream, checked
 from dragoman.gateway.http.server import Server
-from dragoman.gateway.upstream_startup_checks import check_upstreams
+from dragoman.gateway.http.upstream_startup_checks import check_upstreams
 
-from .helpers import ScriptedUpstream, run, whole
+from ..helpers import ScriptedUpstream, run, whole
 
 
 def warnings(upstreams: dict[str, Upstream], environment: Mapping[str, str]) -> list[str]:

@@ -9,10 +9,10 @@ import asyncio
 import socket
 from collections.abc import Callable, Mapping
 
-from ..errors import ConfigError
-from ..transport.proxy_and_client_choice import ProxySettings
-from ..transport.upstream_url_and_headers import address
-from .config import REHEARSAL, Config, Upstream
+from ...errors import ConfigError
+from ...transport.proxy_and_client_choice import ProxySettings
+from ...transport.upstream_url_and_headers import address
+from ..config import REHEARSAL, Config, Upstream
 
 SECONDS = 3.0
 """Time for a connection. An upstream that needs longer counts as unreachable."""
