@@ -20,7 +20,7 @@ from .canon.response import Stop
 from .canon.tools import HostedTool, Tool
 from .canon.turns import Turn
 from .facts.host import Host
-from .facts.loss_severity_by_place_and_value import field_severity, severity_by_place
+from .facts.loss_severity_by_place_and_value import TranslationLosses, field_severity
 from .facts.profile import DEFAULT_PROFILE, Profile
 
 
@@ -61,7 +61,7 @@ class Context(Struct, eq=False):
     """Unix time to write if the target requires a time and the source has none. The caller passes the time in; this
     layer has no clock.
     """
-    losses: Losses = field(default_factory=Losses)
+    losses: Losses = field(default_factory=TranslationLosses)
     kept: list[tuple[Path, dict[str, Raw]]] = []
     headers: dict[str, str] = {}
     """Headers that the upstream requires for the written request."""
@@ -118,7 +118,7 @@ class Context(Struct, eq=False):
         """Record a loss. `at` is its path in the source."""
         if self.marks or self.spelled or self.moved or self.within:
             at = self._place_in_source(code, at)
-        self.losses.add(code, at, detail, severity or severity_by_place(code, at, detail))
+        self.losses.add(code, at, detail, severity)
 
     def _place_in_source(self, code: str, at: Path) -> Path:
         # Only a loss about caching is about the mark; any other loss is about the part.

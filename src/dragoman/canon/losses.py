@@ -86,17 +86,20 @@ class Losses(dict[tuple[str, Path], Noted]):
 
     def all(self) -> tuple[Loss, ...]:
         """All losses so far, in the order in which they were recorded."""
-        return tuple([one.spelled or _spell(one) for one in self.values()])
+        return tuple([one.spelled or self._spell(one) for one in self.values()])
+
+    def severity_of(self, noted: Noted) -> Severity:
+        """The severity of a loss that was recorded without one: the usual severity of its code."""
+        return CODES[noted.code].severity
+
+    def _spell(self, noted: Noted) -> Loss:
+        severity = noted.severity or self.severity_of(noted)
+        effect = CODES[noted.code].effect
+        noted.spelled = loss = Loss(noted.code, effect, severity, pointer(noted.path), noted.detail)
+        return loss
 
 
 def beyond(losses: tuple[Loss, ...], tolerance: Severity) -> tuple[Loss, ...]:
     """The losses whose severity is above `tolerance`."""
     limit = SEVERITIES.index(tolerance)
     return tuple([loss for loss in losses if SEVERITIES.index(loss.severity) > limit])
-
-
-def _spell(noted: Noted) -> Loss:
-    severity = noted.severity or CODES[noted.code].severity
-    effect = CODES[noted.code].effect
-    noted.spelled = loss = Loss(noted.code, effect, severity, pointer(noted.path), noted.detail)
-    return loss

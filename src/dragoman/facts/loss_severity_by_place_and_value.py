@@ -10,7 +10,7 @@ import re
 
 from msgspec import Raw
 
-from ..canon.losses import Severity
+from ..canon.losses import Losses, Noted, Severity
 from ..canon.parts import Path
 
 EMPTY_VALUES = (Raw(b"null"), Raw(), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
@@ -39,8 +39,17 @@ contacts.
 """
 
 
-def severity_by_place(code: str, path: Path, detail: str) -> Severity | None:
-    """The severity of a loss that was reported without one. None: the usual severity of the code."""
+class TranslationLosses(Losses):
+    """The log of losses of one translation. The severity of a loss may depend on its place."""
+
+    __slots__ = ()
+
+    def severity_of(self, noted: Noted) -> Severity:
+        """The severity of a loss that was recorded without one."""
+        return _by_place(noted.code, noted.path, noted.detail) or super().severity_of(noted)
+
+
+def _by_place(code: str, path: Path, detail: str) -> Severity | None:
     if path and path[0] in _REQUEST:
         if code == "seal.dropped" and not detail:
             return "info"  # the seal belongs to another upstream; this upstream could not have read it
