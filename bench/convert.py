@@ -28,7 +28,7 @@ import orjson
 
 from bench import payloads
 from bench.peer_worker import PEERS
-from dragoman.convert.run import Conversion, Job
+from dragoman.convert.run import Conversion, ConversionOptions
 from dragoman.convert.workers import cores
 
 GOAL = 2_000
@@ -71,7 +71,7 @@ def write_file(path: Path, dialect: str, lines: int, tools: bool) -> None:
 
 def convert_file(path: Path, out: Path, target: str) -> float:
     """CPU seconds of a conversion in this process."""
-    job = Job((str(path),), str(out), target, model=payloads.MODELS[target], jobs=1, force=True)
+    job = ConversionOptions((str(path),), str(out), target, model=payloads.MODELS[target], jobs=1, force=True)
     begun = time.process_time()
     summary = Conversion(job).run()
     assert summary.bad == 0

@@ -26,7 +26,7 @@ from bench.floors import KINDS
 from bench.streams import frames
 from bench.tables import micro, number, table
 from bench.translate import fresh_requests, request_call, response_call, stream_call
-from dragoman.codec.sse_splitter import Splitter
+from dragoman.codec.sse_splitter import SseSplitter
 from dragoman.codec.wire_decoding_with_unknown_fields import Admitter
 from dragoman.context import Context
 from dragoman.dialects import get
@@ -113,7 +113,7 @@ def watching(watch: Watch, source: str, target: str) -> Iterator[None]:
             stack.enter_context(_replaced(owner, name, watch.on(stage, getattr(owner, name))))
 
         swap(Admitter, "admit", "admit")
-        swap(Splitter, "feed", "frames")
+        swap(SseSplitter, "feed", "frames")
         for module, name, stage, value in _codecs():
             stack.enter_context(_replaced(module, name, watch.on(stage, value)))
         origin, goal = get(source), get(target)

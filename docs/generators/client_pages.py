@@ -6,7 +6,7 @@ import shlex
 import textwrap
 
 from dragoman.cli import client_table
-from dragoman.cli.client_table import ANY, ClientRow, Facts
+from dragoman.cli.client_table import ANY, ClientFacts, ClientRow
 from dragoman.cli.connect import exports, settings_text
 from dragoman.cli.run_client import USUAL_GATEWAY
 from dragoman.dialects import get
@@ -93,7 +93,7 @@ def _given(name: str, row: ClientRow) -> list[str]:
     """What `dragoman run` gives to the client."""
     out = []
     file = f"FOLDER/{row.settings_name}"
-    facts = Facts("http://127.0.0.1:PORT", "KEY", "", row.client_model or _model(name), settings=file)
+    facts = ClientFacts("http://127.0.0.1:PORT", "KEY", "", row.client_model or _model(name), settings=file)
     if variables := client_table.environment(row, facts):
         lines = [f"{key}={shlex.quote(value)}" for key, value in variables.items()]
         out += ["The client gets these variables:", "", "```sh", *lines, "```", ""]
@@ -114,7 +114,7 @@ def _given(name: str, row: ClientRow) -> list[str]:
 
 def _lasting(name: str, row: ClientRow) -> list[str]:
     model = row.client_model if row.only_known_models else _model(name)
-    facts = Facts(USUAL_GATEWAY, "any", "", model)
+    facts = ClientFacts(USUAL_GATEWAY, "any", "", model)
     out = ["## For a gateway that runs", ""]
     if name != ANY:
         needed = "" if row.only_known_models else f" --model {model}"

@@ -29,20 +29,20 @@ from dragoman.canon.tools import HostedTool, Tool
 from dragoman.canon.turns import Role, Turn
 from dragoman.codec import json_text
 from dragoman.codec.dialect_extras import gather, restore
-from dragoman.codec.ndjson_splitter import Splitter
+from dragoman.codec.ndjson_splitter import NdjsonSplitter
 from dragoman.codec.results_after_calls import results_after_calls
 from dragoman.codec.wire_decoding_with_unknown_fields import Admitter, Unknown
 from dragoman.context import Context
-from dragoman.dialect import Dialect, Endpoint
-from dragoman.endpoints.dialect_endpoints_record import Call as EndpointCall
+from dragoman.dialect import Dialect, UpstreamPaths
 from dragoman.endpoints.dialect_endpoints_record import (
     Claim,
-    Client,
+    EndpointCall,
     Endpoints,
     Environment,
     HeaderRules,
-    Model,
     ModelLists,
+    OfferedModel,
+    ReferenceClient,
     Served,
     SetupLine,
     TokenCounts,
@@ -263,7 +263,7 @@ class StreamReader:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._lines = Splitter(NAME)
+        self._lines = NdjsonSplitter(NAME)
         self._next = 0
         self._in_text = False
         self._started = False
@@ -403,7 +403,7 @@ def _fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
     return {"lines": lines, **end}
 
 
-CLIENT = Client(
+CLIENT = ReferenceClient(
     "/tools",
     "/tools/*/name",
     _with_user_line,
@@ -414,11 +414,11 @@ CLIENT = Client(
 )
 
 
-def _entry(model: Model, publisher: str) -> dict[str, Any]:
+def _entry(model: OfferedModel, publisher: str) -> dict[str, Any]:
     return {"name": model.name, "by": model.upstream}
 
 
-def _named(model: Model, publisher: str) -> dict[str, Any]:
+def _named(model: OfferedModel, publisher: str) -> dict[str, Any]:
     return {"name": model.name}
 
 
@@ -467,6 +467,6 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     turns="lines",
-    endpoint=Endpoint("/toy", "/toy/stream"),
+    endpoint=UpstreamPaths("/toy", "/toy/stream"),
     endpoints=lambda: ENDPOINTS,
 )

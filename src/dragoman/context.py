@@ -24,7 +24,7 @@ from .facts.loss_severity_by_place_and_value import TranslationLosses, field_sev
 from .facts.profile import DEFAULT_PROFILE, Profile
 
 
-class HalfCharacters(Protocol):
+class HalfCharactersInterface(Protocol):
     """Joins the halves of characters that a stream splits between frames."""
 
     def marked(self, data: bytes) -> bytes:
@@ -103,7 +103,7 @@ class Context(Struct, eq=False):
     """The upstream has refused a seal of this history: the history is sent without seals."""
     suited: bool = False
     """The writer changed the request because of the host."""
-    half_characters: HalfCharacters | None = None
+    half_characters: HalfCharactersInterface | None = None
     """For a stream: joins the halves of characters (`codec/surrogates/streams.py`)."""
     within: Path = ()
     """The path of the document inside the source's envelope, if the source has an envelope."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from msgspec import Raw, Struct
 
 from .canon.answer_places import AnswerPlaces as AnswerPlaces
-from .canon.answer_places import Place as Place
+from .canon.answer_places import LogprobsPlace as LogprobsPlace
 from .canon.events import Event, Fault
 from .canon.history_requirements import HistoryRequirements as HistoryRequirements
 from .canon.parts import Media
@@ -20,8 +20,8 @@ from .canon.request import Request
 from .canon.response import Response
 from .canon.tools import HostedTool, Tool
 from .codec.failure_sentence_in_answer import BrokenCalls
-from .codec.hosted_tools import Row
-from .codec.repeated_frame_interface import FrameMatcher, Template
+from .codec.hosted_tools import HostedToolRow
+from .codec.repeated_frame_interface import FrameMatcher, FrameTemplate
 from .codec.request_read_and_write_steps import RequestReader, RequestWriter
 from .context import Context
 from .rules.rule import Rule
@@ -71,7 +71,7 @@ class StreamWriter(Protocol):
 class TemplateWriter(StreamWriter, Protocol):
     """A StreamWriter that also offers templates for more text of a part (`dragoman.fast`)."""
 
-    def template(self, index: int) -> Template | None:
+    def template(self, index: int) -> FrameTemplate | None:
         """The template with which more text of that part is written; None if writing the text needs anything else.
         After each use the caller reports the text with `add_texts`.
         """
@@ -115,7 +115,7 @@ class StreamEnd(Protocol):
         ...
 
 
-class Endpoint(Struct, frozen=True):
+class UpstreamPaths(Struct, frozen=True):
     """The address of an upstream of this dialect, below its base address."""
 
     path: str
@@ -143,8 +143,8 @@ class Fast(Struct, frozen=True, eq=False):
     (`fast.prefix_memory.is_simple`).
     """
     read_plain: Callable[[bytes, int, Request | None], Any] | None = None
-    """Reads a plain answer (`fast.common_answer_form.Plain`) without parts, from the body, the time and the request.
-    Returns None for any other answer.
+    """Reads a plain answer (`fast.common_answer_form.PlainAnswer`) without parts, from the body, the time and the
+    request. Returns None for any other answer.
     """
     write_plain: Callable[[Any, str, int, Request | None], bytes | None] | None = None
     """Writes a plain answer: the answer, the model name ("" for its own), the time, the request. Returns None if the
@@ -175,7 +175,7 @@ class Dialect(Struct, frozen=True, eq=False):
     """
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
-    endpoint: Endpoint
+    endpoint: UpstreamPaths
     endpoints: Callable[[], Endpoints] = _library_only
     """How clients are served, upstreams asked and errors judged. It is a function because translation never needs these
     records. A dialect without one has no endpoint in the gateway, and its upstreams are asked in the usual way.
@@ -191,7 +191,7 @@ class Dialect(Struct, frozen=True, eq=False):
     rules: Callable[[], tuple[Rule, ...]] = tuple
     """The lint rules. It is a function because translation never needs them."""
     requirements: HistoryRequirements = HistoryRequirements()
-    hosted: tuple[Row, ...] = ()
+    hosted: tuple[HostedToolRow, ...] = ()
     """The tools that its upstreams run themselves."""
     write_hosted: WriteHosted | None = None
     """Makes parts of this dialect from other dialects' calls and results of hosted tools (`codec/hosted_calls.py`)."""
@@ -199,7 +199,7 @@ class Dialect(Struct, frozen=True, eq=False):
     """Whether an image cannot stand in an assistant turn of a request. Such an image moves to the next user turn
     (`codec/assistant_images.py`). None: all images can stand there.
     """
-    logprobs: Place | None = None
+    logprobs: LogprobsPlace | None = None
     """Where its answers hold log probabilities."""
     ends: AnswerPlaces = AnswerPlaces()
     turns: str = ""

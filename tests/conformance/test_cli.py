@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from dragoman.cli.main import main
 from dragoman.conform.judging import suite_reader
-from dragoman.conform.scripted_upstream import Upstream
+from dragoman.conform.scripted_upstream import SuiteUpstream
 from dragoman.dialects import names
 from tests.conformance.gateway import Gateway
 
@@ -83,7 +83,7 @@ def test_the_report_is_written_as_json_and_junit(tmp_path: Path) -> None:
 def test_a_gateway_is_tested_over_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GATEWAY_KEY", "secret")
     # The gateway must have the port of the scripted upstream: choose a free port first.
-    with Upstream(0) as free:
+    with SuiteUpstream(0) as free:
         port = free.port
     with Gateway(port) as served:
         told = ("conform", "--base-url", served.base, "--dialect", "anthropic", "--model", "{upstream}/{model}")
@@ -130,7 +130,7 @@ def test_unknown_expected_failures_are_misuse(tmp_path: Path) -> None:
 
 
 def test_a_port_in_use_is_misuse() -> None:
-    with Upstream(0) as taken:
+    with SuiteUpstream(0) as taken:
         told = ("--base-url", "http://127.0.0.1:9", "--dialect", "anthropic", "--upstream-port", str(taken.port))
         done = run("conform", *told, CASE)
     assert done.exit_code == 2

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman import Loss
-from dragoman.conform.judging.case_outcome_checks import Document, Outcome, about_losses, judge
+from dragoman.conform.judging.case_outcome_checks import CaseOutcome, LintedDocument, about_losses, judge
 from dragoman.conform.judging.json_paths_and_exact_numbers import decode, dump, look
 from dragoman.errors import ConfigError
 
@@ -87,8 +87,8 @@ FALSE: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def _outcome() -> Outcome:
-    return Outcome("openai-chat", DOCUMENT, [], (LOSS,))
+def _outcome() -> CaseOutcome:
+    return CaseOutcome("openai-chat", DOCUMENT, [], (LOSS,))
 
 
 @pytest.mark.parametrize("fact", TRUE, ids=str)
@@ -117,25 +117,25 @@ def test_lint_checks_documents_and_grammar_checks_streams() -> None:
     good: dict[str, Any] = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi"}]}
     bad = {**good, "messages": [{"role": "tool", "tool_call_id": "x", "content": "?"}]}
     start = {"type": "message_start", "message": {"id": "m"}}
-    outcome = Outcome("openai-chat", {}, [Document("openai-chat", "request", "gpt-5.2", good)])
+    outcome = CaseOutcome("openai-chat", {}, [LintedDocument("openai-chat", "request", "gpt-5.2", good)])
     assert judge({"lint": "clean"}, outcome) == ""
-    outcome.checked.append(Document("openai-chat", "request", "gpt-5.2", bad))
+    outcome.checked.append(LintedDocument("openai-chat", "request", "gpt-5.2", bad))
     assert "breaks OAC-005" in judge({"lint": "clean"}, outcome)
-    outcome.checked = [Document("anthropic", "stream", "", [start])]
+    outcome.checked = [LintedDocument("anthropic", "stream", "", [start])]
     assert "breaks ANT-S01" in judge({"stream_grammar": True}, outcome)
-    outcome.checked = [Document("openai-chat", "request", "", "text")]
+    outcome.checked = [LintedDocument("openai-chat", "request", "", "text")]
     assert "cannot be read" in judge({"lint": "clean"}, outcome)
 
 
 def test_the_order_of_events_ignores_pings_and_joins_repetitions() -> None:
     frames = [{"type": "a"}, {"type": "ping"}, {"type": "b"}, {"type": "b"}, {"type": "a"}, "[DONE]"]
-    outcome = Outcome("anthropic", {"frames": frames}, [])
+    outcome = CaseOutcome("anthropic", {"frames": frames}, [])
     assert judge({"event_order": ["a", "b", "a"]}, outcome) == ""
     assert "found ['a', 'b', 'a']" in judge({"event_order": ["a", "b"]}, outcome)
 
 
 def test_untouched_compares_bytes() -> None:
-    outcome = Outcome("anthropic", {}, [], None, b"{}", b"{}")
+    outcome = CaseOutcome("anthropic", {}, [], None, b"{}", b"{}")
     assert judge({"untouched": True}, outcome) == ""
     outcome.raw = b"{ }"
     assert judge({"untouched": True}, outcome) == "the bytes were changed"

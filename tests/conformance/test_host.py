@@ -15,7 +15,7 @@ import pytest
 from dragoman.conform import gateway_runner
 from dragoman.conform.judging import library_runner, suite_reader
 from dragoman.conform.judging.independent_stream_reader import framed, frames_of
-from dragoman.conform.scripted_upstream import Script, Upstream
+from dragoman.conform.scripted_upstream import NextAnswer, SuiteUpstream
 from tests.conformance.gateway import Fixed, Gateway
 
 SUITE = suite_reader.load(suite_reader.latest())
@@ -25,9 +25,9 @@ Change = Callable[[str, bytes], bytes]
 
 
 @contextmanager
-def gateway(**broken: Any) -> Iterator[gateway_runner.Host]:
-    with Upstream(0) as upstream, Gateway(upstream.port, **broken) as served:
-        yield gateway_runner.Host(served.base, SUITE, upstream, MODEL, timeout=10)
+def gateway(**broken: Any) -> Iterator[gateway_runner.GatewayUnderTest]:
+    with SuiteUpstream(0) as upstream, Gateway(upstream.port, **broken) as served:
+        yield gateway_runner.GatewayUnderTest(served.base, SUITE, upstream, MODEL, timeout=10)
 
 
 def _failing(cases: tuple[suite_reader.Case, ...], **broken: Any) -> set[str]:
@@ -171,8 +171,8 @@ def test_an_absent_dialect_is_untested() -> None:
 )
 def test_a_gateway_without_a_request_to_the_upstream_is_untested(status: int, untested: bool) -> None:
     (case,) = _some("unknown-fields.beta-header.anthropic-to-gemini")
-    with Upstream(0) as upstream, Fixed(status, b'{"error":"no"}') as served:
-        result = gateway_runner.run(case, gateway_runner.Host(served.base, SUITE, upstream))
+    with SuiteUpstream(0) as upstream, Fixed(status, b'{"error":"no"}') as served:
+        result = gateway_runner.run(case, gateway_runner.GatewayUnderTest(served.base, SUITE, upstream))
     told = result.untested if untested else result.failures[0]
     assert f'the gateway answered with {status}: {{"error":"no"}}' in told
     assert served.seen[0]["anthropic-beta"] == case.headers["anthropic-beta"]
@@ -181,7 +181,7 @@ def test_a_gateway_without_a_request_to_the_upstream_is_untested(status: int, un
 def test_a_gateway_with_an_answer_that_is_not_json_fails() -> None:
     (case,) = _some("token-counting.endpoint.gemini-to-gemini")
     with Fixed(200, b"<html>") as served:
-        result = gateway_runner.run(case, gateway_runner.Host(served.base, SUITE))
+        result = gateway_runner.run(case, gateway_runner.GatewayUnderTest(served.base, SUITE))
     assert "no JSON" in result.failures[0]
 
 
@@ -196,7 +196,7 @@ def test_a_gateway_with_an_answer_that_is_not_json_fails() -> None:
 def test_the_key_is_sent_in_the_header_of_the_dialect(client: str, header: str, value: str) -> None:
     (case,) = _some(f"token-counting.endpoint.{client}-to-{client}")
     with Fixed(200, b'{"input_tokens":3,"totalTokens":3}') as served:
-        assert gateway_runner.run(case, gateway_runner.Host(served.base, SUITE, key="k")).passed
+        assert gateway_runner.run(case, gateway_runner.GatewayUnderTest(served.base, SUITE, key="k")).passed
     assert served.seen[0][header] == value
 
 
@@ -216,10 +216,10 @@ def _posted(port: int, path: str, body: bytes) -> tuple[int, bytes]:
 
 
 def test_the_scripted_upstream_sends_the_scripted_answers() -> None:
-    with Upstream(0) as upstream:
+    with SuiteUpstream(0) as upstream:
         assert _posted(upstream.port, "/v1/messages", b"{}")[0] == 501
         assert upstream.received()[0].problem == "no request was expected now"
-        upstream.expect(Script("anthropic", {"name": "{{tool 0}} {{tool 1}}"}))
+        upstream.expect(NextAnswer("anthropic", {"name": "{{tool 0}} {{tool 1}}"}))
         body = json.dumps({"tools": [{"name": "f"}]}).encode()
         assert _posted(upstream.port, "/any/where/v1/messages", body) == (200, b'{"name":"f undeclared"}')
         assert _posted(upstream.port, "/v1/messages", b"no JSON") == (200, b'{"name":"{{tool 0}} {{tool 1}}"}')
@@ -234,8 +234,8 @@ def test_the_scripted_upstream_sends_the_scripted_answers() -> None:
 
 
 def test_an_open_stream_is_cut_like_a_broken_connection() -> None:
-    with Upstream(0) as upstream:
-        upstream.expect(Script("ollama", None, [{"message": {"content": "It"}, "done": False}]))
+    with SuiteUpstream(0) as upstream:
+        upstream.expect(NextAnswer("ollama", None, [{"message": {"content": "It"}, "done": False}]))
         with pytest.raises(http.client.IncompleteRead) as cut:
             _posted(upstream.port, "/api/chat", b"{}")
     assert cut.value.partial == b'{"message":{"content":"It"},"done":false}\n'
@@ -245,7 +245,7 @@ def test_a_fault_status_counts_as_the_required_fault_of_a_stream() -> None:
     (case,) = _some("broken-streams.fault.openai-chat-to-anthropic")
     (sound,) = _some("stream-usage.openai-chat-to-anthropic")
     fault = {"type": "error", "error": {"type": "overloaded_error", "message": "The upstream is overloaded."}}
-    with Upstream(0) as upstream, Fixed(529, json.dumps(fault).encode(), upstream.port) as served:
-        asked = gateway_runner.Host(served.base, SUITE, upstream, MODEL, timeout=10)
+    with SuiteUpstream(0) as upstream, Fixed(529, json.dumps(fault).encode(), upstream.port) as served:
+        asked = gateway_runner.GatewayUnderTest(served.base, SUITE, upstream, MODEL, timeout=10)
         assert gateway_runner.run(case, asked).passed
         assert gateway_runner.run(sound, asked).failures[0].startswith("the gateway answered with 529")

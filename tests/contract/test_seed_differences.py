@@ -25,7 +25,7 @@ from dragoman.dialects import get
 from dragoman.errors import WireError
 from dragoman.facts import profiles
 from dragoman.runtime import Agent, DiffUpdate, Policy, SearchService, builtin, tool
-from dragoman.runtime.builtin_tools.google_web_search import Endpoint, GoogleWebSearch
+from dragoman.runtime.builtin_tools.google_web_search import GoogleWebSearch, SearchEndpoint
 from dragoman.runtime.builtin_tools.read_file import ReadFile
 from dragoman.runtime.events import Finished, ToolCallResponse, as_line
 from dragoman.runtime.history import curated, sealed
@@ -210,7 +210,7 @@ def _() -> None:
 def _() -> None:
     searches = requests_of_run("anthropic", "claude-opus-5", ("google_web_search", {"query": "tea"}), policy="all")
     assert [one["type"] for one in searches[1].body["tools"]] == ["web_search_20250305"]
-    service = GoogleWebSearch(Endpoint("https://a.example/{query}"))
+    service = GoogleWebSearch(SearchEndpoint("https://a.example/{query}"))
     assert service.needs_hosted == "", "a search service needs no tool of the upstream"
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from dragoman.canon import Text, ToolCall, ToolResult
 from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Session, tool
-from dragoman.store import Entry
+from dragoman.store import StoreEntry
 from dragoman.store.sqlite_entry_store import SqliteStore
 from dragoman.transport.upstream_record_and_environment import Upstream
 
@@ -46,7 +46,7 @@ class KillingStore(SqliteStore):
         super().__init__(file)
         self._before, self._after = before, after
 
-    def put(self, entry: Entry, *more: Any, **named: Any) -> None:
+    def put(self, entry: StoreEntry, *more: Any, **named: Any) -> None:
         self._before()
         super().put(entry, *more, **named)
         self._after()

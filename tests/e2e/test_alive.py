@@ -13,7 +13,7 @@ from bench.streams import frames
 from google import genai
 
 from dragoman.gateway.config import Bounds
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from ..unit.gateway.helpers import ScriptedUpstream, gateway_to, run
 
@@ -21,7 +21,7 @@ ASKED = [{"role": "user", "content": "hi"}]
 STORY = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")]
 
 
-async def halting(request: IncomingRequest, reply: Reply) -> None:
+async def halting(request: IncomingRequest, reply: ReplyWriter) -> None:
     await asyncio.sleep(0.4)
     reply.start(200, [("content-type", "text/event-stream")])
     for i, frame in enumerate(STORY):

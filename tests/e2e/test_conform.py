@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.conform.gateway_runner import Host, run
+from dragoman.conform.gateway_runner import GatewayUnderTest, run
 from dragoman.conform.judging import library_runner, suite_reader
-from dragoman.conform.scripted_upstream import Upstream
+from dragoman.conform.scripted_upstream import SuiteUpstream
 from dragoman.dialects import names
 from tests.e2e.gateway_process import served, upstreams
 
@@ -27,8 +27,8 @@ def _config(port: int) -> str:
 @pytest.mark.parametrize("dialect", names())
 def test_the_gateway_conforms(dialect: str, tmp_path: Path) -> None:
     cases = library_runner.chosen(SUITE.cases, (), dialect)
-    with Upstream(0) as upstream, served(_config(upstream.port), tmp_path) as base:
-        gateway = Host(base, SUITE, upstream, "{host}/{model}")
+    with SuiteUpstream(0) as upstream, served(_config(upstream.port), tmp_path) as base:
+        gateway = GatewayUnderTest(base, SUITE, upstream, "{host}/{model}")
         results = [run(case, gateway) for case in cases]
     assert len(results) > 100
     assert {one.case.id: one.untested or one.failures for one in results if not one.passed} == {}

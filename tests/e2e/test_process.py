@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from bench.streams import frames
 
-from dragoman.gateway.http.server import IncomingRequest, Reply, Server
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 
 from ..unit.gateway.helpers import Received, ScriptedUpstream, chunks, read_answer, request, request_body, run, whole
 
@@ -98,10 +98,10 @@ async def upstream(server_script: ScriptedUpstream) -> AsyncIterator[str]:
         await server.stop(0)
 
 
-def slow(release: asyncio.Event) -> Callable[[IncomingRequest, Reply], Any]:
+def slow(release: asyncio.Event) -> Callable[[IncomingRequest, ReplyWriter], Any]:
     """A stream that stops in the middle until `release` is set."""
 
-    async def step(statuses: IncomingRequest, reply: Reply) -> None:
+    async def step(statuses: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for i, frame in enumerate(STORY):
             reply.write(frame)

@@ -14,7 +14,7 @@ from google import genai
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Config, Upstream, checked
-from dragoman.gateway.http.server import IncomingRequest, Reply, Server
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 
 ASKED: Any = [{"role": "user", "content": "hi"}]
 
@@ -60,14 +60,14 @@ def local(base: str) -> None:
 def test_a_refused_key_is_shown_at_once(use: Callable[[str], None], error: type[Exception], status: int) -> None:
     requests: list[IncomingRequest] = []
 
-    async def handle(request: IncomingRequest, reply: Reply) -> None:
+    async def handle(request: IncomingRequest, reply: ReplyWriter) -> None:
         requests.append(request)
         reply.send(401, [("content-type", "application/json")], b'{"error": {"message": "Incorrect API key provided"}}')
 
     async def use_gateway() -> Exception:
         attempts = 0
 
-        async def counted(request: IncomingRequest, reply: Reply) -> None:
+        async def counted(request: IncomingRequest, reply: ReplyWriter) -> None:
             nonlocal attempts
             attempts += 1
             await gateway.handle(request, reply)

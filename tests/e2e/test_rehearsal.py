@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from dragoman.conform.judging import independent_stream_reader
-from dragoman.conform.judging.case_outcome_checks import Outcome, judge
+from dragoman.conform.judging.case_outcome_checks import CaseOutcome, judge
 from dragoman.dialects import get
 from tests.e2e.documented_options import Doc, Mistake, Question, chat, gemini, messages, ollama, responses
 from tests.e2e.gateway_process import served
@@ -77,7 +77,7 @@ def post(base: str, dialect: str, body: Any, *, stream: bool = False, model: str
 def _wrong(dialect: str, document: Any, facts: tuple[Doc, ...]) -> list[str]:
     if dialect == "code-assist":
         document = document["response"]
-    return [wrong for fact in facts if (wrong := judge(fact, Outcome(dialect, document, [])))]
+    return [wrong for fact in facts if (wrong := judge(fact, CaseOutcome(dialect, document, [])))]
 
 
 @pytest.mark.parametrize(("dialect", "question"), QUESTIONS)

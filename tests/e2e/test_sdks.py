@@ -19,7 +19,7 @@ from google import genai
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import checked, load, one_upstream
-from dragoman.gateway.http.server import IncomingRequest, Reply, Server
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 
 UPSTREAMS = list(payloads.names())
 ASKED = [{"role": "user", "content": "hi"}]
@@ -33,7 +33,7 @@ class Upstream:
         self.seen: list[IncomingRequest] = []
         self._status, self._body, self._cut = status, body, cut
 
-    async def handle(self, request: IncomingRequest, reply: Reply) -> None:
+    async def handle(self, request: IncomingRequest, reply: ReplyWriter) -> None:
         self.seen.append(request)
         if self._status != 200:
             reply.send(self._status, [("retry-after", "0")], self._body)

@@ -1,4 +1,4 @@
-"""The short path for plain answers (`fast.common_answer_form.Plain`) gives the output of the long path."""
+"""The short path for plain answers (`fast.common_answer_form.PlainAnswer`) gives the output of the long path."""
 
 from __future__ import annotations
 

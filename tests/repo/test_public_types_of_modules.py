@@ -215,7 +215,7 @@ def test_rows_of_facts_are_loaded_and_looked_up() -> None:
         assert_type(loaded, profiles.Loaded)
         found = profiles.lookup("anthropic", "claude-next-1")
     assert_type(found, Profile)
-    assert_type(profiles.rows(), tuple[profiles.Row, ...])
+    assert_type(profiles.rows(), tuple[profiles.ProfileRow, ...])
     assert found.forced_choice == "refused"
     assert_type(hosts.lookup("mistral", "openai-chat"), Host | None)
     assert_type(hosts.rows(), tuple[hosts.HostRow, ...])

@@ -19,8 +19,7 @@ import pytest
 from dragoman.canon.parts import ToolResult
 from dragoman.conform import gateway_runner
 from dragoman.conform.judging import library_runner, suite_reader
-from dragoman.conform.scripted_upstream import Script
-from dragoman.conform.scripted_upstream import Upstream as ScriptedUpstream
+from dragoman.conform.scripted_upstream import NextAnswer, SuiteUpstream
 from dragoman.gateway.config import Config, Listen, Upstream
 from dragoman.gateway.http.server import IncomingRequest
 from dragoman.runtime import Agent
@@ -179,8 +178,8 @@ def _host(description: Received) -> str:
 
 def test_the_agent_can_use_the_toy(toy: None, tmp_path: Path) -> None:
     tool = FakeTool("weather", lambda arguments: f"rain in {arguments['city']}", schema={"type": "object"})
-    with ScriptedUpstream(0) as upstream:
-        upstream.expect(Script("toy", ANSWER, PIECES))
+    with SuiteUpstream(0) as upstream:
+        upstream.expect(NextAnswer("toy", ANSWER, PIECES))
         # Every request gets the same answer. The agent runs the call and sends its result until a limit ends the run.
         environment = {"HOME": str(tmp_path), "TOY_API_KEY": "k", "TOY_BASE_URL": f"http://127.0.0.1:{upstream.port}"}
         agent = Agent(folder=tmp_path, tools=[tool], environment=environment)
@@ -333,14 +332,14 @@ def suite_with_the_toy(place: Path) -> suite_reader.Suite:
 
 def test_the_toy_passes_the_conformance_kit(toy: None, tmp_path: Path) -> None:
     suite = suite_with_the_toy(tmp_path / "suite")
-    with ScriptedUpstream(0) as upstream:
+    with SuiteUpstream(0) as upstream:
 
         def gateway_config(places: list[str]) -> Config:
             base = f"http://127.0.0.1:{upstream.port}"
             return Config(upstreams={name: Upstream(name, base, auth="none") for name in suite.plain})
 
-        def use(base: str) -> list[library_runner.Result]:
-            host = gateway_runner.Host(base, suite, upstream, "{upstream}/{model}", key="k", timeout=10)
+        def use(base: str) -> list[library_runner.CaseResult]:
+            host = gateway_runner.GatewayUnderTest(base, suite, upstream, "{upstream}/{model}", key="k", timeout=10)
             return [gateway_runner.run(case, host) for case in suite.cases]
 
         gateway_results = through(use, gateway_config)
@@ -391,8 +390,8 @@ def _use_in_other_processes(tmp_path: Path) -> None:
         "assert not {'dragoman_toy', 'importlib.metadata'} & set(sys.modules); assert 'toy' in installed()"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
-    with ScriptedUpstream(0) as upstream:
-        upstream.expect(Script("toy", LAST, [{"text": "It rains."}, {"end": "done"}]))
+    with SuiteUpstream(0) as upstream:
+        upstream.expect(NextAnswer("toy", LAST, [{"text": "It rains."}, {"end": "done"}]))
         with served(upstreams(upstream.port, toy="toy"), tmp_path) as base:
             request = {"model": "toy/m", "messages": [{"role": "user", "content": "Hi."}]}
             received = ask(base, "POST", "/v1/chat/completions", request)

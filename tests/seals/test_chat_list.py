@@ -132,7 +132,7 @@ def test_every_entry_of_a_stream_is_whole_and_has_its_own_index(upstream: str) -
 
 
 def _marked() -> str:
-    record = packed_seals.Record("thought", "anthropic", "c2ln", model="claude-sonnet-4-5", text="Hm.")
+    record = packed_seals.PackedSeal("thought", "anthropic", "c2ln", model="claude-sonnet-4-5", text="Hm.")
     return packed_seals.pack_records((record,))
 
 

@@ -30,7 +30,7 @@ class AnswerPlaces(Struct, frozen=True):
         return (*self.answers, number) if self.answers else ()
 
 
-class Place(Struct, frozen=True):
+class LogprobsPlace(Struct, frozen=True):
     """Where a dialect holds the log probabilities of an answer, and in which form (`codec/logprobs.py`)."""
 
     dialect: str

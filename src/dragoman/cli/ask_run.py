@@ -32,10 +32,10 @@ from ..runtime.loop import Limits
 from ..runtime.open_telemetry import OpenTelemetry
 from ..runtime.policy import Mode, Policy
 from ..runtime.resumable_conversation import Session
-from ..runtime.telemetry_events import Lines, Telemetry
+from ..runtime.telemetry_events import JsonLinesFile, Telemetry
 from ..runtime.tool_interface import Tool
 from ..runtime.toolbox import Approve
-from ..store import Entry, Store
+from ..store import Store, StoreEntry
 from ..store.sqlite_entry_store import SqliteStore, usual_file
 from ..transport.search_service_config import SearchService
 from ..transport.upstream_record_and_environment import REHEARSAL
@@ -48,7 +48,7 @@ from .loss_and_error_output import fail, hush
 from .mcp_server_questions import ServerQuestions
 from .model_aliases import model_of
 from .model_settings import own_options, read_pairs, settings_of
-from .prompt_templates import Template, read_template
+from .prompt_templates import PromptTemplate, read_template
 
 if TYPE_CHECKING:
     from ..runtime.mcp.config import ServerConfig
@@ -167,7 +167,7 @@ def run(wish: AskOptions) -> NoReturn:
     sys.exit(0 if good else 1)
 
 
-def template_of(wish: AskOptions) -> Template | None:
+def template_of(wish: AskOptions) -> PromptTemplate | None:
     """The template in the options. Exits where the template does not exist."""
     try:
         if wish.template is not None:
@@ -181,7 +181,7 @@ def template_of(wish: AskOptions) -> Template | None:
     return None
 
 
-def templated(wish: AskOptions, template: Template, words: str) -> tuple[AskOptions, str]:
+def templated(wish: AskOptions, template: PromptTemplate, words: str) -> tuple[AskOptions, str]:
     """The options completed by a template, and the prompt. Values of the command line win. Exits where a variable has
     no value."""
     try:
@@ -395,7 +395,7 @@ def _servers(file: Path | None) -> dict[str, ServerConfig]:
 def _telemetry(where: str | None) -> Telemetry | None:
     if not where:
         return None
-    return OpenTelemetry() if where == "otel" else Lines(Path(where))
+    return OpenTelemetry() if where == "otel" else JsonLinesFile(Path(where))
 
 
 def _allowed(store: Store | None, place: str) -> list[str]:
@@ -411,6 +411,6 @@ def remember_allowed(
     new = [entry for entry in policy.allow if entry not in given]
     if new:
         try:
-            store.put(Entry(_ALLOWED, place, msgspec.json.encode([*_allowed(store, place), *new])))
+            store.put(StoreEntry(_ALLOWED, place, msgspec.json.encode([*_allowed(store, place), *new])))
         except ConfigError as error:
             teller.say(f"your lasting permissions could not be stored: {error}")

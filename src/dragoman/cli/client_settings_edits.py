@@ -24,7 +24,7 @@ from ..store.user_files import MAX_BYTES, data_folder, read_own_file, read_regul
 _RECORD = "connected.json"
 
 
-class Edit(Struct, frozen=True):
+class EditedFile(Struct, frozen=True):
     """One edited file: the digest of what was written, and whether the file existed before."""
 
     sha256: str
@@ -133,7 +133,7 @@ class SettingsEdits:
             backup = file.with_name(f"{file.name}.before-dragoman")
             if old is not None:
                 write_own_file(backup, old)
-            known = Edit("", old is not None, str(backup))
+            known = EditedFile("", old is not None, str(backup))
         write_own_file(file, text.encode())
         self._write({**edits, str(file): msgspec.structs.replace(known, sha256=_digest(text.encode()))})
         return Path(known.backup) if known.existed else None
@@ -161,15 +161,15 @@ class SettingsEdits:
         self._write({name: one for name, one in edits.items() if name != str(file)})
         return True
 
-    def _read(self) -> dict[str, Edit]:
+    def _read(self) -> dict[str, EditedFile]:
         try:
-            return msgspec.json.decode(read_own_file(self._file), type=dict[str, Edit])
+            return msgspec.json.decode(read_own_file(self._file), type=dict[str, EditedFile])
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.DecodeError) as error:
             raise ConfigError("file", str(self._file), problem=f"it cannot be read: {error}") from None
 
-    def _write(self, edits: Mapping[str, Edit]) -> None:
+    def _write(self, edits: Mapping[str, EditedFile]) -> None:
         if edits:
             write_own_file(self._file, msgspec.json.encode(dict(edits)))
         else:

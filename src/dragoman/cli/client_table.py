@@ -62,7 +62,7 @@ class ClientRow(Struct, frozen=True, forbid_unknown_fields=True):
     connect: tuple[SettingsFile, ...] = ()
 
 
-class Facts(Struct, frozen=True):
+class ClientFacts(Struct, frozen=True):
     """The values that fill a row. An empty value is unknown."""
 
     base: str
@@ -87,7 +87,7 @@ def names() -> list[str]:
     return [name for name in rows() if name != ANY]
 
 
-def arguments(row: ClientRow, facts: Facts) -> list[str]:
+def arguments(row: ClientRow, facts: ClientFacts) -> list[str]:
     """The arguments that point the client at the gateway."""
     groups = [filled(list(group), facts) for group in row.arguments]
     return [
@@ -95,24 +95,24 @@ def arguments(row: ClientRow, facts: Facts) -> list[str]:
     ]
 
 
-def environment(row: ClientRow, facts: Facts) -> dict[str, str]:
+def environment(row: ClientRow, facts: ClientFacts) -> dict[str, str]:
     """The variables that point the client at the gateway."""
     return {name: str(value) for name, value in filled(row.environment, facts).items()}
 
 
-def settings_text(row: ClientRow, facts: Facts) -> str:
+def settings_text(row: ClientRow, facts: ClientFacts) -> str:
     """The text of the settings file for one session."""
     text = msgspec.json.format(msgspec.json.encode(filled(row.settings, facts)), indent=2).decode()
     return row.settings_form.replace("{json}", text)
 
 
-def filled(value: Any, facts: Facts) -> Any:
+def filled(value: Any, facts: ClientFacts) -> Any:
     """A value of a row with its placeholders replaced, at any depth. Entries with an unknown value are left out."""
     found = _filled(value, facts)
     return {} if found is _MISSING else found
 
 
-def _filled(value: Any, facts: Facts) -> Any:
+def _filled(value: Any, facts: ClientFacts) -> Any:
     if isinstance(value, str):
         return _text(value, facts)
     if isinstance(value, Mapping):
@@ -124,7 +124,7 @@ def _filled(value: Any, facts: Facts) -> Any:
     return value
 
 
-def _text(text: str, facts: Facts) -> Any:
+def _text(text: str, facts: ClientFacts) -> Any:
     whole = _PLACEHOLDER.fullmatch(text)
     if whole is not None:
         return getattr(facts, whole[1]) or (int(whole[2]) if whole[2] else _MISSING)

@@ -9,7 +9,7 @@ import click
 
 from ..conform.judging import library_runner, suite_reader
 from ..conform.judging.case_verdicts import strangers, verdicts
-from ..conform.judging.library_runner import Result
+from ..conform.judging.library_runner import CaseResult
 from ..conform.judging.report_formats import FORMATS
 from ..errors import ConfigError
 from ..transport.secret_redaction import redacted_url
@@ -122,18 +122,18 @@ def _host(
     model: str,
     key: str,
     timeout: float,
-) -> list[Result]:
+) -> list[CaseResult]:
     # Imported here, because only this function uses the network.
     from ..conform import gateway_runner
-    from ..conform.scripted_upstream import Upstream
+    from ..conform.scripted_upstream import SuiteUpstream
 
     if not base_url.startswith(("http://", "https://")):
         fail(f"{redacted_url(base_url)!r} is no address. An address begins with http:// or https://.", 2)
-    gateway = gateway_runner.Host(base_url, loaded, None, model, key, timeout)
+    gateway = gateway_runner.GatewayUnderTest(base_url, loaded, None, model, key, timeout)
     if port is None:
         return [gateway_runner.run(case, gateway) for case in chosen]
     try:
-        server = Upstream(port)
+        server = SuiteUpstream(port)
     except OSError as error:
         fail(f"cannot listen on port {port}: {error.strerror}", 2)
     with server as gateway.upstream:

@@ -12,7 +12,7 @@ from ..errors import ConfigError
 from ..gateway.typed_toml_file import written as toml_text
 from . import client_table
 from .client_settings_edits import SettingsEdits, expanded, merged, old_text
-from .client_table import ClientRow, Facts, SettingsFile, filled
+from .client_table import ClientFacts, ClientRow, SettingsFile, filled
 from .completion import complete_models
 from .loss_and_error_output import fail
 from .run_client import USUAL_GATEWAY
@@ -59,7 +59,7 @@ def connect(client: str, model: str, gateway: str, key_env: str | None, write: b
         # A shown text contains the name of the variable, so that no key appears on the screen.
         key = os.environ[key_env] if key_env and write else f"${key_env}" if key_env else "any"
         name = row.client_model if row.only_known_models else model
-        facts = Facts(gateway.rstrip("/"), key, key_env or "", name)
+        facts = ClientFacts(gateway.rstrip("/"), key, key_env or "", name)
         if write:
             _write(row, facts)
         else:
@@ -68,7 +68,7 @@ def connect(client: str, model: str, gateway: str, key_env: str | None, write: b
         fail(str(error), 1)
 
 
-def _show(row: ClientRow, facts: Facts) -> None:
+def _show(row: ClientRow, facts: ClientFacts) -> None:
     for one in row.connect:
         click.echo(f"# {one.path}")
         click.echo(settings_text(one, facts))
@@ -76,7 +76,7 @@ def _show(row: ClientRow, facts: Facts) -> None:
         click.echo(exports(row, facts))
 
 
-def settings_text(file: SettingsFile, facts: Facts) -> str:
+def settings_text(file: SettingsFile, facts: ClientFacts) -> str:
     """The settings in the form of their file."""
     content = filled(file.content, facts)
     if file.form == "json":
@@ -86,13 +86,13 @@ def settings_text(file: SettingsFile, facts: Facts) -> str:
     return "\n".join([f"{name}={value}" for name, value in content.items()])
 
 
-def exports(row: ClientRow, facts: Facts) -> str:
+def exports(row: ClientRow, facts: ClientFacts) -> str:
     """The lines that set a client's variables in a shell."""
     variables = client_table.environment(row, facts).items()
     return "\n".join([f"export {name}={shlex.quote(value)}" for name, value in variables])
 
 
-def _write(row: ClientRow, facts: Facts) -> None:
+def _write(row: ClientRow, facts: ClientFacts) -> None:
     texts = []
     for one in row.connect:  # all files are read before the first is written
         file = expanded(one.path)

@@ -20,7 +20,7 @@ from ..runtime.edit_journal import undo as take_back
 from ..runtime.resumable_conversation import Session
 from ..runtime.seals_ids_and_names_for_upstream import exported
 from ..runtime.system_prompt_and_first_turns import is_opening
-from ..store import Entry
+from ..store import StoreEntry
 from ..store.sqlite_entry_store import SqliteStore, usual_file
 from .ask_output import visible
 from .loss_and_error_output import fail, print_losses
@@ -47,7 +47,7 @@ def _found(id: str) -> Session:
         return Session.from_json(_entry(store, id).body)
 
 
-def _entry(store: SqliteStore, id: str) -> Entry:
+def _entry(store: SqliteStore, id: str) -> StoreEntry:
     entry = find(store, id)
     if entry is None:
         fail(f"there is no conversation {id}. `dragoman log` lists them.", 2)
@@ -88,7 +88,7 @@ def search(words: tuple[str, ...], here: bool, most: int) -> None:
         raise SystemExit(1)
 
 
-def _turns(entry: Entry) -> list[Turn]:
+def _turns(entry: StoreEntry) -> list[Turn]:
     """The turns of a conversation without the opening, which describes the folder and is in every conversation."""
     return [turn for turn in Session.from_json(entry.body).turns if not is_opening(turn)]
 
@@ -102,7 +102,7 @@ def _around(line: str, word: str) -> str:
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: StoreEntry) -> str:
     when = datetime.fromtimestamp(entry.updated).strftime("%Y-%m-%d %H:%M")
     return f"{entry.id}  {when}  {entry.labels.get('model', ''):32}  {entry.labels.get('title', '')}"
 

@@ -12,7 +12,7 @@ import msgspec
 
 from ..convert.lines.formats import names
 from ..convert.lines.summary import Summary
-from ..convert.run import SECONDS, Conversion, Job, StrictError
+from ..convert.run import SECONDS, Conversion, ConversionOptions, StrictError
 from ..dialects import installed
 from ..errors import DragomanError
 from .convert_output import announce, list_formats, print_summary, report, run_quietly, run_with_bar
@@ -160,7 +160,7 @@ def convert(
     if output is None and not dry_run:
         fail("name the output with -o, or try the conversion with --dry-run", 2)
     model, models = _models(model_names)
-    job = Job(
+    job = ConversionOptions(
         inputs,
         output or "",
         target,

@@ -22,7 +22,7 @@ from ..gateway.config import REHEARSAL, Config, advice
 from ..store.installation_secret import installation_secret
 from ..store.sqlite_entry_store import SqliteStore, usual_file
 from ..store.upstream_keys import UpstreamKeys
-from ..transport.http_client_interface import Limits
+from ..transport.http_client_interface import ConnectionLimits
 from ..transport.proxy_and_client_choice import client as http_client
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
@@ -190,7 +190,7 @@ def _clock(dates: list[str], now: float) -> Iterator[Line]:
 
 async def _check_all(config: Config, environment: Mapping[str, str]) -> dict[str, Checked]:
     asked = {name: one for name, one in config.upstreams.items() if one.dialect != REHEARSAL}
-    net = http_client(Limits(), environment)
+    net = http_client(ConnectionLimits(), environment)
     try:
         found = await asyncio.gather(*[check_upstream(name, one, net, environment) for name, one in asked.items()])
     finally:

@@ -19,7 +19,7 @@ from .rule import page
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-class Found(Struct, frozen=True):
+class LocatedFinding(Struct, frozen=True):
     """A finding and its place. `document` is the line of its document in a file of several documents, else 0."""
 
     file: str
@@ -31,7 +31,7 @@ class Found(Struct, frozen=True):
     finding: Finding
 
 
-def text(found: list[Found], documents: int) -> str:
+def text(found: list[LocatedFinding], documents: int) -> str:
     """One line for each finding, and a summary."""
     lines: list[str] = []
     for one in found:
@@ -49,7 +49,7 @@ def text(found: list[Found], documents: int) -> str:
     return "\n".join(lines)
 
 
-def json(found: list[Found], documents: int) -> str:
+def json(found: list[LocatedFinding], documents: int) -> str:
     """A list of JSON objects."""
     rows = [
         {"file": one.file, "line": one.line, "dialect": one.dialect, "kind": one.kind}
@@ -59,7 +59,7 @@ def json(found: list[Found], documents: int) -> str:
     return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode()
 
 
-def github(found: list[Found], documents: int) -> str:
+def github(found: list[LocatedFinding], documents: int) -> str:
     """Workflow commands, which GitHub shows as annotations."""
     lines: list[str] = []
     for one in found:
@@ -79,7 +79,7 @@ def _property(value: str) -> str:
     return _data(value).replace(":", "%3A").replace(",", "%2C")
 
 
-def sarif(found: list[Found], documents: int) -> str:
+def sarif(found: list[LocatedFinding], documents: int) -> str:
     """A SARIF log of one run, with the pages of the broken rules."""
     known = all_rules()
     used = sorted({one.finding.rule for one in found} & set(known))
@@ -101,7 +101,7 @@ def _sarif_rule(name: str) -> dict[str, Any]:
     }
 
 
-def _sarif_result(one: Found, used: list[str]) -> dict[str, Any]:
+def _sarif_result(one: LocatedFinding, used: list[str]) -> dict[str, Any]:
     finding = one.finding
     uri = "stdin" if one.file == "-" else quote(one.file.replace("\\", "/"))
     place: dict[str, Any] = {
@@ -115,4 +115,9 @@ def _sarif_result(one: Found, used: list[str]) -> dict[str, Any]:
     return result | {"locations": [place]}
 
 
-FORMATS: dict[str, Callable[[list[Found], int], str]] = {"text": text, "json": json, "github": github, "sarif": sarif}
+FORMATS: dict[str, Callable[[list[LocatedFinding], int], str]] = {
+    "text": text,
+    "json": json,
+    "github": github,
+    "sarif": sarif,
+}

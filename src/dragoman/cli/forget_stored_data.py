@@ -18,7 +18,7 @@ from ..store.user_files import config_folder, data_folder
 from .loss_and_error_output import fail
 
 
-class Stored(Struct, frozen=True):
+class StoredDataKind(Struct, frozen=True):
     """One kind of stored data."""
 
     meaning: str
@@ -29,20 +29,20 @@ class Stored(Struct, frozen=True):
         return [file for file in self.files if file.is_file()]
 
 
-def kinds(environment: Mapping[str, str]) -> dict[str, Stored]:
+def kinds(environment: Mapping[str, str]) -> dict[str, StoredDataKind]:
     """All data that dragoman stores for this user, except settings that the user wrote."""
     data, store = data_folder(environment), usual_file(environment)
     # SQLite keeps two more files beside a file in use.
     beside = [store.with_name(f"{store.name}{end}") for end in ("", "-wal", "-shm")]
     return {
-        "conversations": Stored(
+        "conversations": StoredDataKind(
             "conversations of ask and chat, with edits to undo and lasting permissions", (*beside,)
         ),
-        "history": Stored("lines that you typed in dragoman chat", (data / "chat_history",)),
-        "memory": Stored("what the tool save_memory stored", (config_folder(environment) / "memory.md",)),
-        "keys": Stored("keys of upstreams (dragoman login)", (UpstreamKeys(environment).file,)),
-        "trust": Stored("the list of files that you trust (dragoman config trust)", (data / TRUSTED_FILES,)),
-        "secret": Stored("the secret by which the gateway distinguishes its clients", (data / "secret",)),
+        "history": StoredDataKind("lines that you typed in dragoman chat", (data / "chat_history",)),
+        "memory": StoredDataKind("what the tool save_memory stored", (config_folder(environment) / "memory.md",)),
+        "keys": StoredDataKind("keys of upstreams (dragoman login)", (UpstreamKeys(environment).file,)),
+        "trust": StoredDataKind("the list of files that you trust (dragoman config trust)", (data / TRUSTED_FILES,)),
+        "secret": StoredDataKind("the secret by which the gateway distinguishes its clients", (data / "secret",)),
     }
 
 
@@ -87,7 +87,7 @@ def forget(kind: tuple[str, ...], yes: bool) -> None:
     click.echo("deleted")
 
 
-def _list(stored: Mapping[str, Stored]) -> None:
+def _list(stored: Mapping[str, StoredDataKind]) -> None:
     wide = max(map(len, stored))
     for name, one in stored.items():
         files = one.present()

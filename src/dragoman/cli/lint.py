@@ -17,7 +17,7 @@ from ..repair import repair
 from ..rules.rule import Finding, Kind
 from ..translate.detect import detect
 from .dialect_option import DialectType, mistake_in_json
-from .finding_formats import FORMATS, Found
+from .finding_formats import FORMATS, LocatedFinding
 from .json_line_numbers import lines_of
 from .loss_and_error_output import counted, fail
 from .translate import kind_of_body
@@ -26,7 +26,7 @@ UNREADABLE = "ALL-000"
 """The id for a document that cannot be read at all, in place of a rule."""
 
 
-class Job(Struct):
+class LintRun(Struct):
     """The options of one run, and its results."""
 
     dialect: str | None
@@ -34,7 +34,7 @@ class Job(Struct):
     model: str | None
     fix: bool
     rule_sets: tuple[str, ...] = ()
-    found: list[Found] = []
+    found: list[LocatedFinding] = []
     documents: int = 0
     repaired: int = 0
     unusable: int = 0
@@ -87,7 +87,7 @@ def lint(
     """
     if dialect == MCP and kind == "stream":
         fail("mcp has no streams. Use --kind request, response or tools.", 2)
-    job = Job(dialect, kind, model, fix, rule_sets)
+    job = LintRun(dialect, kind, model, fix, rule_sets)
     for file in files:
         _file(job, file)
     if job.documents or form != "text":
@@ -98,7 +98,7 @@ def lint(
     raise SystemExit(2 if job.unusable else 1 if job.found else 0)
 
 
-def _file(job: Job, file: str) -> None:
+def _file(job: LintRun, file: str) -> None:
     try:
         body = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
@@ -120,13 +120,13 @@ def _file(job: Job, file: str) -> None:
         Path(file).write_bytes(mended)
 
 
-def _unusable(job: Job, message: str) -> None:
+def _unusable(job: LintRun, message: str) -> None:
     """Report a file or a document that cannot be checked. All others are still checked."""
     job.unusable += 1
     click.echo(f"dragoman: {message}", err=True)
 
 
-def _document(job: Job, file: str, line: int, body: bytes) -> bytes:
+def _document(job: LintRun, file: str, line: int, body: bytes) -> bytes:
     """Lint one document. Returns the document, repaired where that was demanded."""
     dialect = job.dialect or detect(body)[0]
     if not dialect:
@@ -143,11 +143,11 @@ def _document(job: Job, file: str, line: int, body: bytes) -> bytes:
     except WireError as error:
         findings = [Finding(UNREADABLE, "error", error.path, str(error))]
     rows = {} if line or kind == "stream" else lines_of(body, {one.path for one in findings})
-    job.found += [Found(file, line, rows.get(one.path, line or 1), dialect, kind, one) for one in findings]
+    job.found += [LocatedFinding(file, line, rows.get(one.path, line or 1), dialect, kind, one) for one in findings]
     return body
 
 
-def _mended(job: Job, body: bytes, dialect: str) -> bytes:
+def _mended(job: LintRun, body: bytes, dialect: str) -> bytes:
     done = repair(body, dialect=dialect, model=job.model)
     if not done.repairs:
         return body

@@ -50,7 +50,7 @@ def _with_url(server: str, file: Path | None) -> ServerConfig:
 
 
 async def _signed_in(name: str, config: ServerConfig, *, browser: bool) -> None:
-    from ..runtime.mcp.client import Connection
+    from ..runtime.mcp.client import McpConnection
     from ..runtime.mcp.oauth import LOGIN_SECONDS, new_login
     from .terminal_line_reader import typed_line
 
@@ -68,7 +68,7 @@ async def _signed_in(name: str, config: ServerConfig, *, browser: bool) -> None:
     terminal = sys.stdin is not None and sys.stdin.isatty()
     async with LoopbackRedirect(config.oauth.redirect_port) as redirect:
         auth = new_login(config, Logins(os.environ), redirect, show, typed_line if terminal else None)
-        connection = Connection(name, config, login=lambda: auth)
+        connection = McpConnection(name, config, login=lambda: auth)
         # The time limit of the connection must be longer than the time for the person.
         connection.connect_seconds, connection.login_hint = LOGIN_SECONDS + 60, ""
         try:

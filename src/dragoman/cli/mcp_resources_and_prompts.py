@@ -18,7 +18,7 @@ from .model_settings import read_pairs
 if TYPE_CHECKING:
     from mcp_types import GetPromptResult, Prompt, ReadResourceResult, Resource
 
-    from ..runtime.mcp.client import Connection
+    from ..runtime.mcp.client import McpConnection
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ def prompt_texts(result: GetPromptResult) -> list[str]:
 def _print_list(
     servers: tuple[str, ...],
     file: Path | None,
-    listing: Callable[[Connection], Awaitable[tuple[T, ...]]],
+    listing: Callable[[McpConnection], Awaitable[tuple[T, ...]]],
     line: Callable[[T], str],
     as_json: bool,
 ) -> None:
@@ -134,7 +134,7 @@ def _print_list(
             click.echo(visible(f"{name}  {line(one)}"))
 
 
-def _connected(servers: Any) -> list[Connection]:
+def _connected(servers: Any) -> list[McpConnection]:
     for status in servers.status():
         if not status.connected:
             click.echo(f"{status.name}: not connected: {visible(status.failure)}", err=True)

@@ -18,7 +18,7 @@ from ..errors import ConfigError, DragomanError, TransportError
 from ..facts import profiles
 from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
-from ..transport.http_client_interface import Client, Limits
+from ..transport.http_client_interface import ConnectionLimits, UpstreamClient
 from ..transport.proxy_and_client_choice import client
 from ..transport.upstream_record_and_environment import REHEARSAL, Upstream, how_to_add, own_host
 from ..transport.window_price_and_answer_cost import window_and_prices
@@ -95,7 +95,7 @@ def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
 
 async def _all(config: Config, environment: Mapping[str, str], only: str | None) -> list[ListedRow]:
     chosen = {name: one for name, one in config.upstreams.items() if only in (None, name) and one.dialect != REHEARSAL}
-    net = client(Limits(), environment)
+    net = client(ConnectionLimits(), environment)
     try:
         lists = await asyncio.gather(*[_of(name, one, net, environment) for name, one in chosen.items()])
     finally:
@@ -125,7 +125,7 @@ def _completed(row: ListedRow, config: Config) -> ListedRow:
     )
 
 
-async def _of(name: str, upstream: Upstream, net: Client, environment: Mapping[str, str]) -> list[ListedRow]:
+async def _of(name: str, upstream: Upstream, net: UpstreamClient, environment: Mapping[str, str]) -> list[ListedRow]:
     """The models of an upstream."""
     lists = endpoints(upstream.dialect).models
     path = (lists.project_path if upstream.project else "") or lists.path

@@ -25,7 +25,7 @@ INPUT = "input"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
-class Template(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class PromptTemplate(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A question with gaps, and the settings that belong to the question."""
 
     prompt: str = ""
@@ -101,14 +101,14 @@ def template_text(name: str, environment: Mapping[str, str]) -> str:
         raise ConfigError("template", str(file), problem=str(error)) from None
 
 
-def read_template(name: str, environment: Mapping[str, str]) -> Template:
+def read_template(name: str, environment: Mapping[str, str]) -> PromptTemplate:
     """A template by its name."""
     return parse_template(template_text(name, environment), str(template_file(name, environment)))
 
 
-def parse_template(text: str, file: str) -> Template:
+def parse_template(text: str, file: str) -> PromptTemplate:
     """The template in the text of a file. ConfigError names the mistake and its place."""
-    template = typed_toml_file.read(text, Template, file)
+    template = typed_toml_file.read(text, PromptTemplate, file)
     for field in ("prompt", "system"):
         if not string.Template(getattr(template, field)).is_valid():
             problem = "a dollar sign stands before the name of a variable, as in $input. Write $$ for a dollar sign"

@@ -21,19 +21,19 @@ from ..errors import ConfigError, DragomanError
 from ..facts.windows_and_prices import UNKNOWN
 from ..gateway.config import Config
 from ..gateway.exchange.routes import Routes
-from ..transport.http_client_interface import Limits
+from ..transport.http_client_interface import ConnectionLimits
 from ..transport.proxy_and_client_choice import client as http_client
 from ..transport.upstream_record_and_environment import REHEARSAL, how_to_add
 from ..transport.window_price_and_answer_cost import window_and_prices
 from . import client_table
-from .client_table import ANY, ClientRow, Facts
+from .client_table import ANY, ClientFacts, ClientRow
 from .completion import complete_clients, complete_models
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
 from .loss_and_error_output import fail, visible
 from .model_aliases import model_of
 from .run_client_summary import Account, add_reports
-from .run_client_with_gateway import Client, run_client, run_with_gateway, session_config
+from .run_client_with_gateway import PreparedClient, run_client, run_with_gateway, session_config
 from .upstream_check import Checked, check_upstream
 
 USUAL_GATEWAY = "http://127.0.0.1:8484"
@@ -107,7 +107,9 @@ def run(
         account = Account()
         if gateway is not None:
             name = row.client_model if row.only_known_models else model
-            code = _on_running_gateway(Client(row, program, given, os.environ, Facts(gateway, model=name)), account)
+            code = _on_running_gateway(
+                PreparedClient(row, program, given, os.environ, ClientFacts(gateway, model=name)), account
+            )
         else:
             config = user_config(file, environment)
             code = _on_own_gateway(row, program, given, config, environment, model, no_check, account)
@@ -161,9 +163,9 @@ def _on_own_gateway(
     output = (listed.output if listed is not None else None) or known.output or 0
     name = (row.client_model or model) if model else ""
 
-    def command(facts: Facts) -> Client:
+    def command(facts: ClientFacts) -> PreparedClient:
         facts = msgspec.structs.replace(facts, model=name, context=context, output=output)
-        return Client(row, program, given, os.environ, facts)
+        return PreparedClient(row, program, given, os.environ, facts)
 
     async def check(base: str, key: str) -> None:
         # A list that contains the model is enough proof. A request to the model would cost tokens.
@@ -205,7 +207,7 @@ def _place(config: Config, model: str) -> tuple[str, str]:
 
 
 async def _check(config: Config, environment: Mapping[str, str], upstream: str) -> Checked:
-    net = http_client(Limits(), environment)
+    net = http_client(ConnectionLimits(), environment)
     try:
         return await check_upstream(upstream, config.upstreams[upstream], net, environment)
     finally:
@@ -235,7 +237,7 @@ def _opener() -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def _on_running_gateway(client: Client, account: Account) -> int:
+def _on_running_gateway(client: PreparedClient, account: Account) -> int:
     key = os.environ.get("DRAGOMAN_GATEWAY_KEY", "")
     base = client.facts.base.rstrip("/")
     _gateway_json(f"{base}/healthz", key)

@@ -25,7 +25,7 @@ from ..gateway.config import Config, Listen, Route, Target
 from ..gateway.http.server import Server
 from ..store.installation_secret import installation_secret
 from . import client_table
-from .client_table import ClientRow, Facts
+from .client_table import ClientFacts, ClientRow
 from .run_client_summary import Account, SessionLog
 
 KEY_VARIABLE = "DRAGOMAN_SESSION_KEY"
@@ -55,7 +55,11 @@ def session_config(config: Config, upstream: str, model: str) -> Config:
 
 
 async def run_with_gateway(
-    config: Config, environment: Mapping[str, str], account: Account, command: Callable[[Facts], Client], check: Check
+    config: Config,
+    environment: Mapping[str, str],
+    account: Account,
+    command: Callable[[ClientFacts], PreparedClient],
+    check: Check,
 ) -> int:
     """Serve while the client runs. Returns the client's exit code."""
     key = secrets.token_hex(16) if config.listen.key_env else "any"
@@ -68,13 +72,13 @@ async def run_with_gateway(
     try:
         base = f"http://127.0.0.1:{port}"
         await check(base, key)
-        return await run_client(command(Facts(base, key)))
+        return await run_client(command(ClientFacts(base, key)))
     finally:
         await server.stop(_STOP_SECONDS)
         gateway.close()
 
 
-class Client(msgspec.Struct, frozen=True):
+class PreparedClient(msgspec.Struct, frozen=True):
     """A client that is ready to start."""
 
     row: ClientRow
@@ -83,10 +87,10 @@ class Client(msgspec.Struct, frozen=True):
     given: tuple[str, ...]
     """The user's own arguments."""
     environment: Mapping[str, str]
-    facts: Facts
+    facts: ClientFacts
 
 
-async def run_client(client: Client) -> int:
+async def run_client(client: PreparedClient) -> int:
     """Run a client in the foreground, and wait for its end. Returns its exit code, or 128 and the number of the signal
     that ended it."""
     row, facts = client.row, client.facts

@@ -13,7 +13,14 @@ from ..gateway import typed_toml_file
 from ..store.user_files import write_own_file
 from .loss_and_error_output import fail, visible
 from .model_settings import read_pairs, settings_of
-from .prompt_templates import Template, parse_template, read_template, template_file, template_names, template_text
+from .prompt_templates import (
+    PromptTemplate,
+    parse_template,
+    read_template,
+    template_file,
+    template_names,
+    template_text,
+)
 
 EXAMPLE = '''# A template of a question. $input is the prompt of the command line, $name is set by -p name=value.
 prompt = """
@@ -111,8 +118,8 @@ def save(
     try:
         settings = _typed(read_pairs(options, "option"))
         offered = () if no_tools else tools or None
-        made = Template(prompt, system, model, offered, schema, read_pairs(params, "param"), settings)
-        if made == Template():
+        made = PromptTemplate(prompt, system, model, offered, schema, read_pairs(params, "param"), settings)
+        if made == PromptTemplate():
             raise ConfigError("template", name, problem="it is empty. Give a prompt or an option")
         file = template_file(name, os.environ)
         if file.exists() and not force:

@@ -15,7 +15,7 @@ from ..endpoints.model_list_reader import ListedModel, read_list
 from ..errors import ConfigError, TransportError
 from ..transport import upstream_url_and_headers
 from ..transport.google_credentials import Tokens
-from ..transport.http_client_interface import Answer, Client
+from ..transport.http_client_interface import UpstreamAnswer, UpstreamClient
 from ..transport.secret_redaction import redacted_url
 from ..transport.upstream_record_and_environment import REHEARSAL, Upstream
 from .loss_and_error_output import counted, visible
@@ -44,8 +44,8 @@ class Checked(Struct, frozen=True):
 
 
 async def get_with_key(
-    upstream: Upstream, path: str, net: Client, environment: Mapping[str, str], seconds: float
-) -> tuple[Answer, bytes]:
+    upstream: Upstream, path: str, net: UpstreamClient, environment: Mapping[str, str], seconds: float
+) -> tuple[UpstreamAnswer, bytes]:
     """The upstream's answer to a GET with its key, and the body. Raises TimeoutError, TransportError or ConfigError."""
     google = upstream_url_and_headers.auth(upstream) == "google"
     token = await Tokens(time.time).get(upstream.credentials) if google else ""
@@ -57,7 +57,7 @@ async def get_with_key(
             return answer, await answer.read(_LARGEST)
 
 
-async def check_upstream(name: str, upstream: Upstream, net: Client, environment: Mapping[str, str]) -> Checked:
+async def check_upstream(name: str, upstream: Upstream, net: UpstreamClient, environment: Mapping[str, str]) -> Checked:
     """Check an upstream by its list of models."""
     if upstream.dialect == REHEARSAL:
         return Checked("good", "built in: no model, deterministic answers")

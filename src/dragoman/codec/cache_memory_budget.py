@@ -2,7 +2,7 @@
 
 The budget covers the memories of `dragoman.fast` and the bounded caches of pure facts: adapted schemas, tool
 declarations, names, short words. When half of the budget is spent, all caches drop the entries that were not stored or
-used since the last time. Cached lookups (`lookup_cache`) and tables (`Table`) are limited by their number instead:
+used since the last time. Cached lookups (`lookup_cache`) and tables (`TableCache`) are limited by their number instead:
 `held` counts them, and `forget` empties them. Caches that hold the content of documents (`DocumentMemory`) store
 nothing while `dragoman.fast` is switched off. Translations are the same with any budget; only their cost differs.
 `dragoman.fast` is the public interface.
@@ -24,7 +24,7 @@ __all__ = [
     "Aging",
     "DocumentMemory",
     "Memory",
-    "Table",
+    "TableCache",
     "budget",
     "forget",
     "grew",
@@ -236,7 +236,7 @@ class DocumentMemory(Memory[K, V]):
             super().put(key, value, size)
 
 
-class Table(dict[K, V]):
+class TableCache(dict[K, V]):
     """A cache that its owner reads as a dictionary: of heads of requests, routes and plans. It is limited by the number
     of its entries, each of about `size` bytes, and emptied when it is full.
     """

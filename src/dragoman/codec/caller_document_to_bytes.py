@@ -11,7 +11,7 @@ from ..errors import ConfigError, WireError
 
 
 @runtime_checkable
-class Model(Protocol):
+class PydanticModel(Protocol):
     """An object of pydantic, such as the objects of the providers' SDKs. pydantic itself is not needed."""
 
     def model_dump(self, *, mode: str, by_alias: bool, exclude_unset: bool) -> dict[str, Any]:
@@ -19,7 +19,7 @@ class Model(Protocol):
         ...
 
 
-Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any] | Model
+Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any] | PydanticModel
 """A document: JSON text, the decoded value, or an object of an SDK."""
 
 
@@ -63,7 +63,7 @@ def loose_bytes(body: Body, dialect: str) -> bytes:
         raise WireError(dialect, "", "a JSON value", str(error)) from None
 
 
-def _escaped(body: Mapping[str, Any] | list[Any] | str | Model, dialect: str) -> bytes:
+def _escaped(body: Mapping[str, Any] | list[Any] | str | PydanticModel, dialect: str) -> bytes:
     """A document as bytes, with JSON escapes for lone surrogates, which UTF-8 cannot hold."""
     if isinstance(body, str):
         return body.encode("utf-8", "backslashreplace")  # this handler writes a surrogate like a JSON escape
@@ -79,7 +79,7 @@ def _escaped(body: Mapping[str, Any] | list[Any] | str | Model, dialect: str) ->
 def _as_dict(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, Model):  # an object of an SDK. A field without a set value was not on the wire.
+    if isinstance(value, PydanticModel):  # an object of an SDK. A field without a set value was not on the wire.
         # `by_alias`: the SDKs name some fields differently in Python, for example `from_` for `from`.
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     raise TypeError(f"an object of the type {type(value).__name__}")

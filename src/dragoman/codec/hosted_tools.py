@@ -42,7 +42,7 @@ class Option(Struct, frozen=True):
     """Converts from the common form. None: the option is read but never written."""
 
 
-class Row(Struct, frozen=True):
+class HostedToolRow(Struct, frozen=True):
     """One hosted tool of one dialect."""
 
     dialect: str
@@ -149,7 +149,9 @@ class _Wish(Struct):
     """Paths of members that only its own dialect has."""
 
 
-def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], context: Context) -> Tools:
+def cross(
+    tools: Tools, source: tuple[HostedToolRow, ...], target: tuple[HostedToolRow, ...], context: Context
+) -> Tools:
     """The tools, with every hosted tool of another dialect replaced by the target's counterpart.
 
     `source` and `target` are the tables of the reading and the writing dialect. `context.profile` states what the model
@@ -176,7 +178,7 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], contex
     return _loaded(tuple(out), target, context)
 
 
-def _row_of(kind: str, rows: tuple[Row, ...]) -> Row | None:
+def _row_of(kind: str, rows: tuple[HostedToolRow, ...]) -> HostedToolRow | None:
     # The exact word comes first: a pattern also fits versions with another meaning.
     for row in rows:
         if row.kind == kind or row.kinds.fullmatch(kind):
@@ -184,12 +186,18 @@ def _row_of(kind: str, rows: tuple[Row, ...]) -> Row | None:
     return None
 
 
-def forced(kind: str, rows: tuple[Row, ...]) -> bool:
+def forced(kind: str, rows: tuple[HostedToolRow, ...]) -> bool:
     """Whether `kind` names a hosted tool of a dialect with these rows, so that a choice of it may be mapped."""
     return _row_of(kind, rows) is not None
 
 
-def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], context: Context) -> Request:
+def aim(
+    request: Request,
+    tools: Tools,
+    source: tuple[HostedToolRow, ...],
+    target: tuple[HostedToolRow, ...],
+    context: Context,
+) -> Request:
     """The request with `tools`, which `cross` made. A choice of a hosted tool is changed to its counterpart: the
     target's own tool, or a function that the client runs. A stand-in is not forced: the model would have to call it
     again and again, and perhaps no client runs it.
@@ -219,7 +227,7 @@ def aim(request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[R
 class _Offered:
     """Facts about all tools of a request, each found once: a request may offer thousands of tools."""
 
-    def __init__(self, tools: Tools, rows: tuple[Row, ...], context: Context) -> None:
+    def __init__(self, tools: Tools, rows: tuple[HostedToolRow, ...], context: Context) -> None:
         self._tools, self._rows, self._context = tools, rows, context
 
     @cached_property
@@ -240,7 +248,7 @@ class _Offered:
         return found
 
 
-def _covering(family: str, offered: _Offered, target: tuple[Row, ...]) -> Row | None:
+def _covering(family: str, offered: _Offered, target: tuple[HostedToolRow, ...]) -> HostedToolRow | None:
     """The target's tool that covers a family, if the client offers a tool that becomes it."""
     covers = [row for row in target if family in row.covers]
     return next((row for row in covers if row.family in offered.families), None)
@@ -249,8 +257,8 @@ def _covering(family: str, offered: _Offered, target: tuple[Row, ...]) -> Row | 
 def _crossed(
     tool: HostedTool,
     offered: _Offered,
-    own: tuple[Row, ...],
-    target: tuple[Row, ...],
+    own: tuple[HostedToolRow, ...],
+    target: tuple[HostedToolRow, ...],
     names: set[str],
     context: Context,
 ) -> list[Tool | HostedTool]:
@@ -304,7 +312,7 @@ def _drop(tool: HostedTool, offered: _Offered, context: Context) -> None:
             context.lose("tool.hosted.option.dropped", at, name)
 
 
-def _is_free(row: Row, names: set[str]) -> bool:
+def _is_free(row: HostedToolRow, names: set[str]) -> bool:
     """Whether a hosted tool can still be offered: neither the tool nor its name is in `names` yet. Most hosted tools
     may be offered only once. If the tool is free, it is added to `names`.
     """
@@ -315,7 +323,7 @@ def _is_free(row: Row, names: set[str]) -> bool:
     return True
 
 
-def _found(target: tuple[Row, ...], family: str, context: Context, kind: str = "") -> Row | None:
+def _found(target: tuple[HostedToolRow, ...], family: str, context: Context, kind: str = "") -> HostedToolRow | None:
     """The target's counterpart of another dialect's tool of this family and type word."""
     for row in target:
         if row.family == family and (not row.needs or getattr(context.profile, row.needs)):
@@ -324,7 +332,7 @@ def _found(target: tuple[Row, ...], family: str, context: Context, kind: str = "
     return None
 
 
-def _wishes(tool: HostedTool, row: Row) -> list[_Wish]:
+def _wishes(tool: HostedTool, row: HostedToolRow) -> list[_Wish]:
     value = json_text.plain(tool.value)
     if row.inside:
         # Gemini's tools stand under their own key; the key may have the other spelling.
@@ -334,7 +342,7 @@ def _wishes(tool: HostedTool, row: Row) -> list[_Wish]:
     return [_wish(value, tool.at, row)]
 
 
-def _wish(value: Any, at: Path, row: Row) -> _Wish:
+def _wish(value: Any, at: Path, row: HostedToolRow) -> _Wish:
     members = value if isinstance(value, dict) else {}
     options: dict[str, tuple[Path, Any]] = {name: (at, setting) for name, setting in row.implied.items()}
     if members.keys() <= row.quiet:
@@ -397,7 +405,7 @@ def _unknown_members(members: dict[str, Any], above: Path, known: set[Path], qui
     return out
 
 
-def _mapped(tool: HostedTool, wish: _Wish, row: Row, context: Context) -> HostedTool:
+def _mapped(tool: HostedTool, wish: _Wish, row: HostedToolRow, context: Context) -> HostedTool:
     value: dict[str, Any] = {name: _copied(setting) for name, setting in row.fixed.items()}
     options = {name: setting for name, (_, setting) in wish.options.items()}
     if "token" in options and "token" not in row.options and "headers" in row.options:
@@ -443,7 +451,7 @@ def _lose_options(wish: _Wish, taken: frozenset[str], context: Context) -> None:
         context.lose("tool.hosted.option.dropped", at, str(at[-1]))
 
 
-def _loaded(tools: Tools, target: tuple[Row, ...], context: Context) -> Tools:
+def _loaded(tools: Tools, target: tuple[HostedToolRow, ...], context: Context) -> Tools:
     """The tools, with deferred tools sent in full unless the target's upstream can search for tools."""
     if not [tool for tool in tools if type(tool) is Tool and tool.deferred]:
         return tools

@@ -17,7 +17,7 @@ _INSIDE = re.compile(rb'["\\]')
 _BETWEEN = b" \t\r\n,"
 
 
-class Splitter:
+class JsonArraySplitter:
     """Takes bytes and returns the exact text of whole elements."""
 
     __slots__ = ("_buffered", "_depth", "_dialect", "_escaped", "_pieces", "_string", "broken", "ended", "whole")

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ..canon.answer_places import Form, Place
+from ..canon.answer_places import Form, LogprobsPlace
 from ..canon.parts import Extra, Part, Path, Text, Token
 from ..canon.response import Alternative, Response
 from ..context import Context
@@ -41,7 +41,7 @@ class _Content(Struct):
     content: list[Token] | None = None
 
 
-def cross(response: Response, source: Place | None, target: Place | None, context: Context) -> Response:
+def cross(response: Response, source: LogprobsPlace | None, target: LogprobsPlace | None, context: Context) -> Response:
     """The response with its log probabilities in the target's field. If the target has none, they stay a loss."""
     if source is None or target is None or source == target:
         # Equal places mean the same dialect, or one with the same form: the field passes as an extra.
@@ -60,7 +60,12 @@ def cross(response: Response, source: Place | None, target: Place | None, contex
 
 
 def _moved(
-    parts: tuple[Part, ...], extra: Extra | None, number: int, source: Place, target: Place, context: Context
+    parts: tuple[Part, ...],
+    extra: Extra | None,
+    number: int,
+    source: LogprobsPlace,
+    target: LogprobsPlace,
+    context: Context,
 ) -> tuple[tuple[Part, ...], Extra | None]:
     tokens: list[Token] = []
     places: list[Path] = []
@@ -90,7 +95,7 @@ def _moved(
     return parts, _with(extra, target.dialect, _name(target, number), write(tokens, target.form, target.spelled))
 
 
-def _name(place: Place, number: int) -> str:
+def _name(place: LogprobsPlace, number: int) -> str:
     """The name among the extras. The log probabilities of the first answer belong to the response."""
     return f"{place.answers}/0/{place.name}" if place.answers and number == 0 else place.name
 
@@ -112,7 +117,7 @@ def _takes_tokens(part: Part) -> bool:
     return type(part) is Text and not part.refusal
 
 
-def _hung(parts: tuple[Part, ...], tokens: list[Token], place: Place) -> tuple[Part, ...]:
+def _hung(parts: tuple[Part, ...], tokens: list[Token], place: LogprobsPlace) -> tuple[Part, ...]:
     """Give each text its own tokens; the last text gets the rest."""
     texts = [i for i, part in enumerate(parts) if _takes_tokens(part)]
     out = list(parts)

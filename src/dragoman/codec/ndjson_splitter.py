@@ -11,7 +11,7 @@ from .sse_splitter import MAX_FRAME
 _BOM = b"\xef\xbb\xbf"
 
 
-class Splitter:
+class NdjsonSplitter:
     """Takes bytes and returns whole lines without their ends."""
 
     __slots__ = ("_buffered", "_dialect", "_started", "_tail", "broken")

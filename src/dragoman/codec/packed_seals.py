@@ -59,7 +59,7 @@ def is_marked(document: bytes) -> bool:
     return contains(document, MARK_BYTES)
 
 
-class Record(Struct, frozen=True, gc=False, array_like=True):
+class PackedSeal(Struct, frozen=True, gc=False, array_like=True):
     """A seal away from its part, with the place of that part in the turn.
 
     A call is identified by its id. Other places are counted: the number of `calls` before it, and the characters of the
@@ -89,8 +89,8 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
 
 _encode = msgspec.json.Encoder().encode
 _sorted = msgspec.json.Encoder(order="sorted").encode
-_read_records = msgspec.json.Decoder(tuple[Record, ...]).decode
-_read_id = msgspec.json.Decoder(tuple[str, tuple[Record, ...]]).decode
+_read_records = msgspec.json.Decoder(tuple[PackedSeal, ...]).decode
+_read_id = msgspec.json.Decoder(tuple[str, tuple[PackedSeal, ...]]).decode
 
 
 def digest(text: str) -> str:
@@ -107,7 +107,7 @@ def pack(seal: Seal) -> str:
     if seal.dialect == BUNDLE:
         return pack_written(seal.data)
     if seal.host:
-        own = Record("thought", seal.dialect, seal.data, seal.kind, seal.model, seal.host, offset=HERE, length=-1)
+        own = PackedSeal("thought", seal.dialect, seal.data, seal.kind, seal.model, seal.host, offset=HERE, length=-1)
         return pack_written(written((own,)))
     # A colon separates the fields, and a model of Ollama has one in its name (qwen3:8b).
     model = seal.model.replace("%", "%25").replace(":", "%3A")
@@ -120,7 +120,7 @@ def pack_written(records: str) -> str:
     return _packed(records.encode())
 
 
-def pack_records(records: Sequence[Record]) -> str:
+def pack_records(records: Sequence[PackedSeal]) -> str:
     """Records as text for a slot."""
     return _packed(_encode(records))
 
@@ -163,12 +163,12 @@ def origin(slot: str, dialect: str, kind: str = "", model: str = "") -> Seal:
     return foreign(slot) or Seal(dialect, slot, kind, model)
 
 
-def written(records: Sequence[Record]) -> str:
+def written(records: Sequence[PackedSeal]) -> str:
     """Records as JSON text."""
     return _encode(records).decode()
 
 
-def read(text: str) -> tuple[Record, ...] | None:
+def read(text: str) -> tuple[PackedSeal, ...] | None:
     """Records from JSON text; None for any other text."""
     try:
         return _read_records(text)
@@ -182,7 +182,7 @@ def alike(one: str, other: str) -> bool:
     return first is not None and second is not None and list(map(_evened, first)) == list(map(_evened, second))
 
 
-def _evened(record: Record) -> Record:
+def _evened(record: PackedSeal) -> PackedSeal:
     if not record.data.startswith("{"):
         return record
     try:
@@ -192,18 +192,18 @@ def _evened(record: Record) -> Record:
         return record
 
 
-def bundle(records: Sequence[Record]) -> Seal:
+def bundle(records: Sequence[PackedSeal]) -> Seal:
     """Records as a Seal, which may travel in another part."""
     return Seal(BUNDLE, written(records))
 
 
-def pack_id(call_id: str, records: Sequence[Record]) -> str:
+def pack_id(call_id: str, records: Sequence[PackedSeal]) -> str:
     """A call id with records in it: letters, digits, _ and -, of any length."""
     plain = _ID.encode() + _encode((call_id, records))
     return base64.urlsafe_b64encode(plain).decode("ascii").rstrip("=")
 
 
-def unpack_id(call_id: str) -> tuple[str, tuple[Record, ...]] | None:
+def unpack_id(call_id: str) -> tuple[str, tuple[PackedSeal, ...]] | None:
     """The id and the records in a packed id; None for any other id."""
     if not call_id.startswith(MARK):
         return None

@@ -2,7 +2,7 @@
 
 Many frames of a stream are equal except for the next words of the same text. For such frames a FrameMatcher
 (`fast/repeated_frames.py`) makes a Lane, a function that translates them without the reader. The writer gives the
-Template of what it would write. A frame that took the lane changes only the text of the open part.
+FrameTemplate of what it would write. A frame that took the lane changes only the text of the open part.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Lane = Callable[[bytes], bytes | None]
 """Translates a frame with more of the same text into the client's dialect. Returns None for any other frame."""
 
 
-class Template(Struct, frozen=True, gc=False):
+class FrameTemplate(Struct, frozen=True, gc=False):
     """How more text of an open part is written: the bytes before and after the text and, in some dialects, a number
     before the text that rises with every piece. Nothing is written for a part that is held until its end.
     """
@@ -53,7 +53,7 @@ class FrameMatcher(Protocol):
     """Makes lanes for the repeated frames of a dialect."""
 
     def lane(
-        self, frame: bytes, text: str, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None
+        self, frame: bytes, text: str, template: FrameTemplate, texts: list[str], cleaning: EscapeCleaning | None = None
     ) -> Lane | None:
         """A lane for frames that differ from `frame` only in its text. `frame` holds `text` and no other content. None
         if the text cannot be found in such frames. The lane appends the texts to `texts` as they come.

@@ -20,7 +20,7 @@ _BOM = b"\xef\xbb\xbf"
 _OPENING = (b"{", b"[")
 
 
-class Splitter:
+class SseSplitter:
     """Takes bytes and returns whole frames."""
 
     __slots__ = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..canon.events import Event, PartDelta, PartEnd, PartStart
-from .repeated_frame_interface import EscapeCleaning, FrameMatcher, Lane, Template
-from .sse_splitter import Frame, Splitter
+from .repeated_frame_interface import EscapeCleaning, FrameMatcher, FrameTemplate, Lane
+from .sse_splitter import Frame, SseSplitter
 
 _PATIENCE = 8
 """The number of lanes that no frame takes before a reader gives up: then all frames of its stream differ."""
@@ -39,7 +39,7 @@ class FrameReader:
     Attributes begin with two underscores, because subclasses have attributes with similar names.
     """
 
-    def __init__(self, frames: Splitter) -> None:
+    def __init__(self, frames: SseSplitter) -> None:
         self._frames = frames
         self.one: Callable[[bytes], Frame | None] = frames.one
         """Returns the frame in a chunk that is exactly one whole frame in its usual form; None for any other chunk."""
@@ -110,7 +110,7 @@ class FrameReader:
             self._frame(name, data, events)
         self.held = None
 
-    def lane(self, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None) -> Lane | None:
+    def lane(self, template: FrameTemplate, texts: list[str], cleaning: EscapeCleaning | None = None) -> Lane | None:
         """The function for more of the open text. The caller reports the text with `add_texts` at the end."""
         if self.__matcher is None:
             return None

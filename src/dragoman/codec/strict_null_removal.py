@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from .schema.lossless_strict_form import Shape
+from .schema.lossless_strict_form import AbsentNulls
 
 _STRING: Final = re.compile(r'[^"\\]+')
 _SPACE: Final = re.compile(r"[ \t\r\n]+")
@@ -22,7 +22,7 @@ _VALUE, _KEY, _COLON, _NEXT, _OVER = range(5)
 """The expected token: a value, a key (or the end of the object), a colon, a comma (or the end), nothing."""
 
 
-def without_absent(text: str, shape: Shape) -> str:
+def without_absent(text: str, shape: AbsentNulls) -> str:
     """A whole JSON text without absent properties."""
     found = AbsentRemover(shape)
     return found.feed(text) + found.close()
@@ -33,7 +33,7 @@ class _Open:
 
     __slots__ = ("first", "is_object", "shape")
 
-    def __init__(self, shape: Shape | None, is_object: bool) -> None:
+    def __init__(self, shape: AbsentNulls | None, is_object: bool) -> None:
         self.shape = shape
         self.is_object = is_object
         self.first = True
@@ -45,8 +45,8 @@ class AbsentRemover:
 
     __slots__ = ("_buffer", "_due", "_escaped", "_inside", "_key", "_open", "_scalar", "_shape", "_word")
 
-    def __init__(self, shape: Shape) -> None:
-        self._shape: Shape | None = shape
+    def __init__(self, shape: AbsentNulls) -> None:
+        self._shape: AbsentNulls | None = shape
         """The shape of the next value."""
         self._open: list[_Open] = []
         self._due = _VALUE
@@ -173,7 +173,7 @@ class AbsentRemover:
             return word.end()
         return at + 1
 
-    def _member(self, top: _Open) -> tuple[bool, Shape | None]:
+    def _member(self, top: _Open) -> tuple[bool, AbsentNulls | None]:
         if top.shape is None:
             return False, None
         key = "".join(self._key)

@@ -13,20 +13,20 @@ from msgspec import Struct
 
 from ..dialects import endpoints, get, is_known
 from .judging import independent_stream_reader
-from .judging.case_outcome_checks import Document, Outcome
+from .judging.case_outcome_checks import CaseOutcome, LintedDocument
 from .judging.client_history import client_of, continued
 from .judging.json_paths_and_exact_numbers import decode, dump, look
-from .judging.library_runner import Result, judged, stream_document
+from .judging.library_runner import CaseResult, judged, stream_document
 from .judging.suite_reader import Case, Suite
-from .scripted_upstream import Script, Upstream
+from .scripted_upstream import NextAnswer, SuiteUpstream
 
 
-class Host(Struct):
+class GatewayUnderTest(Struct):
     """The gateway under test: its address, the headers to send, and the time limit."""
 
     base: str
     suite: Suite
-    upstream: Upstream | None = None
+    upstream: SuiteUpstream | None = None
     model: str = "{model}"
     """The model name in requests to the gateway. {model} stands for the case's model, {upstream} for the upstream's
     dialect, {host} for the case's host (for the dialect if the case names none)."""
@@ -34,7 +34,7 @@ class Host(Struct):
     timeout: float = 30.0
 
 
-class Answer(Struct):
+class GatewayResponse(Struct):
     """The gateway's HTTP response."""
 
     status: int
@@ -46,35 +46,35 @@ class Untestable(Exception):
     """The case could not be run against the gateway, so it proves nothing."""
 
 
-class Refused(Exception):
+class GatewayFault(Exception):
     """The gateway answered with a fault, but the case wants an answer."""
 
 
-def run(case: Case, host: Host) -> Result:
+def run(case: Case, host: GatewayUnderTest) -> CaseResult:
     """One case against a gateway."""
     missing = [name for name in (case.source_dialect, case.target) if not is_known(name)]
     if missing:
-        return Result(case, untested=f"there is no dialect {missing[0]}")
+        return CaseResult(case, untested=f"there is no dialect {missing[0]}")
     if host.upstream is None and case.kind != "count":
-        return Result(case, untested="it needs a scripted upstream behind the gateway: give --upstream-port")
+        return CaseResult(case, untested="it needs a scripted upstream behind the gateway: give --upstream-port")
     try:
         return judged(case, _observed(case, host))
     except Untestable as error:
-        return Result(case, untested=str(error))
-    except Refused as error:
-        return Result(case, failures=[str(error)])
+        return CaseResult(case, untested=str(error))
+    except GatewayFault as error:
+        return CaseResult(case, failures=[str(error)])
     # A gateway that is not there proves nothing about the case.
     except (OSError, http.client.HTTPException) as error:
-        return Result(case, untested=f"{host.base} cannot be asked: {error or type(error).__name__}")
+        return CaseResult(case, untested=f"{host.base} cannot be asked: {error or type(error).__name__}")
     except ValueError as error:
-        return Result(case, failures=[f"the gateway's answer is no JSON: {error}"])
+        return CaseResult(case, failures=[f"the gateway's answer is no JSON: {error}"])
 
 
-def _observed(case: Case, host: Host) -> Outcome:
+def _observed(case: Case, host: GatewayUnderTest) -> CaseOutcome:
     if case.kind == "count":
         path = endpoints(case.client).counts.path
         answer = _ask(case, host, case.input, path=path)
-        return Outcome(case.target, {"status": answer.status, "body": decode(answer.body)}, [])
+        return CaseOutcome(case.target, {"status": answer.status, "body": decode(answer.body)}, [])
     if case.kind == "conversation":
         return _conversation(case, host)
     if case.kind in ("request", "tools"):
@@ -82,29 +82,31 @@ def _observed(case: Case, host: Host) -> Outcome:
     request = case.request
     if case.kind == "fault":
         given = case.input
-        script = Script(case.upstream, given["body"], None, given["status"], given.get("headers", {}))
+        script = NextAnswer(case.upstream, given["body"], None, given["status"], given.get("headers", {}))
         answer = _exchange(case, host, request, script)[0]
         document = {"status": answer.status, "headers": answer.headers, "body": decode(answer.body)}
-        return Outcome(case.target, document, [])
+        return CaseOutcome(case.target, document, [])
     if case.kind == "stream":
-        answer, _ = _exchange(case, host, request, Script(case.upstream, None, case.input), stream=True)
+        answer, _ = _exchange(case, host, request, NextAnswer(case.upstream, None, case.input), stream=True)
         if answer.status != 200 and {"ends": "fault"} in case.expect:
             # A gateway that has sent no byte of the stream yet may answer with an error status, which clients handle
             # best.
-            return Outcome(case.target, {"frames": [decode(answer.body)], "response": None}, [], refused=True)
+            return CaseOutcome(case.target, {"frames": [decode(answer.body)], "response": None}, [], refused=True)
         _expect_success(answer)
         document = stream_document(case.target, answer.body)
-        return Outcome(case.target, document, [Document(case.target, "stream", case.model, document["frames"])])
-    answer, _ = _exchange(case, host, request, Script(case.upstream, case.input))
+        return CaseOutcome(
+            case.target, document, [LintedDocument(case.target, "stream", case.model, document["frames"])]
+        )
+    answer, _ = _exchange(case, host, request, NextAnswer(case.upstream, case.input))
     _expect_success(answer)
     found = decode(answer.body)
-    return Outcome(case.target, found, [Document(case.target, "response", case.model, found)])
+    return CaseOutcome(case.target, found, [LintedDocument(case.target, "response", case.model, found)])
 
 
-def _request(case: Case, host: Host) -> Outcome:
+def _request(case: Case, host: GatewayUnderTest) -> CaseOutcome:
     """The request that reaches the upstream for a client's request."""
     plain = host.suite.plain[case.upstream]
-    script = Script(case.upstream, plain.reply, plain.frames)
+    script = NextAnswer(case.upstream, plain.reply, plain.frames)
     if case.kind == "tools":
         request = _with_tools(host.suite.plain[case.client].request, case.input)
     else:
@@ -114,11 +116,11 @@ def _request(case: Case, host: Host) -> Outcome:
     if case.kind == "tools":
         found = look(document, client_of(case.upstream).tools)
         tools = found[0] if found else []
-        return Outcome(case.target, tools, [Document(case.target, "tools", case.model, tools)])
-    checked = [Document(case.target, "request", case.model, document)]
+        return CaseOutcome(case.target, tools, [LintedDocument(case.target, "tools", case.model, tools)])
+    checked = [LintedDocument(case.target, "request", case.model, document)]
     # A gateway may route to another model name. That is no change of the request.
     given, raw = [dump({**one, "model": ""}).encode() for one in (request, document)]
-    return Outcome(case.target, document, checked, None, raw, given)
+    return CaseOutcome(case.target, document, checked, None, raw, given)
 
 
 def _with_tools(request: dict[str, Any], tools: Any) -> dict[str, Any]:
@@ -128,9 +130,9 @@ def _with_tools(request: dict[str, Any], tools: Any) -> dict[str, Any]:
     return {**request, "tools": tools}
 
 
-def _conversation(case: Case, host: Host) -> Outcome:
+def _conversation(case: Case, host: GatewayUnderTest) -> CaseOutcome:
     request: dict[str, Any] = case.input["request"]
-    checked: list[Document] = []
+    checked: list[LintedDocument] = []
     answers: list[Any] = []
     for step in case.input["steps"]:
         upstream, model = step.get("to", case.upstream), step.get("model", case.model)
@@ -140,10 +142,10 @@ def _conversation(case: Case, host: Host) -> Outcome:
         if reply is None and not streams:
             reply, frames = plain.reply, plain.frames
         received = _streamed(case.client, request, streams)
-        script = Script(upstream, reply, frames)
+        script = NextAnswer(upstream, reply, frames)
         answer, bodies = _exchange(case, host, received, script, stream=streams, to=upstream, model=model)
         _expect_success(answer)
-        checked.append(Document(upstream, "request", model, decode(bodies[0])))
+        checked.append(LintedDocument(upstream, "request", model, decode(bodies[0])))
         if streams:
             answers.append(
                 independent_stream_reader.fold(
@@ -154,7 +156,7 @@ def _conversation(case: Case, host: Host) -> Outcome:
             answers.append(decode(answer.body))
         request = continued(case.client, request, answers[-1], step, bool(case.input.get("strict")))
     document = {"requests": [one.body for one in checked], "answers": answers}
-    return Outcome(case.target, document, checked)
+    return CaseOutcome(case.target, document, checked)
 
 
 def _streamed(client: str, request: dict[str, Any], streams: bool) -> dict[str, Any]:
@@ -167,14 +169,14 @@ def _streamed(client: str, request: dict[str, Any], streams: bool) -> dict[str, 
 
 def _exchange(
     case: Case,
-    host: Host,
+    host: GatewayUnderTest,
     request: Any,
-    script: Script,
+    script: NextAnswer,
     *,
     stream: bool = False,
     to: str = "",
     model: str = "",
-) -> tuple[Answer, list[bytes]]:
+) -> tuple[GatewayResponse, list[bytes]]:
     """One exchange: the gateway's response, and the request that reached the upstream."""
     upstream = host.upstream
     if upstream is None:
@@ -189,22 +191,29 @@ def _exchange(
     if not received:
         problem = f"the scripted upstream got no request; the gateway answered with {answer.status}: {_words(answer)}"
         # A refused path, key or model proves nothing about the case. Any other refusal is the gateway's answer.
-        raise Untestable(problem) if answer.status in (200, 401, 403, 404, 405) else Refused(problem)
+        raise Untestable(problem) if answer.status in (200, 401, 403, 404, 405) else GatewayFault(problem)
     return answer, [one.body for one in received]
 
 
-def _expect_success(answer: Answer) -> None:
+def _expect_success(answer: GatewayResponse) -> None:
     if answer.status != 200:
-        raise Refused(f"the gateway answered with {answer.status}: {_words(answer)}")
+        raise GatewayFault(f"the gateway answered with {answer.status}: {_words(answer)}")
 
 
-def _words(answer: Answer) -> str:
+def _words(answer: GatewayResponse) -> str:
     return answer.body[:200].decode("utf-8", "replace")
 
 
 def _ask(
-    case: Case, host: Host, request: Any, *, stream: bool = False, to: str = "", model: str = "", path: str = ""
-) -> Answer:
+    case: Case,
+    host: GatewayUnderTest,
+    request: Any,
+    *,
+    stream: bool = False,
+    to: str = "",
+    model: str = "",
+    path: str = "",
+) -> GatewayResponse:
     dialect = get(case.client)
     name = _name(host.model, model or case.model, to or case.upstream, case.host)
     body = {**request, "model": name} if dialect.splice_model else request
@@ -223,7 +232,7 @@ def _ask(
             data = response.read()
         except http.client.IncompleteRead as error:
             data = error.partial  # a broken stream; its frames show whether the client could notice the break
-        return Answer(response.status, {key.lower(): value for key, value in response.getheaders()}, data)
+        return GatewayResponse(response.status, {key.lower(): value for key, value in response.getheaders()}, data)
     finally:
         connection.close()
 

@@ -21,7 +21,7 @@ from .judging.json_paths_and_exact_numbers import decode, dump
 _VERSION = re.compile(r".*/v\d+[a-z]*\d*(?=/)")
 
 
-class Script(Struct):
+class NextAnswer(Struct):
     """The next answer of the upstream: a whole response, a stream, or both for the request to choose from; or a
     fault."""
 
@@ -40,12 +40,12 @@ class ReceivedRequest(Struct):
     problem: str = ""
 
 
-class Upstream:
+class SuiteUpstream:
     """The server. Use it as a context manager."""
 
     def __init__(self, port: int) -> None:
         self._lock = threading.Lock()
-        self._script: Script | None = None
+        self._script: NextAnswer | None = None
         self._received: list[ReceivedRequest] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
         # A gateway may keep its connections open after the run.
@@ -57,7 +57,7 @@ class Upstream:
         """The port that the server listens on."""
         return int(self._server.server_address[1])
 
-    def __enter__(self) -> Upstream:
+    def __enter__(self) -> SuiteUpstream:
         self._thread.start()
         return self
 
@@ -66,7 +66,7 @@ class Upstream:
         self._server.server_close()
         self._thread.join()
 
-    def expect(self, script: Script) -> None:
+    def expect(self, script: NextAnswer) -> None:
         """Answer with this script from now on, and forget earlier requests."""
         with self._lock:
             self._script, self._received = script, []
@@ -76,7 +76,7 @@ class Upstream:
         with self._lock:
             return list(self._received)
 
-    def answer(self, path: str, body: bytes) -> tuple[Script | None, bool]:
+    def answer(self, path: str, body: bytes) -> tuple[NextAnswer | None, bool]:
         """Keep a request. Gives the script, and whether the request wants a stream."""
         with self._lock:
             script = self._script
@@ -93,14 +93,14 @@ class Upstream:
             return (None if received.problem else _filled(script, body)), streams
 
 
-def _filled(script: Script, body: bytes) -> Script:
+def _filled(script: NextAnswer, body: bytes) -> NextAnswer:
     """The script with the tool names of the request's declarations."""
     try:
         request = decode(body)
     except ValueError:
         return script
     reply, frames = named([script.reply, script.frames], script.dialect, request)
-    return Script(script.dialect, reply, frames, script.status, script.headers)
+    return NextAnswer(script.dialect, reply, frames, script.status, script.headers)
 
 
 def _is_path_of(dialect: str, path: str) -> bool:
@@ -128,7 +128,7 @@ def _streams(dialect: str, path: str, body: bytes) -> bool:
     return isinstance(document, dict) and bool(document.get("stream", endpoints(dialect).stream.streams_by_default))
 
 
-def _handler(upstream: Upstream) -> type[BaseHTTPRequestHandler]:
+def _handler(upstream: SuiteUpstream) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True  # with Nagle's algorithm every second write waits 40 ms for an acknowledgement
@@ -154,7 +154,7 @@ def _handler(upstream: Upstream) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(body)
 
-        def _stream(self, script: Script) -> None:
+        def _stream(self, script: NextAnswer) -> None:
             frames = script.frames or []
             self.send_response(200)
             lines = get(script.dialect).framing == "ndjson"

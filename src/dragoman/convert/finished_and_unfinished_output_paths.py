@@ -20,7 +20,7 @@ from .outputs import PARTIAL, is_part, lock
 from .stdin_stdout_and_pipes import STANDARD
 
 
-class Place(Struct, frozen=True):
+class OutputPath(Struct, frozen=True):
     """The name of a file, and the local path where it is written. The path has PARTIAL behind it until the end."""
 
     name: str
@@ -66,10 +66,10 @@ class Place(Struct, frozen=True):
             os.replace(self.local + PARTIAL, self.local)
 
 
-class Target(Struct):
+class OutputFile(Struct):
     """One output file, and the numbers of the inputs that it holds."""
 
-    place: Place
+    place: OutputPath
     files: list[int]
 
 
@@ -89,30 +89,30 @@ class Layout:
         beside = os.path.join(output, "") if self.into_folder else output
         self.targets = self._targets(inputs)
         if bad_lines:
-            self.bad: Place | None = Place(bad_lines, bad_lines)
+            self.bad: OutputPath | None = OutputPath(bad_lines, bad_lines)
         elif self.streams:
             self.bad = None
         else:
             self.bad = self._place(beside + ("lines.bad.jsonl" if self.into_folder else ".bad.jsonl"))
         self.beside = self._place(beside).local
 
-    def _place(self, name: str) -> Place:
+    def _place(self, name: str) -> OutputPath:
         if not self.work_folder:
-            return Place(name, name)
+            return OutputPath(name, name)
         folder = self._output if self.into_folder else self._output.rpartition("/")[0]
-        return Place(name, os.path.join(self.work_folder, name.removeprefix(folder).lstrip("/")))
+        return OutputPath(name, os.path.join(self.work_folder, name.removeprefix(folder).lstrip("/")))
 
-    def _targets(self, inputs: list[Input]) -> list[Target]:
+    def _targets(self, inputs: list[Input]) -> list[OutputFile]:
         if not self.into_folder:
-            return [Target(self._place(self._output), list(range(len(inputs))))]
-        made: dict[str, Target] = {}
+            return [OutputFile(self._place(self._output), list(range(len(inputs))))]
+        made: dict[str, OutputFile] = {}
         for number, item in enumerate(inputs):
             name = os.path.join(self._output, item.relative)
             if name in made:
                 other = inputs[made[name].files[0]]
                 problem = f"{other.name} and {item.name} would both be written there. Convert them apart"
                 raise ConfigError("output", name, problem=problem)
-            made[name] = Target(self._place(name), [number])
+            made[name] = OutputFile(self._place(name), [number])
         return list(made.values())
 
     def prepare(self) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, Protocol
 
-from ..codec.json_array_splitter import Splitter
+from ..codec.json_array_splitter import JsonArraySplitter
 from ..errors import ConfigError, WireError
 from .input_files_and_chunks import Piece
 from .lines.line import BOM
@@ -27,7 +27,7 @@ class Readable(Protocol):
 
 def element_pieces(stream: Readable, file: IO[bytes], start: int, size: int, name: str) -> Iterator[Piece]:
     """The objects of a file from object number `start` on, each on a line of its own."""
-    splitter = Splitter("valid JSON")
+    splitter = JsonArraySplitter("valid JSON")
     held: list[bytes] = []
     seen, length, first = 0, 0, True
     while True:

@@ -20,8 +20,8 @@ from typing import Any
 import msgspec
 
 from ..errors import ConfigError, DragomanError
-from .lines.chunk import Chunk, ChunkConverter, Result, Settings
-from .remaining_input_to_chunks import End, Reading, chunks
+from .lines.chunk import ChunkConverter, ChunkSettings, ConversionChunk, ConvertedChunk
+from .remaining_input_to_chunks import End, RemainingInput, chunks
 
 _Row = dict[str, Any]
 _SHARE = 0.001
@@ -53,15 +53,17 @@ def _read(row: _Row) -> Iterator[_Row]:
 
 @lru_cache(maxsize=8)
 def _converter(settings: bytes) -> ChunkConverter:
-    return ChunkConverter(msgspec.msgpack.decode(settings, type=Settings))
+    return ChunkConverter(msgspec.msgpack.decode(settings, type=ChunkSettings))
 
 
 def _convert(row: _Row, settings: bytes) -> _Row:
-    result = _converter(settings)(msgspec.msgpack.decode(row["data"], type=Chunk))
+    result = _converter(settings)(msgspec.msgpack.decode(row["data"], type=ConversionChunk))
     return {"end": row["end"], "data": msgspec.msgpack.encode(result)}
 
 
-def in_order(readings: list[Reading], settings: Settings, jobs: int) -> Iterator[tuple[End, Result]]:
+def in_order(
+    readings: list[RemainingInput], settings: ChunkSettings, jobs: int
+) -> Iterator[tuple[End, ConvertedChunk]]:
     """The results of all chunks, in order. `jobs`: the number of processes on this machine; a cluster has its own."""
     if not readings:
         return
@@ -75,7 +77,7 @@ def in_order(readings: list[Reading], settings: Settings, jobs: int) -> Iterator
             warnings.simplefilter("ignore")
             for row in _job(ray, readings, settings).iter_rows():
                 end = msgspec.msgpack.decode(row["end"], type=End)
-                yield end, msgspec.msgpack.decode(row["data"], type=Result)
+                yield end, msgspec.msgpack.decode(row["data"], type=ConvertedChunk)
     except ray.exceptions.RayError as error:
         first = str(error).strip().splitlines()[0]
         raise RayError(f"Ray: {first}. Run the same command again to continue") from None
@@ -84,7 +86,7 @@ def in_order(readings: list[Reading], settings: Settings, jobs: int) -> Iterator
             ray.shutdown()
 
 
-def _job(ray: Any, readings: list[Reading], settings: Settings) -> Any:
+def _job(ray: Any, readings: list[RemainingInput], settings: ChunkSettings) -> Any:
     """The data set of all results."""
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()

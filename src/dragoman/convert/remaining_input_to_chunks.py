@@ -1,5 +1,5 @@
-"""Owns Reading: an input that is still to be converted, or the rest of one. An engine cuts it into chunks where it is
-read: in this process, or on a worker of a cluster.
+"""Owns RemainingInput: an input that is still to be converted, or the rest of one. An engine cuts it into chunks where
+it is read: in this process, or on a worker of a cluster.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from ..errors import ConfigError
 from .input_files_and_chunks import Input, pieces
-from .lines.chunk import Chunk, Settings
+from .lines.chunk import ChunkSettings, ConversionChunk
 
 
-class Reading(Struct):
+class RemainingInput(Struct):
     """An input, from a place on."""
 
     item: Input
@@ -40,7 +40,7 @@ class End(Struct, array_like=True):
     """How many bytes of the file were read so far."""
 
 
-def chunks(reading: Reading, settings: Settings) -> Iterator[tuple[End, Chunk]]:
+def chunks(reading: RemainingInput, settings: ChunkSettings) -> Iterator[tuple[End, ConversionChunk]]:
     """The chunks of an input, in order. If the rest of a file is broken, the last chunk holds the reason.
     Raises OSError.
     """
@@ -50,9 +50,16 @@ def chunks(reading: Reading, settings: Settings) -> Iterator[tuple[End, Chunk]]:
     try:
         for piece in pieces(item, reading.place, line, settings.size, settings.max_line):
             line = piece.first + piece.lines
-            chunk = Chunk(piece.data, item.name, number + 1, piece.first, *form, piece.too_long, reading.compression)
+            chunk = ConversionChunk(
+                piece.data, item.name, number + 1, piece.first, *form, piece.too_long, reading.compression
+            )
             yield End(reading.output, number, piece.after, line, piece.consumed), chunk
     except ConfigError as error:
         # The next place to read is the beginning of the next file: one broken file must not stop a folder of thousands.
         end = End(reading.output, number + 1, 0, 1, 0)
-        yield end, Chunk(b"", item.name, number + 1, line, *form, compression=reading.compression, broken=error.problem)
+        yield (
+            end,
+            ConversionChunk(
+                b"", item.name, number + 1, line, *form, compression=reading.compression, broken=error.problem
+            ),
+        )

@@ -23,12 +23,12 @@ from . import workers
 from .checkpoint import Checkpoint
 from .finished_and_unfinished_output_paths import Layout, remove
 from .input_files_and_chunks import PARQUET, detect_input, find_inputs
-from .lines.chunk import Result, Settings
+from .lines.chunk import ChunkSettings, ConvertedChunk
 from .lines.file_format_record import Kind
 from .lines.formats import get_target
 from .lines.summary import Summary
 from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of
-from .remaining_input_to_chunks import End, Reading, chunks
+from .remaining_input_to_chunks import End, RemainingInput, chunks
 from .stdin_stdout_and_pipes import StandardOutput
 from .workers import cores
 
@@ -42,7 +42,7 @@ _LARGE = 4
 """Files of fewer chunks are converted without worker processes: starting one takes longer."""
 
 
-class Job(Struct):
+class ConversionOptions(Struct):
     """What the user asked for."""
 
     inputs: tuple[str, ...]
@@ -85,14 +85,14 @@ class StrictError(DragomanError):
         super().__init__(f"{found['file']}, line {found['line']}: {found['error']}")
 
 
-Engine = Callable[[list[Reading], Settings, int], Iterator[tuple[End, Result]]]
+Engine = Callable[[list[RemainingInput], ChunkSettings, int], Iterator[tuple[End, ConvertedChunk]]]
 """Reads and converts inputs on some processes, in order."""
 
 
 class Conversion:
     """A conversion that is ready to run. The constructor reads the first lines of each file, and writes nothing."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: ConversionOptions) -> None:
         self.job = job
         self.inputs = find_inputs(job.inputs, job.output)
         get_target(job.target)
@@ -243,7 +243,7 @@ class Conversion:
             if bad is not None:
                 bad.abandon()
 
-    def _count(self, done: Checkpoint, end: End, result: Result) -> None:
+    def _count(self, done: Checkpoint, end: End, result: ConvertedChunk) -> None:
         done.file, done.place, done.line = end.file, end.place, end.line
         done.consumed = sum([item.size for item in self.inputs[: end.file]])
         if end.file < len(self.inputs):
@@ -283,15 +283,15 @@ class Conversion:
             return ParquetOutput(path, state, get_target(self.job.target).columns)
         return ByteOutput(path, state, compression_of(path))
 
-    def _results(self, start: Checkpoint) -> Iterator[tuple[End, Result]]:
+    def _results(self, start: Checkpoint) -> Iterator[tuple[End, ConvertedChunk]]:
         job = self.job
-        settings = Settings(job.target, job.model, job.tolerance, job.max_line, job.chunk, job.models)
+        settings = ChunkSettings(job.target, job.model, job.tolerance, job.max_line, job.chunk, job.models)
         small = self.total <= _LARGE * job.chunk and not self.unknown_size
         return _engine(job.engine)(self._readings(start), settings, job.jobs or (1 if small else cores()))
 
-    def _readings(self, start: Checkpoint) -> list[Reading]:
+    def _readings(self, start: Checkpoint) -> list[RemainingInput]:
         """Everything that is still to be converted."""
-        found: list[Reading] = []
+        found: list[RemainingInput] = []
         for number, target in enumerate(self.targets):
             how = "" if self.job.dry_run or self.layout.streams else compression_of(target.place.name)
             for index in target.files:
@@ -301,7 +301,7 @@ class Conversion:
                     continue
                 here = number == start.output and index == start.file
                 begun = (start.place, start.line) if here else (0, 1)
-                found.append(Reading(self.inputs[index], index, number, how, *begun))
+                found.append(RemainingInput(self.inputs[index], index, number, how, *begun))
         return found
 
 
@@ -313,7 +313,9 @@ def _engine(name: Literal["local", "ray"]) -> Engine:
     return ray_engine.in_order
 
 
-def _in_processes(readings: list[Reading], settings: Settings, jobs: int) -> Iterator[tuple[End, Result]]:
+def _in_processes(
+    readings: list[RemainingInput], settings: ChunkSettings, jobs: int
+) -> Iterator[tuple[End, ConvertedChunk]]:
     """The engine of this machine."""
     made = (one for reading in readings for one in chunks(reading, settings))
     return workers.in_order(made, settings, jobs)

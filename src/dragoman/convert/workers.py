@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import DragomanError
-from .lines.chunk import Chunk, ChunkConverter, Result, Settings
+from .lines.chunk import ChunkConverter, ChunkSettings, ConversionChunk, ConvertedChunk
 
 AHEAD = 2
 """Chunks under way for each worker."""
@@ -38,8 +38,8 @@ class WorkerError(DragomanError):
 class Task(Struct, array_like=True):
     """The first message to a worker has the settings, all others have a chunk."""
 
-    settings: Settings | None = None
-    chunk: Chunk | None = None
+    settings: ChunkSettings | None = None
+    chunk: ConversionChunk | None = None
 
 
 def cores() -> int:
@@ -49,7 +49,9 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def in_order(chunks: Iterable[tuple[_Tag, Chunk]], settings: Settings, jobs: int) -> Iterator[tuple[_Tag, Result]]:
+def in_order(
+    chunks: Iterable[tuple[_Tag, ConversionChunk]], settings: ChunkSettings, jobs: int
+) -> Iterator[tuple[_Tag, ConvertedChunk]]:
     """The results of all chunks, in order. With one job the work is done in this process."""
     if jobs <= 1:
         convert = ChunkConverter(settings)
@@ -64,7 +66,7 @@ def in_order(chunks: Iterable[tuple[_Tag, Chunk]], settings: Settings, jobs: int
 
 
 class _Pool:
-    def __init__(self, settings: Settings, jobs: int) -> None:
+    def __init__(self, settings: ChunkSettings, jobs: int) -> None:
         self._settings = settings
         self._jobs = jobs
         self._own = threading.local()
@@ -74,8 +76,8 @@ class _Pool:
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="convert")
 
-    def run(self, chunks: Iterable[tuple[_Tag, Chunk]]) -> Iterator[tuple[_Tag, Result]]:
-        waiting: deque[tuple[_Tag, Future[Result]]] = deque()
+    def run(self, chunks: Iterable[tuple[_Tag, ConversionChunk]]) -> Iterator[tuple[_Tag, ConvertedChunk]]:
+        waiting: deque[tuple[_Tag, Future[ConvertedChunk]]] = deque()
         for tag, chunk in chunks:
             waiting.append((tag, self._threads.submit(self._convert, chunk)))
             if len(waiting) >= self._jobs * AHEAD:
@@ -84,7 +86,7 @@ class _Pool:
         for tag, future in waiting:
             yield tag, future.result()
 
-    def _convert(self, chunk: Chunk) -> Result:
+    def _convert(self, chunk: ConversionChunk) -> ConvertedChunk:
         process = getattr(self._own, "process", None)
         if process is None:
             process = self._own.process = self._start()
@@ -102,7 +104,7 @@ class _Pool:
                 f"a worker process ended with code {process.wait()} at {chunk.file}, lines {chunk.first} to {last}. "
                 "Run the same command again to continue; with --jobs 1 if it happens again"
             )
-        return msgspec.msgpack.decode(found, type=Result)
+        return msgspec.msgpack.decode(found, type=ConvertedChunk)
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen([sys.executable, *COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

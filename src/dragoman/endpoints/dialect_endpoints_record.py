@@ -26,7 +26,7 @@ Fields = dict[str, Raw]
 # Endpoints for clients.
 
 
-class Call(Struct, frozen=True):
+class EndpointCall(Struct, frozen=True):
     """What a client wants, read from the address of its request."""
 
     verb: str
@@ -57,9 +57,9 @@ class Claim(Struct, frozen=True):
     path: str
     """The whole address; with `read`: the beginning of all addresses of the family. The family with the longest
     beginning is tried first."""
-    call: Call | None = None
+    call: EndpointCall | None = None
     """The call for the whole address."""
-    read: Callable[[str, Query, Callable[[str], str]], Call | None] | None = None
+    read: Callable[[str, Query, Callable[[str], str]], EndpointCall | None] | None = None
     """The call for one address of a family. Its arguments are the path (with percent signs as sent), the query, and the
     function that decodes percent signs. None for an address outside the family."""
     verbs: tuple[str, ...] = ()
@@ -105,8 +105,8 @@ class Served(Struct, frozen=True):
     """Statuses for some codes of the gateway's own faults, where the usual status of the kind misleads clients."""
     session: Callable[[str, dict[str, Any], Callable[[], list[str]]], dict[str, Any] | Fault] | None = None
     """The answer to a call by which a client sets up its session (verb `session`), where no upstream has the same
-    dialect. Its arguments are the call (`Call.rest`), the fields of the body, and the function that lists the names of
-    the served models."""
+    dialect. Its arguments are the call (`EndpointCall.rest`), the fields of the body, and the function that lists the
+    names of the served models."""
     refused: Callable[[Iterable[Loss]], Fault | None] | None = None
     """The fault for a request that refers to data which no server here has, judged by its losses; None for any other
     request."""
@@ -140,7 +140,7 @@ class HeaderRules(Struct, frozen=True):
     """The header in which clients look for that id, besides x-request-id."""
 
 
-class Model(Struct, frozen=True):
+class OfferedModel(Struct, frozen=True):
     """A model that can be requested."""
 
     name: str
@@ -155,7 +155,7 @@ class Model(Struct, frozen=True):
     """The row of the upstream's own list, in the shape above."""
 
 
-def openai_model(model: Model, publisher: str) -> dict[str, Any]:
+def openai_model(model: OfferedModel, publisher: str) -> dict[str, Any]:
     """One model, in the form of OpenAI's list, which most hosts use."""
     return {"id": model.name, "object": "model", "created": CREATED, "owned_by": model.upstream}
 
@@ -165,7 +165,7 @@ def openai_models(entries: list[dict[str, Any]], publisher: str) -> dict[str, An
     return {"object": "list", "data": entries}
 
 
-def model_id(model: Model, publisher: str) -> dict[str, Any]:
+def model_id(model: OfferedModel, publisher: str) -> dict[str, Any]:
     """The fields with the name under which a model can be requested."""
     return {"id": model.name}
 
@@ -182,15 +182,15 @@ class ModelLists(Struct, frozen=True, eq=False):
     """The path at which upstreams list their models; "" where they do not."""
     project_path: str = ""
     """The same for an upstream with a Google Cloud project."""
-    entry: Callable[[Model, str], dict[str, Any]] = openai_model
+    entry: Callable[[OfferedModel, str], dict[str, Any]] = openai_model
     """One model."""
-    named: Callable[[Model, str], dict[str, Any]] = model_id
+    named: Callable[[OfferedModel, str], dict[str, Any]] = model_id
     """The fields with the model's name. They replace the fields that its upstream wrote."""
     listed: Callable[[list[dict[str, Any]], str], dict[str, Any]] = openai_models
     """The list of all models."""
     own_name: Callable[[str], str] = str
     """The name under which an upstream's model is requested, from the name in the upstream's list."""
-    details: Callable[[Model], dict[str, Any]] | None = None
+    details: Callable[[OfferedModel], dict[str, Any]] | None = None
     """All details of one model, where clients have an address for that."""
 
 
@@ -390,7 +390,7 @@ def is_error_frame(frame: dict[str, Any]) -> bool:
     )
 
 
-class Client(Struct, frozen=True):
+class ReferenceClient(Struct, frozen=True):
     """A client of a dialect, written from the dialect's documentation, for judging other translators.
 
     A client does not use the dialect's own readers and writers, because they are judged too.
@@ -428,5 +428,5 @@ class Endpoints(Struct, frozen=True, kw_only=True):
     setup: tuple[SetupLine, ...] = ()
     example_model: str = "some-model"
     """A model for examples."""
-    client: Callable[[], Client] | None = None
+    client: Callable[[], ReferenceClient] | None = None
     """The client that the conformance kit plays."""

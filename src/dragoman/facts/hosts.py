@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from . import lookup_cache
 from .host import Host
-from .profiles import LONGEST, Loaded, Table, compiled
+from .profiles import LONGEST, FactTable, Loaded, compiled
 
 
 class HostRow(Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,4 +101,4 @@ def _forget() -> None:
     _facts.cache_clear()
 
 
-_TABLE = Table("hosts.json", HostRow, Host, _forget)
+_TABLE = FactTable("hosts.json", HostRow, Host, _forget)

@@ -22,7 +22,7 @@ from .profile import DEFAULT_PROFILE, Profile
 R = TypeVar("R", bound=Struct)
 
 
-class Row(Struct, frozen=True, forbid_unknown_fields=True):
+class ProfileRow(Struct, frozen=True, forbid_unknown_fields=True):
     """Facts about the models of one dialect whose name matches one of the patterns (* matches any text)."""
 
     dialects: tuple[str, ...]
@@ -53,7 +53,7 @@ def _bytes(path: str | os.PathLike[str]) -> bytes:
         return file.read()
 
 
-class Table(Generic[R]):
+class FactTable(Generic[R]):
     """The rows of a data file beside this module, and the rows that were loaded."""
 
     def __init__(self, file: str, row: type[R], facts: type[Struct], forget: Callable[[], None]) -> None:
@@ -102,12 +102,12 @@ class Table(Generic[R]):
         return made
 
 
-def rows() -> tuple[Row, ...]:
+def rows() -> tuple[ProfileRow, ...]:
     """The rows of the data file, then the rows that were loaded."""
     return _TABLE.rows()
 
 
-def load(source: str | os.PathLike[str] | Iterable[Row | Mapping[str, Any]]) -> Loaded:
+def load(source: str | os.PathLike[str] | Iterable[ProfileRow | Mapping[str, Any]]) -> Loaded:
     """Add rows, or the rows of a JSON file. They win over all earlier rows. As a context manager, the result removes
     them at the end.
     """
@@ -172,4 +172,4 @@ def _forget() -> None:
     _changes.cache_clear()
 
 
-_TABLE = Table("profiles.json", Row, Profile, _forget)
+_TABLE = FactTable("profiles.json", ProfileRow, Profile, _forget)

@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from ..canon.response import Usage
 from . import lookup_cache
-from .profiles import LONGEST, Loaded, Row, Table, compiled
+from .profiles import LONGEST, FactTable, Loaded, ProfileRow, compiled
 
 Tokens = Annotated[int, Meta(ge=1)]
 Dollars = Annotated[float, Meta(ge=0)]
@@ -82,12 +82,12 @@ class WindowAndPrices(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 UNKNOWN = WindowAndPrices()
 
 
-def rows() -> tuple[Row, ...]:
+def rows() -> tuple[ProfileRow, ...]:
     """The rows of the data file, then the rows that were loaded."""
     return _TABLE.rows()
 
 
-def load(source: str | os.PathLike[str] | Iterable[Row | Mapping[str, Any]]) -> Loaded:
+def load(source: str | os.PathLike[str] | Iterable[ProfileRow | Mapping[str, Any]]) -> Loaded:
     """Add rows, or the rows of a JSON file. They win over all earlier rows. As a context manager, the result removes
     them at the end.
     """
@@ -108,4 +108,4 @@ def _known(dialect: str, model: str) -> WindowAndPrices:
     return msgspec.convert(facts, WindowAndPrices) if facts else UNKNOWN
 
 
-_TABLE = Table("windows_and_prices.json", Row, WindowAndPrices, _known.cache_clear)
+_TABLE = FactTable("windows_and_prices.json", ProfileRow, WindowAndPrices, _known.cache_clear)

@@ -1,5 +1,5 @@
-"""Owns Plain, the common form of plain answers of all dialects, with the checks of their calls and the placing of their
-seals.
+"""Owns PlainAnswer, the common form of plain answers of all dialects, with the checks of their calls and the placing of
+their seals.
 
 The module knows no dialect.
 """
@@ -19,7 +19,7 @@ from ..codec.dialect_extras import Fields
 from ..codec.tool_names import SAFE_NAMES, safe
 from ..context import Context
 from ..facts.loss_severity_by_place_and_value import EMPTY_VALUES
-from ..seals.outbound import AnswerSeals, Plan
+from ..seals.outbound import AnswerSeals, SealPlan
 
 Word = Annotated[str, Meta(min_length=1)]
 """Text that is not empty."""
@@ -73,7 +73,7 @@ class PackedSeals(Struct, gc=False):
     """In a list beside the parts."""
 
 
-class Plain(Struct, gc=False):
+class PlainAnswer(Struct, gc=False):
     """A plain answer: at most one thought, at most one text, then calls, without citations and other fields, complete
     or cut by its token limit. Nearly all answers are plain.
 
@@ -144,7 +144,7 @@ NO_TEXT = Raw()
 
 
 def kept_in(at: Path, shape: Struct, fields: Fields) -> Named:
-    """The names of the fields with a meaning among `fields` of an object at `at`, as part of `Plain.kept`."""
+    """The names of the fields with a meaning among `fields` of an object at `at`, as part of `PlainAnswer.kept`."""
     values = fields.values(shape)
     if not any(values):
         return ()
@@ -183,7 +183,7 @@ def length(text: Raw) -> int:
     return len(_text(text)) if text else 0
 
 
-def plain_calls(plain: Plain, called: tuple[frozenset[str], ...] | None) -> bool:
+def plain_calls(plain: PlainAnswer, called: tuple[frozenset[str], ...] | None) -> bool:
     """Whether every dialect accepts the calls: their ids, names, and arguments (unless these came as objects). No id
     may occur earlier in the conversation, because some hosts number the calls of each answer anew. `called`: the ids of
     the conversation; None if unknown.
@@ -207,7 +207,7 @@ def plain_calls(plain: Plain, called: tuple[frozenset[str], ...] | None) -> bool
     return True
 
 
-def decodable(plain: Plain) -> bool:
+def decodable(plain: PlainAnswer) -> bool:
     """Whether arguments that came as objects can be decoded. They may hold numbers too large for a double, which break
     a client that decodes them.
     """
@@ -219,7 +219,7 @@ def decodable(plain: Plain) -> bool:
     return True
 
 
-def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
+def place_seals_in_plain(plain: PlainAnswer, plan: SealPlan, context: Context) -> bool:
     """Place the seals of a plain answer. False: packed seals are not enough, and the answer needs the full way."""
     if plan.way == "drop" or (plan.vault is not None and plan.history is None):
         return False
@@ -240,7 +240,7 @@ def place_seals_in_plain(plain: Plain, plan: Plan, context: Context) -> bool:
 _NO_SEALS = PlainSeals()
 
 
-def _place_call_seals(plain: Plain, read: PlainSeals, packed: PackedSeals, seals: AnswerSeals) -> bool:
+def _place_call_seals(plain: PlainAnswer, read: PlainSeals, packed: PackedSeals, seals: AnswerSeals) -> bool:
     plan = seals.plan
     waiting = seals.take_waiting()
     if plan.counts:
@@ -292,7 +292,7 @@ def _has_data(seal: Seal | None) -> bool:
     return seal is not None and bool(seal.data)
 
 
-def _place_thought_seal(plain: Plain, seal: Seal | None, packed: PackedSeals, seals: AnswerSeals) -> bool:
+def _place_thought_seal(plain: PlainAnswer, seal: Seal | None, packed: PackedSeals, seals: AnswerSeals) -> bool:
     """Place the seal of the thought at the beginning: in the slot of the thought, or among the waiting records."""
     plan = seals.plan
     if plan.way not in ("thoughts", "list", "parts"):
@@ -310,7 +310,7 @@ _packed_empty = small_cache(256)(packed_seals.pack)
 """Packs a seal without data. Such a seal only names its upstream, so a small cache holds all of them."""
 
 
-def _place_last(plain: Plain, packed: PackedSeals, seals: AnswerSeals) -> None:
+def _place_last(plain: PlainAnswer, packed: PackedSeals, seals: AnswerSeals) -> None:
     """Place the records of an answer without calls."""
     if seals.plan.keeps_all and plain.text:
         seals.add_text(_text(plain.text))
@@ -323,7 +323,7 @@ def _place_last(plain: Plain, packed: PackedSeals, seals: AnswerSeals) -> None:
         packed.on_last_text = last[0]
 
 
-def _place_text_seal(plain: Plain, read: PlainSeals, packed: PackedSeals, seals: AnswerSeals) -> bool:
+def _place_text_seal(plain: PlainAnswer, read: PlainSeals, packed: PackedSeals, seals: AnswerSeals) -> bool:
     if seals.plan.way not in ("list", "thoughts", "vault"):
         return False
     records, _ = seals.text(Text(_text(plain.text), seal=read.text))

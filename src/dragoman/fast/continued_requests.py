@@ -95,8 +95,8 @@ class RequestMemory:
 
     def begin(
         self, document: bytes, reader: Dialect, writer: Dialect, context: Context, known: Known | None = None
-    ) -> Begun | None:
-        """Read the request with the help of the memory; see `translate.request.RequestMemory`."""
+    ) -> ContinuedRequest | None:
+        """Read the request with the help of the memory; see `translate.request.RequestMemoryInterface`."""
         fast, written = reader.fast, writer.fast
         if fast is None or written is None or not enabled():
             return None
@@ -162,7 +162,7 @@ class RequestMemory:
             return None
         return Known(pair, envelope, head, before, after, text, prefix, messages)
 
-    def _read(self, known: Known, fast: Fast, writer: Dialect, context: Context) -> Begun | None:
+    def _read(self, known: Known, fast: Fast, writer: Dialect, context: Context) -> ContinuedRequest | None:
         envelope, prefix, losses = known.envelope, known.prefix, context.losses
         read, take = fast.reader(context), fast.message
         try:
@@ -204,14 +204,14 @@ class RequestMemory:
                     losses.replay(envelope.late)
         except _REFUSED:
             return None
-        remembered = Begun(self, known, envelope, request, writer)
+        remembered = ContinuedRequest(self, known, envelope, request, writer)
         if remembered.survey(context).has_opaque:
             return None
         if remembered.turns_so_far is not prefix.turns and len(losses):
             remembered.losses = losses.noted()[early : marks[remembered.count - prefix.count]]
         return remembered
 
-    def learn(self, remembered: Begun, written: WrittenPrefix | None, model: str) -> None:
+    def learn(self, remembered: ContinuedRequest, written: WrittenPrefix | None, model: str) -> None:
         """Remember the beginning of a conversation."""
         known, prefix = remembered.known, remembered.known.prefix
         if len(remembered.turns_so_far) == len(prefix.turns):
@@ -258,7 +258,7 @@ def _envelope(
     )
 
 
-class Begun:
+class ContinuedRequest:
     """A request that continues a known one: already read, and to be written from there on."""
 
     __slots__ = (
@@ -326,7 +326,7 @@ class Begun:
         return found
 
     def write(self, request: Request, context: Context) -> bytes:
-        """Write the request with the help of the memory; see `translate.request.Begun`."""
+        """Write the request with the help of the memory; see `translate.request.ContinuedRequestInterface`."""
         fast = self._writer.fast
         if fast is None or request.turns is not self.request.turns or _renames(context):
             return self._writer.write_request(request, context)

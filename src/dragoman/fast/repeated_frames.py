@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..codec.cache_memory_budget import lookup_cache
 from ..codec.json_text import encode
-from ..codec.repeated_frame_interface import EscapeCleaning, Lane, Template
+from ..codec.repeated_frame_interface import EscapeCleaning, FrameTemplate, Lane
 
 _string = msgspec.json.Decoder(str).decode
 _DIGITS = b"0123456789"
@@ -31,7 +31,7 @@ Longer padding is not cached beyond the stream.
 """
 
 
-class Shape(Struct, frozen=True, gc=False):
+class FrameShape(Struct, frozen=True, gc=False):
     """A frame without its text. `head` and `second`: the bytes before and after a number that may differ. `after`: the
     bytes after the text. `rest`: the remaining bytes, without the bytes that may differ: bytes of `noise` at the
     beginning, or of `figures` anywhere. `quote`: the closing quote of the text, if `after` needs it to be found.
@@ -54,7 +54,7 @@ def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
     return frozenset([noise * size + rest for size in range(_PADDING)])
 
 
-def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCleaning | None) -> Lane:
+def _lane(shape: FrameShape, texts: list[str], template: FrameTemplate, cleaning: EscapeCleaning | None) -> Lane:
     """The matching function of a shape. It is a closure and not a method, because its names and slices are bound once
     for hundreds of frames. It compares slices, which for bytes is faster than startswith and endswith. The decoder
     checks that the rest is one string.
@@ -65,7 +65,7 @@ def _lane(shape: Shape, texts: list[str], template: Template, cleaning: EscapeCl
     return _text_lane(shape, texts, template)
 
 
-def _text_lane(shape: Shape, texts: list[str], template: Template) -> Lane:
+def _text_lane(shape: FrameShape, texts: list[str], template: FrameTemplate) -> Lane:
     """For texts and thoughts in frames without a number: most frames of most dialects, which need few checks."""
     head, quote, after = shape.head, shape.quote, shape.after
     rest, noise, figures = shape.rest, shape.noise, shape.figures
@@ -101,7 +101,7 @@ def _text_lane(shape: Shape, texts: list[str], template: Template) -> Lane:
 
 
 def _full_lane(
-    shape: Shape, texts: list[str], template: Template, cleaning: EscapeCleaning | None, arguments: bool
+    shape: FrameShape, texts: list[str], template: FrameTemplate, cleaning: EscapeCleaning | None, arguments: bool
 ) -> Lane:
     """For frames with a number, and for the arguments of calls."""
     head, second, quote, after = shape.head, shape.second, shape.quote, shape.after
@@ -189,7 +189,7 @@ class RepeatedFrame:
         self._figures = figures
 
     def lane(
-        self, frame: bytes, text: str, template: Template, texts: list[str], cleaning: EscapeCleaning | None = None
+        self, frame: bytes, text: str, template: FrameTemplate, texts: list[str], cleaning: EscapeCleaning | None = None
     ) -> Lane | None:
         """A function that matches one frame after the other and writes each with the template, as long as every frame
         continues the same text. `frame` holds `text` and no other content. None if the text cannot be found in such
@@ -198,7 +198,7 @@ class RepeatedFrame:
         shape = self._shape(frame, encode(text))
         return None if shape is None else _lane(shape, texts, template, cleaning)
 
-    def _shape(self, frame: bytes, literal: bytes) -> Shape | None:
+    def _shape(self, frame: bytes, literal: bytes) -> FrameShape | None:
         """The frame without its text, which is spelled as `literal`."""
         head, _, rest = frame.partition(literal)
         if not rest or literal in rest or not head.rstrip(b" ").endswith(self._keys):
@@ -226,4 +226,4 @@ class RepeatedFrame:
                 after, rest, noise = found + counter, b"", b""
         quote = b'"' if after[1:] in rest else b""
         rest = rest.translate(None, self._figures) if self._figures else rest.lstrip(noise)
-        return Shape(head, second, quote, after if quote else after[1:], rest, noise, self._figures, tail)
+        return FrameShape(head, second, quote, after if quote else after[1:], rest, noise, self._figures, tail)

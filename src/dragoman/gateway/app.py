@@ -24,12 +24,12 @@ from ..dialects import endpoints, installed
 from ..errors import WireError
 from ..transport.account_projects import AccountProjects
 from ..transport.google_credentials import Tokens
-from ..transport.http_client_interface import Limits
+from ..transport.http_client_interface import ConnectionLimits
 from ..transport.proxy_and_client_choice import client
 from ..transport.secret_redaction import Redactor
 from .config import Bounds, Config
 from .endpoints import live
-from .endpoints.endpoint_table import Call, EndpointTable
+from .endpoints.endpoint_table import EndpointCall, EndpointTable
 from .endpoints.non_generation_handlers import Answer, Handler, OtherRequests, nothing
 from .exchange.cached_upstream_plans import UpstreamPlans
 from .exchange.child_process import LARGE, ChildProcesses
@@ -46,13 +46,13 @@ from .exchange.relay import Refused, Relay, fault_reply, unknown_path
 from .exchange.response_continuation import ResponseKeeping, may_escape_letters, may_name_items, recall, references
 from .exchange.resting_upstreams import Breakers
 from .exchange.routes import Routes
-from .exchange.stored_responses import ClientStored, MemoryStored, Stored
+from .exchange.stored_responses import ClientStored, MemoryStored, ResponseStore
 from .exchange.upstream_headers_and_key import client_key
 from .http.allowed_hosts import AllowedHosts, target_authority, without_authority
 from .http.allowed_origins import from_page, parameter_in
 from .http.exchanges_of_other_workers import EVERYBODY, OtherWorkers
 from .http.reply_wrapper import Bodiless, WithHeaders
-from .http.server import Gone, IncomingRequest, Reply
+from .http.server import Gone, IncomingRequest, ReplyWriter
 from .http.timed_reply import TimedReply
 from .services import Services
 
@@ -75,7 +75,7 @@ class Gateway:
         self,
         config: Config,
         environment: Mapping[str, str],
-        stored: Stored | None = None,
+        stored: ResponseStore | None = None,
         secret: bytes = b"",
     ) -> None:
         """`stored` keeps responses and conversations; without it they are kept in memory. `secret` is the secret of the
@@ -166,7 +166,7 @@ class Gateway:
         """The gateway's secrets. No report and no log line may repeat them."""
         return [*self._services.redactor.secrets, *self._services.tokens.known()]
 
-    def handle(self, request: IncomingRequest, reply: Reply) -> Awaitable[None]:
+    def handle(self, request: IncomingRequest, reply: ReplyWriter) -> Awaitable[None]:
         """Serve a request. This function is no coroutine: each outer coroutine costs time at every step of the inner
         coroutines."""
         known = request.known
@@ -176,7 +176,7 @@ class Gateway:
             return self._generate(call, request, reply)
         return self._handle(request, reply)
 
-    async def _handle(self, request: IncomingRequest, reply: Reply) -> None:
+    async def _handle(self, request: IncomingRequest, reply: ReplyWriter) -> None:
         headers = request.headers
         if request.refusal is None:
             refused = self._host_refusal(request)
@@ -231,7 +231,7 @@ class Gateway:
             except Exception as error:  # noqa: BLE001
                 _failed(call.dialect or self._table.usual, error, reply, self._services.redactor)
 
-    def _refuse(self, dialect: str, fault: Fault, request: IncomingRequest, reply: Reply) -> None:
+    def _refuse(self, dialect: str, fault: Fault, request: IncomingRequest, reply: ReplyWriter) -> None:
         """Send the refusal to the client, and log the refusal."""
         reply.send(*fault_reply(dialect, fault))
         self._log_refusal(dialect, reply.status, fault.message, request)
@@ -252,7 +252,7 @@ class Gateway:
                 return found
         return names.refusal(request.headers.get("host"), required=request.chunks)
 
-    def _admitted(self, call: Call, request: IncomingRequest, reply: Reply) -> bool:
+    def _admitted(self, call: EndpointCall, request: IncomingRequest, reply: ReplyWriter) -> bool:
         """Whether the client is served. If False, the refusal has been sent to the client."""
         if self._table.shows_key(request.query) and call.dialect in self._table.key_parameter:
             if not client_key(request.headers):
@@ -268,7 +268,7 @@ class Gateway:
         request.owner, request.admin = client
         return True
 
-    async def _generate(self, call: Call, request: IncomingRequest, reply: Reply) -> None:
+    async def _generate(self, call: EndpointCall, request: IncomingRequest, reply: ReplyWriter) -> None:
         dialect = call.dialect
         exchange = Exchange(next(self._names), time(), dialect, request)
         began = monotonic()
@@ -314,7 +314,7 @@ class Gateway:
         except Exception as error:  # noqa: BLE001
             _failed(dialect, error, reply, self._services.redactor)
 
-    async def _look(self, call: Call, request: IncomingRequest, reply: Reply) -> None:
+    async def _look(self, call: EndpointCall, request: IncomingRequest, reply: ReplyWriter) -> None:
         """Answer a request that is no generation."""
         if call.verb in _FOR_ADMINS:
             request.admin = self._is_admin(request, reply)
@@ -330,10 +330,10 @@ class Gateway:
         except RecursionError:
             reply.send(*Refused(nested()).reply(call.dialect))
 
-    async def _health(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _health(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         return 200, _JSON, b'{"status":"ok"}'
 
-    async def _readiness(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _readiness(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         unwell = services.breakers.report(services.config.upstreams, monotonic())
         if not request.admin:
             # The upstream's last fault may quote the request of one client, so only administrators see it.
@@ -341,7 +341,7 @@ class Gateway:
                 del one["last"]
         return _json(200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
 
-    def _is_admin(self, request: IncomingRequest, reply: Reply) -> bool:
+    def _is_admin(self, request: IncomingRequest, reply: ReplyWriter) -> bool:
         """Whether the client may see the data of all clients: with an admin key, or from this machine where no keys are
         configured."""
         if self._identities.no_keys:
@@ -349,7 +349,7 @@ class Gateway:
         client = self._identities.client(request.headers)
         return not isinstance(client, Fault) and client.admin
 
-    async def _show(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _show(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         """One exchange of a client, or the list of all exchanges of the client, including the exchanges of other
         workers."""
         name, viewer = call.rest, EVERYBODY if request.admin else request.owner
@@ -366,7 +366,7 @@ class Gateway:
         found_json = await self._shown(viewer, name) or next(iter(others), b"")
         return (200, _JSON, found_json) if found_json else _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
 
-    async def _live(self, request: IncomingRequest, reply: Reply) -> None:
+    async def _live(self, request: IncomingRequest, reply: ReplyWriter) -> None:
         """The exchanges of a client while they happen, to the same viewers as in `_show`. A new configuration ends the
         stream, because keys may have changed."""
         viewer, admission = EVERYBODY if request.admin else request.owner, self._admission
@@ -419,7 +419,7 @@ class Gateway:
         return json_text.encode(report(found, config, keys))
 
 
-def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> None:
+def _failed(dialect: str, error: Exception, reply: ReplyWriter, hidden: Redactor) -> None:
     print_failure(error, hidden)
     # The status is already sent. Only a broken connection shows the client that the answer is not complete.
     if reply.started:
@@ -439,8 +439,8 @@ def _forgettable(body: bytes, *, apart: bool) -> bool:
     )
 
 
-def _limits(bounds: Bounds) -> Limits:
-    return Limits(bounds.connect, bounds.first_byte, bounds.idle)
+def _limits(bounds: Bounds) -> ConnectionLimits:
+    return ConnectionLimits(bounds.connect, bounds.first_byte, bounds.idle)
 
 
 def _json(status: int, value: Any) -> Answer:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ..transport.account_projects import AccountProjects
 from ..transport.google_credentials import Tokens
-from ..transport.http_client_interface import Client
+from ..transport.http_client_interface import UpstreamClient
 from ..transport.secret_redaction import Redactor
 from .config import Config
 from .endpoints.endpoint_table import EndpointTable
@@ -25,7 +25,7 @@ class Services(Struct, frozen=True):
 
     config: Config
     routes: Routes
-    pool: Client
+    pool: UpstreamClient
     """The HTTP client, with its pool of connections to upstreams."""
     vault: BoundedVault
     """The seals that wait for the next request of their client."""

@@ -13,7 +13,7 @@ from ..canon.fold_and_unfold import fold
 from ..canon.parts import Path, pointer
 from ..codec import json_text
 from ..codec.caller_document_to_bytes import Body, as_bytes, loose_bytes
-from ..codec.sse_splitter import Splitter
+from ..codec.sse_splitter import SseSplitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..context import Context
 from ..dialect import Dialect
@@ -238,7 +238,7 @@ def _frames(body: Body, dialect: Dialect) -> list[Any]:
         return frames
     if dialect.framing == "ndjson":
         return [_frame(line) for line in data.splitlines() if line.strip()]
-    splitter = Splitter(dialect.name)
+    splitter = SseSplitter(dialect.name)
     return [_frame(text) for _, text in (*splitter.feed(data), *splitter.close())]
 
 

@@ -13,7 +13,7 @@ from ..canon.request import Request
 from ..canon.response import Response
 from . import rules_model
 from .answer_composition import events_of, response_of, usage_of
-from .conversation_view import Conversation, fingerprint, read_conversation
+from .conversation_view import ConversationView, fingerprint, read_conversation
 from .scenarios import SCENARIOS
 from .script import Script, Step, chosen, fault_of, play, read_script
 from .script import usage_of as figures_of
@@ -114,7 +114,9 @@ def _by_rules(request: Request, wrong: Fault | None) -> Rehearsed:
     return Rehearsed(rules_model.MODEL, response_of(answers, _id(request, rules_model.MODEL), rules_model.MODEL, usage))
 
 
-def _played(script: Script, step: Step | None, request: Request, talk: Conversation, wrong: Fault | None) -> Rehearsed:
+def _played(
+    script: Script, step: Step | None, request: Request, talk: ConversationView, wrong: Fault | None
+) -> Rehearsed:
     model = PREFIX + script.name
     if step is None:
         wrong = Fault("invalid_request", f"rehearsal: no step of the script {script.name} holds here", 400)

@@ -12,7 +12,7 @@ from itertools import islice
 
 from ..codec import json_text
 from ..codec.cache_memory_budget import remembered
-from ..codec.schema.source_document import Document
+from ..codec.schema.source_document import SchemaDocument
 from . import schema_check
 from .schema_check import Json
 
@@ -142,7 +142,7 @@ def hint_of(name: str, schema: dict[str, Json]) -> str | None:
 class Extraction:
     """The arguments of one tool in one text."""
 
-    def __init__(self, document: Document, text: str, own: Iterable[str] = ()) -> None:
+    def __init__(self, document: SchemaDocument, text: str, own: Iterable[str] = ()) -> None:
         """`own`: the words of the tool's name."""
         self._document = document
         self._text = text

@@ -29,7 +29,7 @@ _MAX_NOTES = 200
 _CAPITALS = re.compile(r"\b(?:answer|reply|respond)\b[^.\n]{0,60}\bcapital", re.IGNORECASE)
 
 
-class Conversation(Struct):
+class ConversationView(Struct):
     """One request, as the rules see the request."""
 
     words: str
@@ -52,7 +52,7 @@ class Conversation(Struct):
         return result.name or next((call.name for call in self.made if call.id == result.call_id), "the tool")
 
 
-def read_conversation(request: Request) -> Conversation:
+def read_conversation(request: Request) -> ConversationView:
     """The view of a request."""
     turns = _without_note_turns(request.turns)
     last = max([number for number, turn in enumerate(turns) if turn.role == "user"], default=-1)
@@ -68,7 +68,7 @@ def read_conversation(request: Request) -> Conversation:
         results[:0] = [part for part in turn.parts if isinstance(part, ToolResult)]
     spoken = [text for text in map(_texts, asked) if text.strip()]
     before = [_texts(turn) for turn in turns[: max(first, 0)] if turn.role == "user"]
-    return Conversation(
+    return ConversationView(
         user_words(spoken[-1]) if spoken else "",
         [user_words(text) for text in [*before, *spoken[:-1]]],
         [part for turn in asked for part in turn.parts if isinstance(part, Media)],

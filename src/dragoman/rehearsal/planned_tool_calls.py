@@ -13,13 +13,13 @@ from msgspec import Struct
 from ..canon.parts import ToolCall
 from ..canon.request import Request
 from ..canon.tools import Choice, Tool
-from ..codec.schema.source_document import Document
+from ..codec.schema.source_document import SchemaDocument
 from . import pattern_samples, schema_check
 from .argument_extraction import Extraction, quoted, words_of
-from .conversation_view import Conversation
+from .conversation_view import ConversationView
 from .schema_check import Json
 from .schema_instances import NOTHING, Maker
-from .tool_relevance import Words, is_named, score, words_in
+from .tool_relevance import RelevantWords, is_named, score, words_in
 
 MAX_CALLS = 8
 """Calls in one step."""
@@ -60,7 +60,7 @@ def is_forced(choice: Choice | None) -> bool:
     return choice is not None and choice.mode in ("required", "one")
 
 
-def plan(request: Request, talk: Conversation) -> list[Planned]:
+def plan(request: Request, talk: ConversationView) -> list[Planned]:
     """The calls of this step. Without a demand there is none if no tool is meant or a required argument is missing."""
     tools = usable(request, talk.words)
     if not tools:
@@ -100,7 +100,7 @@ def _asked_for(tools: list[Tool], text: str) -> list[Planned]:
     return out or _called(tools, whole)
 
 
-def _pieces(tools: list[Tool], whole: Words) -> list[Words]:
+def _pieces(tools: list[Tool], whole: RelevantWords) -> list[RelevantWords]:
     """The words in pieces. A new piece begins at each break before words that mean a tool."""
     text, covered = whole.text, whole.covered
     starts = [0]
@@ -113,14 +113,14 @@ def _pieces(tools: list[Tool], whole: Words) -> list[Words]:
     return [words_in(text[start:end], covered[start:end]) for start, end in zip(starts, ends, strict=True)]
 
 
-def _meant(tools: list[Tool], words: Words) -> list[Tool]:
+def _meant(tools: list[Tool], words: RelevantWords) -> list[Tool]:
     """The tool that the words mean most, if a word of its name stands in them."""
     scores = [score(tool, words) for tool in tools]
     most = max(scores)
     return [tools[scores.index(most)]] if most > 1 else []
 
 
-def _called(tools: list[Tool], words: Words) -> list[Planned]:
+def _called(tools: list[Tool], words: RelevantWords) -> list[Planned]:
     """The calls of the tool that the words mean most, if they hold its arguments; else of a tool not far behind."""
     scored = [(found, tool) for tool in tools if (found := score(tool, words)) > 0]
     most = max([found for found, _ in scored], default=0)
@@ -145,15 +145,15 @@ def _matches_grammar(tool: Tool, text: str) -> bool:
     return grammar is None or grammar.syntax != "regex" or pattern_samples.matches(rf"^(?:{grammar.definition})$", text)
 
 
-def document_of(tool: Tool) -> Document:
+def document_of(tool: Tool) -> SchemaDocument:
     """The schema of a tool's arguments. Arguments are an object, also if the schema names no type."""
     root = schema_check.read(tool.schema).root
     if not isinstance(root, dict):
-        return Document({"type": "object"})
-    return Document(root if "type" in root else {"type": "object", **root})
+        return SchemaDocument({"type": "object"})
+    return SchemaDocument(root if "type" in root else {"type": "object", **root})
 
 
-def _arguments(tool: Tool, words: Words) -> list[Planned]:
+def _arguments(tool: Tool, words: RelevantWords) -> list[Planned]:
     """The calls whose arguments stand in the words. None if a required argument is missing."""
     document = document_of(tool)
     extraction = Extraction(document, words.text, words_of(tool.name))
@@ -192,7 +192,7 @@ def _arguments(tool: Tool, words: Words) -> list[Planned]:
     return out
 
 
-def _without_words(schema: Json, document: Document) -> list[Json]:
+def _without_words(schema: Json, document: SchemaDocument) -> list[Json]:
     """The value of a required argument that the words do not hold: its default, or null if the schema takes null."""
     if not isinstance(schema, dict):
         return []

@@ -11,7 +11,7 @@ from ..canon.turns import Turn
 from . import media_facts, planned_tool_calls, schema_check, text_replies, thinking, token_estimate
 from .answer_composition import ComposedAnswer, ended
 from .argument_extraction import Extraction, json_values
-from .conversation_view import Conversation, fingerprint, read_conversation, result_text
+from .conversation_view import ConversationView, fingerprint, read_conversation, result_text
 from .planned_tool_calls import Planned, encoded
 from .schema_instances import NOTHING, Maker
 
@@ -56,12 +56,12 @@ def _understood(turn: Turn) -> bool:
     return any(not isinstance(part, Opaque) for part in turn.parts)
 
 
-def _refused(talk: Conversation) -> bool:
+def _refused(talk: ConversationView) -> bool:
     return text_replies.REFUSAL in talk.words.lower()
 
 
 def _answer(
-    request: Request, talk: Conversation, planned: list[Planned], model: str, place: int, number: int
+    request: Request, talk: ConversationView, planned: list[Planned], model: str, place: int, number: int
 ) -> ComposedAnswer:
     settings = request.settings
     parts: list[Part] = []
@@ -94,7 +94,7 @@ def call(planned: Planned, fingerprint: str, place: int, *, thought: bool) -> To
     return ToolCall(f"{prefix}{fingerprint[:18]}{place:02d}", tool.name, planned.arguments, tool.custom, tool.namespace)
 
 
-def _words(talk: Conversation) -> str:
+def _words(talk: ConversationView) -> str:
     if talk.results:
         return "\n".join([_result(result, talk) for result in talk.results])
     shown = _shown(talk.media)
@@ -108,7 +108,7 @@ def _shown(media: list[Media]) -> str:
     return f"I was shown {'; '.join([media_facts.describe(one) for one in media])}." if media else ""
 
 
-def _result(result: ToolResult, talk: Conversation) -> str:
+def _result(result: ToolResult, talk: ConversationView) -> str:
     text = result_text(result)
     if len(text) > _MOST:
         text = f"{text[: _MOST // 2]} … {text[-_MOST // 2 :]}"
@@ -117,7 +117,7 @@ def _result(result: ToolResult, talk: Conversation) -> str:
     return f"{talk.tool_name(result)} {'failed' if result.is_error else 'answered'}: {both}"
 
 
-def _thought(request: Request, talk: Conversation, planned: list[Planned]) -> str:
+def _thought(request: Request, talk: ConversationView, planned: list[Planned]) -> str:
     """The thought: the input, and the next step."""
     out = ["This is a rehearsal: rules, no model."]
     if talk.results:
@@ -145,7 +145,7 @@ def _schema_in_words(request: Request) -> str | None:
     return None
 
 
-def _formed(wanted: Format, request: Request, talk: Conversation) -> str:
+def _formed(wanted: Format, request: Request, talk: ConversationView) -> str:
     """JSON in the wanted format: values from the words and the results, all others from the schema."""
     words = _words(talk)
     schema = wanted.schema if wanted.kind == "schema" else _schema_in_words(request)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .script import Call, Figures, Hosted, Script, Step, Thought, Trouble, Words
+from .script import Figures, Hosted, Script, ScriptedCall, ScriptedText, ScriptedThought, Step, Trouble
 from .text_replies import OPENING
 
-_RESULTS = Step(after="results", parts=(Words(f"{OPENING}the results are here, and the scenario ends."),))
+_RESULTS = Step(after="results", parts=(ScriptedText(f"{OPENING}the results are here, and the scenario ends."),))
 _LONG = OPENING + "".join([f"This is sentence {number} of a long answer. " for number in range(1, 301)]).strip()
-_SHORT = Words(f"{OPENING}this is the whole answer of the scenario.")
+_SHORT = ScriptedText(f"{OPENING}this is the whole answer of the scenario.")
 _QUERY = {"query": "what a dragoman was"}
 _SEARCH = "srvtoolu_rehearsal"
 _FOUND = {"type": "web_search_result", "url": "https://example.com/", "title": "Dragomans", "encrypted_content": "cg=="}
@@ -32,58 +32,58 @@ _ALL = (
         "one-call",
         "One call of the first declared tool; after its result a text.",
         _RESULTS,
-        Step(parts=(Call(tool=0),)),
+        Step(parts=(ScriptedCall(tool=0),)),
     ),
     _script(
         "parallel-calls",
         "Two calls in one step, of the first two declared tools (twice of the only one); after the results a text.",
         _RESULTS,
-        Step(parts=(Call(tool=0), Call(tool=1))),
+        Step(parts=(ScriptedCall(tool=0), ScriptedCall(tool=1))),
     ),
     _script(
         "text-and-calls",
         "A text, then two calls; after the results a text.",
         _RESULTS,
-        Step(parts=(Words(f"{OPENING}I look it up."), Call(tool=0), Call(tool=1))),
+        Step(parts=(ScriptedText(f"{OPENING}I look it up."), ScriptedCall(tool=0), ScriptedCall(tool=1))),
     ),
     _script(
         "thinking",
         "A sealed thought, then a text.",
-        Step(parts=(Thought("First I think. This is a rehearsal, so there is little to think about."), _SHORT)),
+        Step(parts=(ScriptedThought("First I think. This is a rehearsal, so there is little to think about."), _SHORT)),
     ),
     _script(
         "thinking-calls",
         "A sealed thought and a call; after its result another sealed thought and a text.",
-        Step(after="results", parts=(Thought("The result is here."), _SHORT)),
-        Step(parts=(Thought("I need a tool for this."), Call(tool=0))),
+        Step(after="results", parts=(ScriptedThought("The result is here."), _SHORT)),
+        Step(parts=(ScriptedThought("I need a tool for this."), ScriptedCall(tool=0))),
     ),
     _script(
         "hidden-thinking",
         "A thought whose words are only in its seal, then a text.",
-        Step(parts=(Thought("Nobody is shown this.", shown=False), _SHORT)),
+        Step(parts=(ScriptedThought("Nobody is shown this.", shown=False), _SHORT)),
     ),
     _script(
         "refusal",
         "The model says no.",
-        Step(parts=(Words(f"{OPENING}I refuse, as the scenario demands.", refusal=True),)),
+        Step(parts=(ScriptedText(f"{OPENING}I refuse, as the scenario demands.", refusal=True),)),
     ),
     _script(
         "content-filter",
         "The answer is stopped by a filter.",
-        Step(parts=(Words(f"{OPENING}this answer was"),), stop="content_filter"),
+        Step(parts=(ScriptedText(f"{OPENING}this answer was"),), stop="content_filter"),
     ),
     _script(
         "truncation",
         "A long text that breaks off after 40 tokens: the reason is length.",
-        Step(parts=(Words(_LONG),), truncate=40),
+        Step(parts=(ScriptedText(_LONG),), truncate=40),
     ),
     _script(
         "truncated-call",
         "A call whose arguments break off: the reason is length.",
-        Step(parts=(Call(name="unfinished", arguments='{"path": "/a/b", "text": "half of'),), stop="length"),
+        Step(parts=(ScriptedCall(name="unfinished", arguments='{"path": "/a/b", "text": "half of'),), stop="length"),
     ),
     _script("empty", "An answer without a part.", Step()),
-    _script("long-text", "300 sentences.", Step(parts=(Words(_LONG),))),
+    _script("long-text", "300 sentences.", Step(parts=(ScriptedText(_LONG),))),
     _script(
         "slow-stream", "A short text with a fifth of a second before every event.", Step(parts=(_SHORT,), pace=0.2)
     ),
@@ -91,12 +91,12 @@ _ALL = (
     _script(
         "broken-stream",
         "The stream ends after six events, in the middle of a text.",
-        Step(parts=(Words(_LONG),), break_after=6),
+        Step(parts=(ScriptedText(_LONG),), break_after=6),
     ),
     _script(
         "fault-in-stream",
         "After six events the upstream is overloaded.",
-        Step(parts=(Words(_LONG),), fault=Trouble("overloaded", after=6)),
+        Step(parts=(ScriptedText(_LONG),), fault=Trouble("overloaded", after=6)),
     ),
     _fails("rate-limit", "429, with two seconds to wait.", Trouble("rate_limit", retry_after=2.0)),
     _fails("overloaded", "The upstream is overloaded: 529.", Trouble("overloaded", status=529)),
@@ -118,7 +118,7 @@ _ALL = (
                     status="completed",
                     action={"type": "search", **_QUERY},
                 ),
-                Words(f"{OPENING}a dragoman was an interpreter."),
+                ScriptedText(f"{OPENING}a dragoman was an interpreter."),
             )
         ),
     ),

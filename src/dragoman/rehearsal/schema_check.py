@@ -17,7 +17,7 @@ import msgspec
 from ..codec import json_text
 from ..codec.cache_memory_budget import remembered
 from ..codec.schema.json_with_exact_numbers import too_deep
-from ..codec.schema.source_document import Document
+from ..codec.schema.source_document import SchemaDocument
 from . import pattern_samples
 
 Json = Any
@@ -37,26 +37,26 @@ FORMATS: Mapping[str, re.Pattern[str]] = {
 }
 
 
-def read(schema: str | None) -> Document:
+def read(schema: str | None) -> SchemaDocument:
     """A schema from its text. Callers must not change it. None and broken text stand for a schema that takes
     anything."""
     return _cached(schema)
 
 
-def _read(schema: str | None) -> Document:
+def _read(schema: str | None) -> SchemaDocument:
     if schema is None or too_deep(schema.encode("utf-8", "replace")):
-        return Document({})
+        return SchemaDocument({})
     try:
         value = json_text.decode(schema)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         value = {}
-    return Document(value if isinstance(value, dict | bool) else {})
+    return SchemaDocument(value if isinstance(value, dict | bool) else {})
 
 
 _cached = remembered(_read, lambda document, schema: 1000 + 8 * len(schema or ""))
 
 
-def target(document: Document, schema: dict[str, Json]) -> Json | None:
+def target(document: SchemaDocument, schema: dict[str, Json]) -> Json | None:
     """The schema that a schema's reference names. None: nothing stands there."""
     reference = document.reference(schema)
     path = None if reference is None else document.resolve(reference[1], ())
@@ -102,7 +102,7 @@ def whole(value: int | float, step: int | float) -> bool:
 class Fit:
     """Checks values against schemas of one document. After a limit of steps every value fits."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: SchemaDocument) -> None:
         self._document = document
         self._left = _STEPS
 

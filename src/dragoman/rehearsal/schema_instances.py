@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from ..codec.schema.source_document import Document
+from ..codec.schema.source_document import SchemaDocument
 from . import pattern_samples, schema_check
 from .schema_check import Json
 
@@ -60,7 +60,7 @@ def no_wish(name: str, schema: dict[str, Json]) -> list[Json]:
 class Maker:
     """Makes values for the schemas of one document."""
 
-    def __init__(self, document: Document, wish: Wish = no_wish, *, full: bool = False) -> None:
+    def __init__(self, document: SchemaDocument, wish: Wish = no_wish, *, full: bool = False) -> None:
         """`full`: optional properties too, and arrays with something in them."""
         self._document = document
         self._wish = wish

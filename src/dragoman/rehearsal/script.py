@@ -23,21 +23,21 @@ from ..codec.fault_kinds_statuses_and_error_object import status_of_kind
 from ..errors import ConfigError
 from . import planned_tool_calls, thinking
 from .answer_composition import ComposedAnswer, ended
-from .conversation_view import Conversation, fingerprint
+from .conversation_view import ConversationView, fingerprint
 from .planned_tool_calls import Planned
 from .text_replies import OPENING
 
 _LONGEST = 3600.0
 
 
-class Words(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="text"):
+class ScriptedText(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="text"):
     """A text. `refusal`: the model refuses with this text."""
 
     text: str
     refusal: bool = False
 
 
-class Thought(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="thinking"):
+class ScriptedThought(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="thinking"):
     """A thought. `sealed`: it has the rehearsal's seal. `shown`: the client sees its words; else only the seal holds
     them."""
 
@@ -46,7 +46,7 @@ class Thought(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part",
     shown: bool = True
 
 
-class Call(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="call"):
+class ScriptedCall(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="call"):
     """A call of a tool by its `name`, or by its number `tool` among the declared tools (from 0, modulo their count).
     `arguments` is an object or exact text; by default they are made for the tool's schema."""
 
@@ -94,7 +94,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     turn: int | None = None
     match: str = ""
     after: Literal["user", "results"] | None = None
-    parts: tuple[Words | Thought | Call | Hosted, ...] = ()
+    parts: tuple[ScriptedText | ScriptedThought | ScriptedCall | Hosted, ...] = ()
     stop: StopReason | None = None
     sequence: str | None = None
     truncate: int | None = None
@@ -137,11 +137,11 @@ def _check(step: Step, where: str) -> None:
         if not 0 <= value <= _LONGEST:
             raise ValueError(f"{field} is from 0 to {_LONGEST:g} seconds - at `{where}.{field}`")
     for place, part in enumerate(step.parts):
-        if isinstance(part, Call) and not part.name and part.tool is None:
+        if isinstance(part, ScriptedCall) and not part.name and part.tool is None:
             raise ValueError(f"a call names its tool, by `name` or by number as `tool` - at `{where}.parts[{place}]`")
 
 
-def chosen(script: Script, talk: Conversation) -> Step | None:
+def chosen(script: Script, talk: ConversationView) -> Step | None:
     """The step to play."""
     for step in script.steps:
         if step.turn is not None and step.turn != talk.step:
@@ -154,10 +154,10 @@ def chosen(script: Script, talk: Conversation) -> Step | None:
     return None
 
 
-def play(step: Step, request: Request, talk: Conversation, model: str) -> ComposedAnswer:
+def play(step: Step, request: Request, talk: ConversationView, model: str) -> ComposedAnswer:
     """The answer of a step."""
     print_ = fingerprint(request, model)
-    thought = any(isinstance(part, Thought) for part in step.parts)
+    thought = any(isinstance(part, ScriptedThought) for part in step.parts)
     parts: list[Part] = []
     for place, part in enumerate(step.parts):
         made = _part(part, request, talk, model, f"{print_[:18]}{place:02d}", thought)
@@ -178,11 +178,16 @@ def _limit(step: Step, request: Request) -> int | None:
 
 
 def _part(
-    part: Words | Thought | Call | Hosted, request: Request, talk: Conversation, model: str, mark: str, thought: bool
+    part: ScriptedText | ScriptedThought | ScriptedCall | Hosted,
+    request: Request,
+    talk: ConversationView,
+    model: str,
+    mark: str,
+    thought: bool,
 ) -> Part | None:
-    if isinstance(part, Words):
+    if isinstance(part, ScriptedText):
         return Text(part.text, refusal=part.refusal)
-    if isinstance(part, Thought):
+    if isinstance(part, ScriptedThought):
         if not part.sealed:
             return Reasoning(part.text)
         return thinking.sealed(part.text, model, shown=part.shown and request.settings.thoughts is not False)
@@ -191,7 +196,7 @@ def _part(
     return _call(part, request, talk, mark, thought)
 
 
-def _call(part: Call, request: Request, talk: Conversation, mark: str, thought: bool) -> ToolCall | None:
+def _call(part: ScriptedCall, request: Request, talk: ConversationView, mark: str, thought: bool) -> ToolCall | None:
     if request.choice is not None and request.choice.mode == "none":
         return None
     declared = [tool for tool in request.tools if isinstance(tool, Tool)]

@@ -24,7 +24,7 @@ _ASKS = re.compile(r"\?|\b(?:what|which|who|how|please|now)\b", re.IGNORECASE)
 _WHOLE_NAME = 100
 
 
-class Words(Struct):
+class RelevantWords(Struct):
     """A text of the user, and the words in it that can mean a tool: none from quotes, code blocks and JSON."""
 
     text: str
@@ -33,10 +33,10 @@ class Words(Struct):
     stems: frozenset[str]
 
 
-def words_in(text: str, covered: str | None = None) -> Words:
+def words_in(text: str, covered: str | None = None) -> RelevantWords:
     """The words of a text."""
     covered = masked(text) if covered is None else covered
-    return Words(text, covered, frozenset([_stem(word) for word in _WORD.findall(covered)]))
+    return RelevantWords(text, covered, frozenset([_stem(word) for word in _WORD.findall(covered)]))
 
 
 def _stem(word: str) -> str:
@@ -51,13 +51,13 @@ def _stem(word: str) -> str:
 _VERB_STEMS = frozenset([_stem(word) for word in _VERBS])
 
 
-def is_named(tool: Tool, words: Words) -> bool:
+def is_named(tool: Tool, words: RelevantWords) -> bool:
     """Whether the tool's whole name stands in the words. A name of several words may stand in quotes."""
     text = words.text if len(words_of(tool.name)) > 1 else words.covered
     return re.search(rf"(?<!\w){re.escape(tool.name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def score(tool: Tool, words: Words) -> int:
+def score(tool: Tool, words: RelevantWords) -> int:
     """How much the words mean a tool. 0: not at all."""
     if is_named(tool, words):
         return _WHOLE_NAME

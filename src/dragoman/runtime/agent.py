@@ -39,7 +39,7 @@ from ..store import Store
 from ..store.mcp_logins import Logins
 from ..store.sqlite_entry_store import SqliteStore, usual_file
 from ..store.user_files import config_folder
-from ..transport.http_client_interface import Limits as Waits
+from ..transport.http_client_interface import ConnectionLimits
 from ..transport.proxy_and_client_choice import client
 from ..transport.search_service_config import SearchService
 from ..transport.upstream_record_and_environment import REHEARSAL, Upstream, from_environment
@@ -63,7 +63,7 @@ from .policy import Mode, Policy
 from .project_instructions import as_text, found_instructions
 from .resumable_conversation import Session
 from .sandbox_interface import Sandbox
-from .sandboxes import AUTO, Choice, choose
+from .sandboxes import AUTO, SandboxChoice, choose
 from .structured_output import OutputError, output_format, read_output
 from .telemetry_events import Telemetry
 from .tool_interface import Confirmation, FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
@@ -172,7 +172,7 @@ class Agent:
         self._format: Format | None = None
         self._save, self._journal = save, journal
         self._sandbox, self._elicit = sandbox, elicit
-        self.sandbox: Choice | None = None
+        self.sandbox: SandboxChoice | None = None
         """The sandbox for commands. None: the agent is not open, or has no tool that runs commands."""
         found = self._stored(session, store)
         self.session = found or Session(id=secrets.token_hex(8))
@@ -371,7 +371,7 @@ class Agent:
             own = system_prompt_and_first_turns.own_system(self._environment) if self._works else ""
             facts = remembered(config, self._memory)
             self.session.system = system_prompt_and_first_turns.system(facts, self._system, tools=self._works, text=own)
-            net = Net(client(Waits(), self._environment), self._environment, time.time)
+            net = Net(client(ConnectionLimits(), self._environment), self._environment, time.time)
             stack.callback(net.client.close)
             search = endpoint_of(self._search, self._environment) if self._search is not None else None
             tools = builtin_tools(search=search) if self._tools is None else self._tools
@@ -429,7 +429,7 @@ class Agent:
         if isinstance(self._sandbox, str):
             self.sandbox = await asyncio.to_thread(choose, self._sandbox)
         else:
-            self.sandbox = Choice(self._sandbox)
+            self.sandbox = SandboxChoice(self._sandbox)
         for tool in commands:
             if self.sandbox.sandbox is not None and tool.sandbox is None:
                 tool.use_sandbox(self.sandbox.sandbox)

@@ -20,7 +20,7 @@ from .model_answer_to_run_events import within
 from .policy import Policy
 from .resumable_conversation import Session
 from .tool_interface import Confirmation, Failure, Outcome, ToolEnvironment
-from .toolbox import Approval, Approve, Decision, Done, Plan, Toolbox, decided
+from .toolbox import Approval, Approve, Decision, Done, PlannedCall, Toolbox, decided
 
 HARMLESS = frozenset({"read", "fetch"})
 """Kinds of tools that only read. They may run in parallel, and may run again after an interruption."""
@@ -74,7 +74,7 @@ class CallRunner:
             if call.id in session.started:
                 yield self._keep_result(await self._seen(_interrupted(call)))
         for group in self._groups([call for call in calls if call.id not in session.results]):
-            ready: list[tuple[Plan, Approval | None]] = []
+            ready: list[tuple[PlannedCall, Approval | None]] = []
             for call in group:
                 planned = await self._planned(call)
                 if isinstance(planned, Done):
@@ -112,7 +112,7 @@ class CallRunner:
         # A call of an unknown tool fails at once, so it is harmless.
         return call.name not in toolbox or toolbox[call.name].kind in HARMLESS
 
-    async def _planned(self, call: ToolCall) -> tuple[Plan, Approval | None] | Done | Waiting:
+    async def _planned(self, call: ToolCall) -> tuple[PlannedCall, Approval | None] | Done | Waiting:
         """A call with its plan and its approval, or the result of a call that is not run."""
         session, services = self._session, self._services
         plan = session.plans.get(call.id)
@@ -162,7 +162,7 @@ class CallRunner:
             if self._deadline is not None:
                 self._deadline += took
 
-    async def _run(self, ready: list[tuple[Plan, Approval | None]]) -> AsyncGenerator[RunEvent, None]:
+    async def _run(self, ready: list[tuple[PlannedCall, Approval | None]]) -> AsyncGenerator[RunEvent, None]:
         session, services = self._session, self._services
         queue: asyncio.Queue[_Item] = asyncio.Queue()
         # Saved before the run, so that the session names the calls that had begun before a crash.
@@ -191,7 +191,7 @@ class CallRunner:
                 if task.cancelled():
                     self._note(_interrupted(plan.call, decided(plan, approval), clock() - began))
 
-    async def _one(self, plan: Plan, approval: Approval | None, queue: asyncio.Queue[_Item]) -> Done:
+    async def _one(self, plan: PlannedCall, approval: Approval | None, queue: asyncio.Queue[_Item]) -> Done:
         def report(text: str) -> None:
             queue.put_nowait(ToolCallProgress(plan.call.id, text))
 

@@ -10,14 +10,14 @@ from ..canon.parts import Text
 from ..canon.response import Response
 
 
-class Source(NamedTuple):
+class CitedSource(NamedTuple):
     """A page that an answer cites."""
 
     url: str
     title: str = ""
 
 
-def listed(text: str, sources: list[Source]) -> str:
+def listed(text: str, sources: list[CitedSource]) -> str:
     """A text, followed by the list of its sources."""
     if not sources:
         return text
@@ -25,9 +25,9 @@ def listed(text: str, sources: list[Source]) -> str:
     return "\n".join([f"{text}\n", "Sources:", *lines])
 
 
-def cited(response: Response) -> tuple[str, list[Source]]:
+def cited(response: Response) -> tuple[str, list[CitedSource]]:
     """The answer's text with a number after each cited passage, and the sources in the order of the numbers."""
-    found: dict[str, Source] = {source.url: source for source in _grounding(response)}
+    found: dict[str, CitedSource] = {source.url: source for source in _grounding(response)}
     texts: list[str] = []
     for part in response.parts:
         if not isinstance(part, Text):
@@ -35,7 +35,7 @@ def cited(response: Response) -> tuple[str, list[Source]]:
         marks: dict[int, set[str]] = {}
         for citation in part.citations:
             if citation.url:
-                found.setdefault(citation.url, Source(citation.url, citation.title))
+                found.setdefault(citation.url, CitedSource(citation.url, citation.title))
                 if citation.end is not None:
                     # An upstream may count characters in another way, so a position can be beyond the end of the text.
                     marks.setdefault(min(citation.end, len(part.text)), set()).add(citation.url)
@@ -49,13 +49,13 @@ def cited(response: Response) -> tuple[str, list[Source]]:
     return "".join(texts), list(found.values())
 
 
-def _grounding(response: Response) -> list[Source]:
+def _grounding(response: Response) -> list[CitedSource]:
     """All sources that a search found, also uncited ones. Only Gemini's responses list them (groundingMetadata), in
     this order."""
     for name, value in (response.extra or {}).get("gemini", {}).items():
         if name.endswith("groundingMetadata"):
             chunks = _chunks(value)
-            return [Source(web["uri"], web.get("title", "")) for chunk in chunks if (web := _web(chunk))]
+            return [CitedSource(web["uri"], web.get("title", "")) for chunk in chunks if (web := _web(chunk))]
     return []
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from .harmless_option_check import UNKNOWN, has_table, obeys_folder, option_words, read_invocation
 from .launchers_and_interpreters import INTERPRETERS
-from .shell_evaluated_words import Word
+from .shell_evaluated_words import ShellWord
 
 SHELL = "run_shell_command"
 
@@ -33,14 +33,14 @@ def entry_words(entry: str) -> tuple[str, ...]:
         return (text,)
 
 
-def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
+def covers(entry: Sequence[str], invocation: Sequence[ShellWord]) -> bool:
     """Whether an entry covers a program with these arguments. The program's name must be equal: `git` does not cover
     `./git`."""
     program = invocation[0]
     if program.dynamic or entry[0] != program.text:
         return False
     if has_table(program.text):
-        wanted = read_invocation([Word(text, True, False) for text in entry])
+        wanted = read_invocation([ShellWord(text, True, False) for text in entry])
         found = read_invocation(invocation)
         same = found.operands[: len(wanted.operands)] == wanted.operands
         # The entry `git` must not cover `git push`.
@@ -55,7 +55,7 @@ def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
     return texts[: len(entry)] == list(entry) and not any(option_words(texts[len(entry) :]))
 
 
-def obeying_elsewhere(invocations: Sequence[Sequence[Word]], folder: str = "") -> frozenset[str]:
+def obeying_elsewhere(invocations: Sequence[Sequence[ShellWord]], folder: str = "") -> frozenset[str]:
     """The programs that a command runs outside the root folder and that read settings from their folder. `cd x && git
     log`, and `git log` started in the folder x, are the same as `git -C x log`."""
     programs = {invocation[0].text for invocation in invocations}
@@ -75,7 +75,7 @@ def _named(unlisted: str, entry: Sequence[str]) -> bool:
     return unlisted in entry or (unlisted.startswith("--") and name in entry)
 
 
-def remembered_entry(invocation: Sequence[Word]) -> str | None:
+def remembered_entry(invocation: Sequence[ShellWord]) -> str | None:
     """The new entry that covers an invocation: the program alone if that is enough, else the exact words. None: the
     words are known only when the command runs."""
     program = (invocation[0].text,)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from ..errors import ConfigError
-from ..store import Entry, Store
+from ..store import Store, StoreEntry
 from .history import text_of
 from .resumable_conversation import Session
 from .system_prompt_and_first_turns import is_opening
@@ -16,7 +16,7 @@ KIND = "conversation"
 _TITLE = 80
 
 
-def find(store: Store, id: str | None, folder: str = "") -> Entry | None:
+def find(store: Store, id: str | None, folder: str = "") -> StoreEntry | None:
     """The conversation whose id has this beginning; without an id, the last conversation in the folder. ConfigError
     where several ids have this beginning."""
     if id is None:
@@ -40,7 +40,7 @@ class ConversationStore:
         self._seen, self._title = 0.0, ""
         self._failed = False
 
-    def read(self, entry: Entry) -> Session:
+    def read(self, entry: StoreEntry) -> Session:
         """The session of a stored conversation, to be continued."""
         self._seen, self._title = entry.updated, entry.labels.get("title", "")
         return Session.from_json(entry.body)
@@ -56,7 +56,7 @@ class ConversationStore:
             self._seen = time.time()
             self._title = self._title or title(session)  # a summary may have replaced the first text
             labels = {"title": self._title, "model": session.model, "folder": self._folder}
-            self._store.put(Entry(KIND, session.id, session.to_json(), labels, updated=self._seen))
+            self._store.put(StoreEntry(KIND, session.id, session.to_json(), labels, updated=self._seen))
         except ConfigError as error:
             # One message is enough. A full disk must not end the conversation.
             if not self._failed:

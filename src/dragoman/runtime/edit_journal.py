@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..canon.parts import ToolCall, ToolResult
 from ..errors import ConfigError
-from ..store import Entry, Store
+from ..store import Store, StoreEntry
 from . import workspace_file_access
 from .resumable_conversation import Session
 from .system_prompt_and_first_turns import is_opening
@@ -45,7 +45,7 @@ class EditJournal:
         labels = {"session": session.id, "prompt": str(session.prompts)}
         # Names of equal length sort by time.
         name = f"{session.id}/{time.time_ns():020}"
-        self._store.put(Entry(KIND, name, msgspec.msgpack.encode(edit), labels))
+        self._store.put(StoreEntry(KIND, name, msgspec.msgpack.encode(edit), labels))
 
 
 def undo(store: Store, session: Session, workspace: Sequence[Path]) -> Undone:
@@ -76,7 +76,7 @@ def forget_edits(store: Store, session_id: str) -> None:
             store.drop(KIND, entry.id)
 
 
-def _body(store: Store, entry: Entry) -> bytes:
+def _body(store: Store, entry: StoreEntry) -> bytes:
     found = store.get(entry.kind, entry.id)
     if found is None:
         raise ConfigError("undo", entry.id, problem="another process took the edit back meanwhile")

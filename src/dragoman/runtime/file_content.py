@@ -11,7 +11,7 @@ from ..canon.parts import Media
 from ..codec.media import guess_mime, kind_of
 from . import text_file_and_diff, workspace_file_access
 from .tool_interface import ToolError
-from .workspace_file_access import Place
+from .workspace_file_access import WorkspacePath
 
 MAX_LINES = 2000
 MAX_LINE = 2000
@@ -30,7 +30,7 @@ _MORE = {
 }
 
 
-class Lines(Struct, frozen=True):
+class FileLines(Struct, frozen=True):
     """Lines `start` to `end` of a text file with `total` lines."""
 
     text: str
@@ -46,7 +46,7 @@ class Lines(Struct, frozen=True):
         return self.start == 0 and self.end == self.total and not self.cut
 
 
-def mime_of(where: Place) -> str:
+def mime_of(where: WorkspacePath) -> str:
     """The media type of a file by its name. "": the file is read as text."""
     name = where.steps[-1] if where.steps else ""
     mime = guess_mime(name) or _MORE.get(name.rpartition(".")[2].lower(), "")
@@ -56,7 +56,7 @@ def mime_of(where: Place) -> str:
     return ""
 
 
-def read(where: Place, start: int = 0, count: int | None = None) -> Lines | Media:
+def read(where: WorkspacePath, start: int = 0, count: int | None = None) -> FileLines | Media:
     """The content of a file, from a line on and with a limit of lines."""
     data, _ = workspace_file_access.read(where, text_file_and_diff.MAX_SIZE)
     mime = mime_of(where)
@@ -77,4 +77,4 @@ def read(where: Place, start: int = 0, count: int | None = None) -> Lines | Medi
     cut = any(len(line) > MAX_LINE for line in piece)
     if cut:
         piece = [f"{line[:MAX_LINE]}... [truncated]" if len(line) > MAX_LINE else line for line in piece]
-    return Lines("\n".join(piece), start, end, total, cut)
+    return FileLines("\n".join(piece), start, end, total, cut)

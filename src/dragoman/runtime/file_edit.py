@@ -11,16 +11,16 @@ from ..store import trusted_files
 from . import file_walk, ignore_options, text_file_and_diff, workspace_file_access
 from .text_file_and_diff import TextFile
 from .tool_interface import Confirmation, FileEdit, Outcome, ToolEnvironment, ToolError
-from .workspace_file_access import Place
+from .workspace_file_access import WorkspacePath
 
 _OWN_FILES = frozenset({trusted_files.NAME, "mcp.json", "store.sqlite3", "secret"})
 """Dragoman's own files. A workspace may contain them, for example if it is the home folder."""
 
 
-class Edit(Struct, frozen=True):
+class PlannedEdit(Struct, frozen=True):
     """A file, and its new text."""
 
-    where: Place
+    where: WorkspacePath
     was: TextFile
     new: str
     count: int = 1
@@ -42,14 +42,14 @@ def checked(arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None
     return None if workspace_file_access.status(where) is None else ignore_options.withheld(where)
 
 
-def confirmation(edit: Edit) -> Confirmation:
+def confirmation(edit: PlannedEdit) -> Confirmation:
     """The question to the user before the edit."""
     word = "Create" if edit.creates else "Change"
     diff = text_file_and_diff.difference(edit.where, edit.was, edit.new)
     return Confirmation(f"{word} {diff.file_path}", "edit", diff, hidden=_delicate(edit.where))
 
 
-def _delicate(where: Place) -> bool:
+def _delicate(where: WorkspacePath) -> bool:
     """Whether a file decides which programs run, or which files a model may read. git runs programs that its
     configuration names, and hooks are programs. A changed ignore file makes hidden files readable. Dragoman's own files
     list the commands and hosts that the user trusts."""
@@ -57,7 +57,7 @@ def _delicate(where: Place) -> bool:
     return own or where.path.name in file_walk.OWN or any(step.lower() == ".git" for step in where.steps)
 
 
-def made(edit: Edit, around: ToolEnvironment, message: str) -> Outcome:
+def made(edit: PlannedEdit, around: ToolEnvironment, message: str) -> Outcome:
     """Write the edit. If the edit differs from the edit that the policy or the user saw, nothing is written."""
     shown = around.shown
     if shown is not None and (shown.file_path, shown.original, shown.new) != _seen(edit):
@@ -77,6 +77,6 @@ def made(edit: Edit, around: ToolEnvironment, message: str) -> Outcome:
     return Outcome(message, text_file_and_diff.difference(edit.where, edit.was, new, proposed))
 
 
-def _seen(edit: Edit) -> tuple[str, str | None, str]:
+def _seen(edit: PlannedEdit) -> tuple[str, str | None, str]:
     original = None if edit.creates else text_file_and_diff.shown(edit.was.text)
     return text_file_and_diff.shown(str(edit.where.path)), original, text_file_and_diff.shown(edit.new)

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from . import gitignore, workspace_file_access
 from .tool_interface import ToolError
-from .workspace_file_access import Place
+from .workspace_file_access import WorkspacePath
 
 Reason = Literal["", "git", "own"]
 """Why a path is ignored: not ignored, by git's patterns, by our own patterns."""
@@ -74,7 +74,7 @@ class Ignores(Struct, frozen=True):
         return Ignores(self.git, self.own, (*self.patterns, Patterns(base, gitignore.read(lines), "caller")))
 
 
-def ignores(where: Place, git: bool = True, own: bool = True) -> Ignores:
+def ignores(where: WorkspacePath, git: bool = True, own: bool = True) -> Ignores:
     """The rules for the folder at a place, without the folder's own ignore files."""
     found = Ignores(git, own)
     root = where.root
@@ -89,7 +89,7 @@ def ignores(where: Place, git: bool = True, own: bool = True) -> Ignores:
     return found
 
 
-def reason(where: Place, known: Ignores, depth: int = 0) -> Reason:
+def reason(where: WorkspacePath, known: Ignores, depth: int = 0) -> Reason:
     """Why the file at a place, or a folder above it, is ignored. `known` holds the rules for the folder `depth` steps
     below the root. That folder itself is not checked."""
     path = where.root.joinpath(*where.steps[:depth])
@@ -119,7 +119,7 @@ def _read(folder: Path, name: str, handle: int | None) -> tuple[gitignore.Patter
         os.close(file)
 
 
-class Entry(NamedTuple):
+class FolderEntry(NamedTuple):
     """One entry of a folder."""
 
     path: Path
@@ -129,24 +129,24 @@ class Entry(NamedTuple):
     ignored: Reason
 
 
-def listed(where: Place, found: Ignores, workspace: Sequence[Path]) -> list[Entry]:
+def listed(where: WorkspacePath, found: Ignores, workspace: Sequence[Path]) -> list[FolderEntry]:
     """All entries of the folder at a place, by name, with ignored entries and their reasons, and with special files."""
     with workspace_file_access.folder(where) as handle:
         return _entries(where.path, handle, found.entered(where.path, handle), workspace, every=True)
 
 
 def files(
-    where: Place, found: Ignores, workspace: Sequence[Path], skipped: list[Entry] | None = None
-) -> Iterator[Entry]:
+    where: WorkspacePath, found: Ignores, workspace: Sequence[Path], skipped: list[FolderEntry] | None = None
+) -> Iterator[FolderEntry]:
     """All files below a place, by name, folder by folder. Ignored entries go to `skipped`, without the entries below
     them."""
     with workspace_file_access.folder(where) as handle:
         yield from _below(where.path, handle, found, workspace, skipped, 0)
 
 
-async def gathered(entries: Iterator[Entry]) -> list[Entry]:
+async def gathered(entries: Iterator[FolderEntry]) -> list[FolderEntry]:
     """All entries of a walk. The walk yields to other tasks, so a cancellation ends it; a thread could not be ended."""
-    out: list[Entry] = []
+    out: list[FolderEntry] = []
     for entry in entries:
         out.append(entry)
         if len(out) % 200 == 0:
@@ -155,8 +155,8 @@ async def gathered(entries: Iterator[Entry]) -> list[Entry]:
 
 
 def _below(
-    path: Path, handle: int, found: Ignores, workspace: Sequence[Path], skipped: list[Entry] | None, depth: int
-) -> Iterator[Entry]:
+    path: Path, handle: int, found: Ignores, workspace: Sequence[Path], skipped: list[FolderEntry] | None, depth: int
+) -> Iterator[FolderEntry]:
     known = found.entered(path, handle)
     for entry in _entries(path, handle, known, workspace):
         if entry.ignored:
@@ -177,10 +177,12 @@ def _below(
                 os.close(below)
 
 
-def _entries(path: Path, handle: int, found: Ignores, workspace: Sequence[Path], every: bool = False) -> list[Entry]:
+def _entries(
+    path: Path, handle: int, found: Ignores, workspace: Sequence[Path], every: bool = False
+) -> list[FolderEntry]:
     """Files, links to files, and folders. With `every` also links to folders, broken links, links out of the workspace,
     and pipes."""
-    out: list[Entry] = []
+    out: list[FolderEntry] = []
     # The open descriptor is listed, because the path may now lead to another folder.
     with os.scandir(handle) as items:
         for item in sorted(items, key=lambda item: item.name):
@@ -193,7 +195,7 @@ def _entries(path: Path, handle: int, found: Ignores, workspace: Sequence[Path],
                     info = _target(here, workspace) or info
                     is_folder = every and stat.S_ISDIR(info.st_mode)
                 if every or is_folder or stat.S_ISREG(info.st_mode):
-                    out.append(Entry(here, is_folder, info.st_size, info.st_mtime, ignored))
+                    out.append(FolderEntry(here, is_folder, info.st_size, info.st_mtime, ignored))
     return out
 
 

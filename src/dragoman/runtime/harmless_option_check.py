@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from .shell_evaluated_words import Word
+from .shell_evaluated_words import ShellWord
 
 UNKNOWN = "\0"
 """Placeholder for a word that is known only when the command runs. No entry of a policy can contain this
@@ -29,7 +29,7 @@ _NUMBER_VALUE = re.compile(r"-\d+[A-Za-z]?")
 """A negative number as an option's value: `find -mtime -7`."""
 
 
-class Table(Struct, frozen=True):
+class HarmlessOptions(Struct, frozen=True):
     """The harmless options of one program or subcommand. `harmless_options.toml` describes the keys."""
 
     flags: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ class Table(Struct, frozen=True):
     commands: bool = False
 
 
-class Reading(Struct):
+class InvocationWords(Struct):
     """The words of one invocation, sorted."""
 
     operands: list[str]
@@ -64,14 +64,14 @@ class Reading(Struct):
 
 
 @lru_cache(maxsize=1)
-def tables() -> dict[str, Table]:
+def tables() -> dict[str, HarmlessOptions]:
     """The tables, by program, or by program and subcommand joined by a space."""
     text = resources.files(__package__).joinpath("harmless_options.toml").read_text("utf-8")
     found = tomllib.loads(text)
     return {name: _table(given, found["groups"]) for name, given in found["programs"].items()}
 
 
-def _table(given: dict[str, Any], groups: dict[str, Any]) -> Table:
+def _table(given: dict[str, Any], groups: dict[str, Any]) -> HarmlessOptions:
     kinds: dict[str, str] = {}  # an option in the table itself wins over the same option in a group
     settings: dict[str, Any] = {}
     for part in [*[groups[name] for name in given.get("use", "").split()], given]:
@@ -84,7 +84,7 @@ def _table(given: dict[str, Any], groups: dict[str, Any]) -> Table:
                 settings[key] = value
     for key in set(kinds.values()):
         settings[key] = frozenset([name for name, kind in kinds.items() if kind == key])
-    return Table(**settings)
+    return HarmlessOptions(**settings)
 
 
 def has_table(program: str) -> bool:
@@ -98,7 +98,7 @@ def obeys_folder(program: str) -> bool:
     return not has_table(program) or tables()[program].folder
 
 
-def read_invocation(words: Sequence[Word]) -> Reading:
+def read_invocation(words: Sequence[ShellWord]) -> InvocationWords:
     """Sort the words of an invocation of a program with a table. `words[0]` is the program."""
     table = tables()[words[0].text]
     reader = _Reader(table)
@@ -107,18 +107,20 @@ def read_invocation(words: Sequence[Word]) -> Reading:
         inner = tables().get(f"{words[0].text} {rest[0].text}")
         if inner is None or rest[0].dynamic:  # an unknown subcommand may be an alias for any command
             texts = [UNKNOWN if word.dynamic else word.text for word in rest]
-            return Reading(texts, [*reader.unlisted, texts[0], *option_words(texts[1:])])
+            return InvocationWords(texts, [*reader.unlisted, texts[0], *option_words(texts[1:])])
         command = _Reader(inner)
         command.read(rest[1:])
         operands = [rest[0].text, *command.operands]
-        return Reading(operands, [*reader.unlisted, *command.finish()], 0 if command.only_reads() else inner.named)
-    return Reading(reader.operands, reader.finish())
+        return InvocationWords(
+            operands, [*reader.unlisted, *command.finish()], 0 if command.only_reads() else inner.named
+        )
+    return InvocationWords(reader.operands, reader.finish())
 
 
 class _Reader:
     """Reads the arguments of one program, or of one subcommand."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: HarmlessOptions) -> None:
         self._table = table
         self.operands: list[str] = []
         self.unlisted: list[str] = []
@@ -126,7 +128,7 @@ class _Reader:
         self._listed_values: list[str] = []
         self._flags: set[str] = set()
 
-    def read(self, words: Sequence[Word]) -> Sequence[Word] | None:
+    def read(self, words: Sequence[ShellWord]) -> Sequence[ShellWord] | None:
         """Sort the words. For a program with subcommands gives the words from the subcommand on; None: there is no
         subcommand."""
         table = self._table
@@ -182,17 +184,17 @@ class _Reader:
             self.unlisted.append(UNKNOWN)
         return ""
 
-    def _operand(self, word: Word) -> None:
+    def _operand(self, word: ShellWord) -> None:
         self.operands.append(UNKNOWN if word.dynamic else word.text)
 
-    def _value(self, option: str, word: Word | None, text: str = "") -> None:
+    def _value(self, option: str, word: ShellWord | None, text: str = "") -> None:
         """A value of a listed option: the next word, or the text attached to the option."""
         value = text if word is None else UNKNOWN if word.dynamic else word.text
         self._listed_values.append(value)
         if option in ("-e", "--expression"):
             self._scripts.append(value)
 
-    def _option(self, word: Word) -> str:
+    def _option(self, word: ShellWord) -> str:
         """Read an option. Gives the option's name if its value is the next word, else nothing."""
         table = self._table
         text = word.start if word.dynamic else word.text
@@ -235,7 +237,7 @@ class _Reader:
         return ""
 
 
-def _may_be_option(word: Word) -> bool:
+def _may_be_option(word: ShellWord) -> bool:
     if word.dynamic:
         return word.splits or not word.start or word.start.startswith("-")
     return word.text.startswith("-") and word.text != "-"  # a single dash is standard input

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import file_walk
-from .file_walk import Entry, Ignores
-from .workspace_file_access import Place
+from .file_walk import FolderEntry, Ignores
+from .workspace_file_access import WorkspacePath
 
 OPTIONS: Mapping[str, Any] = {
     "type": "object",
@@ -23,7 +23,7 @@ OPTIONS: Mapping[str, Any] = {
 """The schema of `file_filtering_options`."""
 
 
-def ignores(where: Place, options: Mapping[str, Any] | None) -> Ignores:
+def ignores(where: WorkspacePath, options: Mapping[str, Any] | None) -> Ignores:
     """The ignore rules for a call, by its options."""
     settings = options or {}
     return file_walk.ignores(
@@ -31,13 +31,13 @@ def ignores(where: Place, options: Mapping[str, Any] | None) -> Ignores:
     )
 
 
-def withheld(where: Place) -> str | None:
+def withheld(where: WorkspacePath) -> str | None:
     """The error for a file that the user's own ignore files hide from models. None: the file is not hidden."""
-    found = file_walk.reason(where, file_walk.ignores(Place(where.root, ()), git=False))
+    found = file_walk.reason(where, file_walk.ignores(WorkspacePath(where.root, ()), git=False))
     return f"File path is ignored by the ignore files of the workspace: {where.path}" if found == "own" else None
 
 
-def counted(skipped: list[Entry]) -> str:
+def counted(skipped: list[FolderEntry]) -> str:
     """The number of files that were left out, in words. "": none."""
     git = sum(entry.ignored == "git" and entry.path.name != ".git" for entry in skipped)
     own = sum(entry.ignored == "own" for entry in skipped)

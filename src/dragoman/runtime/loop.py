@@ -30,7 +30,15 @@ from .cyclic_schema_fault import explained
 from .diff_viewer_interface import DiffViewer
 from .events import Compressed, Failed, Finished, Lost, Reason, Retrying, RunEvent
 from .history import appended, curated, has_words, placed, sealed, text_of
-from .model_answer_to_run_events import Answer, OutOfTime, SideQuestion, hosted_tools, truncated, whole_answer, within
+from .model_answer_to_run_events import (
+    AnswerInProgress,
+    OutOfTime,
+    SideQuestion,
+    hosted_tools,
+    truncated,
+    whole_answer,
+    within,
+)
 from .model_interface import Model, Models
 from .policy import Policy
 from .resumable_conversation import Session
@@ -231,7 +239,7 @@ class Loop:
                 yield event
         attempt, shortened = 0, False
         while True:
-            answer = Answer()
+            answer = AnswerInProgress()
             async with aclosing(self._received(session, model, answer, deadline)) as events:
                 async for event in events:
                     yield event
@@ -266,7 +274,7 @@ class Loop:
         return seconds if seconds <= self._limits.patience else None
 
     async def _received(
-        self, session: Session, model: Model, answer: Answer, deadline: float | None
+        self, session: Session, model: Model, answer: AnswerInProgress, deadline: float | None
     ) -> AsyncGenerator[RunEvent, None]:
         """Send one request, and yield the events of the answer."""
         # Servers may have changed their tools since the last request.
@@ -332,7 +340,7 @@ class Loop:
         family = tool.needs_hosted if isinstance(tool, NeedsHosted) else ""
         return not family or (family in model.hosted and family not in self._hosted)
 
-    def _answered(self, session: Session, answer: Answer, cost: float | None) -> list[RunEvent]:
+    def _answered(self, session: Session, answer: AnswerInProgress, cost: float | None) -> list[RunEvent]:
         """Add the answer to the session, and decide the next step."""
         session.asked += 1
         session.cost = added_cost(session.cost, cost)

@@ -45,7 +45,7 @@ async def within(work: Awaitable[T], deadline: float | None) -> T:
         raise OutOfTime from None
 
 
-class Answer:
+class AnswerInProgress:
     """An answer in progress. After the last event there is a response or a fault, or `chanting` is set."""
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ def truncated(calls: list[ToolCall]) -> Iterator[Loss]:
 
 async def whole_answer(model: Model, request: Request, lost: list[Loss], deadline: float | None = None) -> Response:
     """The whole answer, without events. FaultError: there is no answer."""
-    answer = Answer()
+    answer = AnswerInProgress()
     async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as events:
         async for _ in events:
             pass

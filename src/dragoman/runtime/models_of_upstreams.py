@@ -36,7 +36,7 @@ from ..translate.errors_with_status_200 import read_answer
 from ..transport import upstream_url_and_headers
 from ..transport.account_projects import AccountProjects
 from ..transport.google_credentials import Tokens
-from ..transport.http_client_interface import Answer, Client
+from ..transport.http_client_interface import UpstreamAnswer, UpstreamClient
 from ..transport.retry_decision import no_answer, until
 from ..transport.secret_redaction import Redactor, upstream_secrets
 from ..transport.upstream_record_and_environment import REHEARSAL, Upstream, addressed, how_to_add, known_environments
@@ -64,7 +64,7 @@ def user_agent() -> str:
 class Net:
     """The network access for upstreams: client, environment, credentials."""
 
-    def __init__(self, client: Client, environment: Mapping[str, str], now: Callable[[], float]) -> None:
+    def __init__(self, client: UpstreamClient, environment: Mapping[str, str], now: Callable[[], float]) -> None:
         self.client, self.environment, self.now = client, environment, now
         self.tokens = Tokens(now)
         self.projects = AccountProjects()
@@ -245,7 +245,7 @@ class UpstreamModel:
                 for event in reader.close():
                     yield event
 
-    async def _whole(self, answer: Answer, back: Context) -> list[Event]:
+    async def _whole(self, answer: UpstreamAnswer, back: Context) -> list[Event]:
         """The events of an answer that came as a whole."""
         body = await answer.read(LARGEST)
         try:
@@ -253,7 +253,7 @@ class UpstreamModel:
         except FaultError as error:
             return [error.fault]
 
-    async def _fault(self, answer: Answer) -> Fault:
+    async def _fault(self, answer: UpstreamAnswer) -> Fault:
         body = await answer.read(LARGEST)
         # Redirects are not followed, because they could carry the key to another host.
         if answer.status < 400:
@@ -269,7 +269,7 @@ class UpstreamModel:
         return fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
 
 
-def _is_json(answer: Answer) -> bool:
+def _is_json(answer: UpstreamAnswer) -> bool:
     """Whether an answer came as a whole although the request wanted a stream."""
     return answer.header("content-type").startswith("application/json")
 

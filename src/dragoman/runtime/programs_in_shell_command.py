@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .shell_reader import Reader, Word
+from .shell_reader import Reader, ShellWord
 
 
 class Roots(NamedTuple):
@@ -23,7 +23,7 @@ class Command(NamedTuple):
     """The programs and invocations of a command."""
 
     roots: Roots
-    invocations: tuple[tuple[Word, ...], ...]
+    invocations: tuple[tuple[ShellWord, ...], ...]
     """Each visible program with its arguments."""
 
 

@@ -33,7 +33,7 @@ from ..canon.turns import Role, Turn
 from ..codec import json_text
 from ..errors import ConfigError
 from .history import INTERRUPTED, NOT_RUN, Turns, answered, appended, open_calls
-from .toolbox import Approval, Plan
+from .toolbox import Approval, PlannedCall
 
 Step = Literal["idle", "ask", "calls"]
 
@@ -51,7 +51,7 @@ class Session(Struct, kw_only=True, rename={"partial_text": "said", "reported_lo
     """The tools of the last request to the model."""
     turns: Turns = ()
     step: Step = "idle"
-    plans: dict[str, Plan] = {}
+    plans: dict[str, PlannedCall] = {}
     """Plans of calls that wait for an approval, by call id."""
     approvals: dict[str, Approval] = {}
     """A person's answers to waiting calls, by call id."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Word(NamedTuple):
+class ShellWord(NamedTuple):
     """One word of a command."""
 
     text: str
@@ -81,7 +81,7 @@ def subscript_is_evaluated(assigned: re.Match[str]) -> bool:
     return assigned[2] is not None and not re.fullmatch(r"\[[0-9]+\]", assigned[2])
 
 
-def condition_evaluates(words: Sequence[Word]) -> bool:
+def condition_evaluates(words: Sequence[ShellWord]) -> bool:
     """Whether `[[ ... ]]` may evaluate a word as code (-v, -eq). An operator is always a literal word, never a
     value."""
     texts = [word.text for word in words]
@@ -89,7 +89,7 @@ def condition_evaluates(words: Sequence[Word]) -> bool:
     return texts[-1] != "]]" or not all(_CONDITIONS.fullmatch(text) for text in operators)
 
 
-def sets_variables(name: str, words: Sequence[Word]) -> bool:
+def sets_variables(name: str, words: Sequence[ShellWord]) -> bool:
     """Whether a builtin sets the variables in its arguments."""
     if name == "printf":
         return any(word.text.startswith("-v") for word in words)
@@ -98,7 +98,7 @@ def sets_variables(name: str, words: Sequence[Word]) -> bool:
     return name in _SETTING
 
 
-def variables_set(name: str, words: Sequence[Word]) -> tuple[list[str], bool]:
+def variables_set(name: str, words: Sequence[ShellWord]) -> tuple[list[str], bool]:
     """The variables in the arguments of a builtin (or of `for`) that may change the behaviour of programs; and whether
     bash may evaluate a word as code, or a name is unknown."""
     names: list[str] = []

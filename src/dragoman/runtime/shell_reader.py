@@ -20,7 +20,7 @@ from .shell_evaluated_words import (
     subscript_is_evaluated,
     variables_set,
 )
-from .shell_evaluated_words import Word as Word
+from .shell_evaluated_words import ShellWord as ShellWord
 
 MAX_DEPTH = 20
 
@@ -68,10 +68,10 @@ class Reader:
         self.depth = depth
         self.at = at
         self.found: list[str] = []
-        self.invocations: list[tuple[Word, ...]] = []
+        self.invocations: list[tuple[ShellWord, ...]] = []
         """The visible programs with their arguments."""
         self.hidden = depth > MAX_DEPTH or (at == 0 and ("\0" in text or _SPLIT.search(text) is not None))
-        self._words: list[Word] = []
+        self._words: list[ShellWord] = []
         self._documents: list[tuple[str, bool, bool]] = []
         """Here-documents after this line: end mark, whether the mark was quoted, whether leading tabs are removed."""
 
@@ -136,7 +136,7 @@ class Reader:
         elif sign != "<<<" and not (sign in (">&", "<&") and _DESCRIPTOR.fullmatch(target.text)):
             self._redirected(target, sign in _WRITING)
 
-    def _redirected(self, target: Word, written: bool) -> None:
+    def _redirected(self, target: ShellWord, written: bool) -> None:
         """A file of a redirection. A name that is known only at run time may be a connection."""
         if written and not _NOWHERE.fullmatch(target.text):
             self.found.append(">")
@@ -154,7 +154,7 @@ class Reader:
             self.at += 2  # read the inside as commands
             return
         self.at = end + 2
-        self._words.append(Word("((", True, False))
+        self._words.append(ShellWord("((", True, False))
 
     def _command(self) -> None:
         """Find the program among the words of one simple command."""
@@ -181,7 +181,7 @@ class Reader:
         if words:
             self._program(words)
 
-    def _program(self, words: list[Word]) -> None:
+    def _program(self, words: list[ShellWord]) -> None:
         first = words[0]
         self.found.append(first.text)
         self.invocations.append(tuple(words))
@@ -199,13 +199,13 @@ class Reader:
         elif sets_variables(name, words[1:]):
             self._set(name, words[1:])
 
-    def _set(self, name: str, words: list[Word]) -> None:
+    def _set(self, name: str, words: list[ShellWord]) -> None:
         """Words that name variables, some with an assigned value."""
         names, evaluated = variables_set(name, words)
         self.found += [f"{one}=" for one in names]
         self.hidden |= evaluated
 
-    def _shell(self, words: list[Word]) -> None:
+    def _shell(self, words: list[ShellWord]) -> None:
         """Read the command in a shell's arguments, or note the script's name as a program."""
         options = [word.text for word in words if word.text.startswith(("-", "+"))]
         plain = [word for word in words if not word.text.startswith(("-", "+"))]
@@ -218,7 +218,7 @@ class Reader:
             for word in plain:
                 self._inner(word.text)
 
-    def _launched(self, words: list[Word]) -> None:
+    def _launched(self, words: list[ShellWord]) -> None:
         """Find the program that a launcher runs: its first argument that is no option, or any later argument."""
         plain = [i for i, word in enumerate(words) if not word.text.startswith("-")]
         self.hidden = True  # options may take values, so several arguments may be the program
@@ -255,7 +255,7 @@ class Reader:
         self._documents = []
         self.at = min(self.at, len(self.text))
 
-    def _word(self) -> Word:
+    def _word(self) -> ShellWord:
         """The next word. Commands inside the word are read too."""
         out: list[str] = []
         quoted = splits = replaced = False
@@ -306,8 +306,8 @@ class Reader:
         self.hidden |= (quoted and _LATER.search(found) is not None) or (replaced and "[" in found)
         written = text[begin : self.at]
         if start is None or written in ("{", "}", "[", "[[", "]", "]]"):
-            return Word(found, quoted, False)
-        return Word(written, quoted, True, start, splits)
+            return ShellWord(found, quoted, False)
+        return ShellWord(written, quoted, True, start, splits)
 
     def _until_quote(self) -> str:
         end = self.text.find("'", self.at)

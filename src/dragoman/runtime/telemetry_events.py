@@ -1,7 +1,7 @@
 """Owns telemetry: events with fixed fields about tools and upstreams.
 
-`Lines` writes events as lines of JSON. `open_telemetry.py` passes events to the OpenTelemetry API of the process.
-Without `Lines` and without OpenTelemetry no event leaves the loop.
+`JsonLinesFile` writes events as lines of JSON. `open_telemetry.py` passes events to the OpenTelemetry API of the
+process. Without `JsonLinesFile` and without OpenTelemetry no event leaves the loop.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def api_error(fault: Fault, model: str, seconds: float, prompt_id: str) -> ApiEr
     )
 
 
-class Lines:
+class JsonLinesFile:
     """A file of JSON lines, each with the time."""
 
     def __init__(self, file: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from . import workspace_file_access
 from .tool_interface import DiffStat, FileDiff, ToolError
-from .workspace_file_access import Place
+from .workspace_file_access import WorkspacePath
 
 MAX_SIZE = 20 * 1024 * 1024
 
@@ -56,7 +56,7 @@ class TextFile(Struct, frozen=True):
         return self.mark + text.encode(self.encoding, errors)
 
 
-def read(where: Place) -> TextFile:
+def read(where: WorkspacePath) -> TextFile:
     """The text of the file at a place; empty if there is no file. ToolError: the file is no text."""
     if workspace_file_access.status(where) is None:
         return TextFile("")
@@ -157,7 +157,7 @@ def _changed(old: str, new: str) -> tuple[int, int]:
     return sum(end - start for *_, start, end in changes), sum(end - start for _, start, end, *_ in changes)
 
 
-def difference(where: Place, was: TextFile, new: str, proposed: str | None = None) -> FileDiff:
+def difference(where: WorkspacePath, was: TextFile, new: str, proposed: str | None = None) -> FileDiff:
     """An edit to show to a person. `proposed` is the model's text, if the person changed it."""
     path = where.path
     ai_added, ai_removed = _changed(was.text, new if proposed is None else proposed)

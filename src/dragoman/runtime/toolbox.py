@@ -44,7 +44,7 @@ class Approval(Struct, frozen=True, rename={"answer": "said"}):
 Approve = Callable[[Confirmation], Awaitable[Approval]]
 
 
-class Plan(Struct, frozen=True):
+class PlannedCall(Struct, frozen=True):
     """A valid call with the policy's verdict, before its run. A plan can be written to JSON, so a session can wait."""
 
     call: ToolCall
@@ -115,7 +115,7 @@ class Toolbox:
             policy.remember(call.name, plan.asked, approval.answer)
         return await self.finish(plan, around, approval)
 
-    async def plan(self, call: ToolCall, around: ToolEnvironment, policy: Policy) -> Plan | Done:
+    async def plan(self, call: ToolCall, around: ToolEnvironment, policy: Policy) -> PlannedCall | Done:
         """Validate a call and ask the policy. Gives Done with a failure for an invalid call."""
         tool = self._tools.get(call.name)
         if tool is None:
@@ -138,9 +138,9 @@ class Toolbox:
         # The person must see the name that the model used.
         if confirmation is not None and confirmation.server and not confirmation.display:
             confirmation = replace(confirmation, display=tool.name)
-        return Plan(call, arguments, policy.judge(tool.name, tool.kind, confirmation), confirmation)
+        return PlannedCall(call, arguments, policy.judge(tool.name, tool.kind, confirmation), confirmation)
 
-    async def finish(self, plan: Plan, around: ToolEnvironment, approval: Approval | None = None) -> Done:
+    async def finish(self, plan: PlannedCall, around: ToolEnvironment, approval: Approval | None = None) -> Done:
         """Run a planned call if the policy or a person allows it. Otherwise the result has the refusal."""
         call = plan.call
         tool = self._tools.get(call.name)
@@ -181,7 +181,7 @@ class Toolbox:
         return cast("dict[str, Any]", arguments)
 
 
-def decided(plan: Plan, approval: Approval | None) -> Decision:
+def decided(plan: PlannedCall, approval: Approval | None) -> Decision:
     """The decision behind a call that runs."""
     if plan.verdict.word == "run":
         return "auto_accept"
@@ -226,7 +226,7 @@ async def _settled(work: Awaitable[Any]) -> Any:
     return found
 
 
-def _refusal(plan: Plan, approval: Approval | None) -> str:
+def _refusal(plan: PlannedCall, approval: Approval | None) -> str:
     """The reason why a call does not run. "": the call runs."""
     name, reason = plan.call.name, plan.verdict.reason
     because = f": {reason}" if reason else ""

@@ -30,7 +30,7 @@ _KINDS = {
 }
 
 
-class Place(NamedTuple):
+class WorkspacePath(NamedTuple):
     """A resolved path inside the workspace: its root, and the steps from the root."""
 
     root: Path
@@ -47,7 +47,7 @@ def real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def place(given: str | Path, workspace: Sequence[Path]) -> Place:
+def place(given: str | Path, workspace: Sequence[Path]) -> WorkspacePath:
     """The resolved place of a path. A relative path starts at the first root that has it. ToolError: outside the
     workspace."""
     text = os.fspath(given)
@@ -63,7 +63,7 @@ def place(given: str | Path, workspace: Sequence[Path]) -> Place:
     for folder in workspace:
         root = real(folder)
         if found == root or root in found.parents:
-            return Place(root, found.relative_to(root).parts)
+            return WorkspacePath(root, found.relative_to(root).parts)
     names = ", ".join(map(str, workspace))
     raise ToolError("path_not_in_workspace", f"Path is not within the workspace: {text} (the workspace is {names})")
 
@@ -87,7 +87,7 @@ def failed(path: object, error: OSError) -> ToolError:
 
 
 @contextlib.contextmanager
-def folder(where: Place, *, make: bool = False, depth: int | None = None) -> Iterator[int]:
+def folder(where: WorkspacePath, *, make: bool = False, depth: int | None = None) -> Iterator[int]:
     """A descriptor of the folder at a place, or of its ancestor `depth` steps below the root. `make` creates missing
     folders."""
     steps = where.steps if depth is None else where.steps[:depth]
@@ -110,7 +110,7 @@ def folder(where: Place, *, make: bool = False, depth: int | None = None) -> Ite
             os.close(here)
 
 
-def status(where: Place) -> os.stat_result | None:
+def status(where: WorkspacePath) -> os.stat_result | None:
     """The status of the file at a place. None: there is no file."""
     try:
         if not where.steps:
@@ -125,7 +125,7 @@ def status(where: Place) -> os.stat_result | None:
         raise
 
 
-def read(where: Place, limit: int) -> tuple[bytes, os.stat_result]:
+def read(where: WorkspacePath, limit: int) -> tuple[bytes, os.stat_result]:
     """The bytes of a regular file with at most `limit` bytes, and its status at that time."""
     if not where.steps:
         raise ToolError("target_is_directory", f"{where.path} is a folder.")
@@ -146,7 +146,7 @@ def read(where: Place, limit: int) -> tuple[bytes, os.stat_result]:
     return data, was
 
 
-def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
+def write(where: WorkspacePath, data: bytes, was: os.stat_result | None) -> None:
     """Write a file atomically, with the mode of the file that it replaces. `was` is the status of the old file at the
     last read (None: no file). If the file has changed since, or is read-only, nothing is written."""
     if not where.steps:
@@ -180,7 +180,7 @@ def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
             raise
 
 
-def remove(where: Place, was: os.stat_result) -> None:
+def remove(where: WorkspacePath, was: os.stat_result) -> None:
     """Remove a file, if it is still the file that was read last."""
     with folder(where, depth=-1) as above:
         if not _same(was, _look(where.steps[-1], above)):

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ..canon.parts import Seal
-from ..codec.packed_seals import Origin, Record, family
+from ..codec.packed_seals import Origin, PackedSeal, family
 
 FORMAT = "anthropic-claude-v1"
 _ANTHROPIC, _OPENROUTER = "anthropic", "openrouter"
@@ -65,7 +65,7 @@ def left_over(seal: Seal) -> list[str]:
     return [name for name, value in _fields(seal.data).items() if name not in _CROSSED and bytes(value) != b"null"]
 
 
-def record_for_upstream(record: Record, upstream: Origin) -> Record:
+def record_for_upstream(record: PackedSeal, upstream: Origin) -> PackedSeal:
     """Like `for_upstream`, for a record (a seal that is separate from its part)."""
     if record.where != "thought" or record.dialect == upstream.dialect:
         return record

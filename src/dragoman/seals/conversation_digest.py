@@ -48,7 +48,7 @@ class _Hash(Protocol):
 
 
 class ConversationState(NamedTuple):
-    """The state of a Conversation for another process. A text that may still grow is stored as bytes."""
+    """The state of a RunningDigest for another process. A text that may still grow is stored as bytes."""
 
     past: bytes
     user: bytes | None
@@ -58,7 +58,7 @@ class ConversationState(NamedTuple):
     between: bool
 
 
-class Conversation:
+class RunningDigest:
     """The running digest of the added turns."""
 
     __slots__ = ("_between", "_calls", "_past", "_step", "_texts", "_user")
@@ -72,7 +72,7 @@ class Conversation:
         self._between = True  # the next turn of the assistant begins an answer
 
     @classmethod
-    def of(cls, state: ConversationState) -> Conversation:
+    def of(cls, state: ConversationState) -> RunningDigest:
         """A digest with this state. Further turns can be added."""
         made = cls()
         made._past, user, texts, made._calls, made._step, made._between = state
@@ -80,10 +80,10 @@ class Conversation:
         made._texts = _new_hash(texts) if texts is not None else None
         return made
 
-    def copy(self) -> Conversation:
+    def copy(self) -> RunningDigest:
         """An independent copy of this digest."""
         # `__new__` without `__init__`: the copy is made for each answer.
-        made = Conversation.__new__(Conversation)
+        made = RunningDigest.__new__(RunningDigest)
         made._past, made._calls, made._step, made._between = self._past, self._calls, self._step, self._between
         made._user = self._user.copy() if self._user is not None else None
         made._texts = self._texts.copy() if self._texts is not None else None
@@ -184,7 +184,7 @@ class _HashWithBytes:
         return self._hash.copy()
 
 
-class _PortableConversation(Conversation):
+class _PortableConversation(RunningDigest):
     __slots__ = ()
 
     @staticmethod
@@ -215,7 +215,7 @@ class VaultSearch(NamedTuple):
     """The keys that were searched."""
     turns: int = 0
     """The number of turns that the search covered."""
-    conversation: Conversation = Conversation()
+    conversation: RunningDigest = RunningDigest()
     """The digest of these turns. It never changes: a longer conversation takes a copy."""
 
 
@@ -233,15 +233,15 @@ class ConversationDigest(msgspec.Struct, eq=False):
     vault_search: VaultSearch | None = None
     """The earlier search for the first turns."""
     _done: int = 0
-    _conversation: Conversation | None = None
+    _conversation: RunningDigest | None = None
 
-    def reached(self, conversation: Conversation, done: int) -> None:
+    def reached(self, conversation: RunningDigest, done: int) -> None:
         """Store the digest of the first `done` turns. The caller no longer changes `conversation`."""
         self._conversation, self._done = conversation, done
 
-    def conversation(self) -> Conversation:
+    def conversation(self) -> RunningDigest:
         """The digest of all turns. The result is a copy, so an answer can be added."""
-        found = Conversation() if self._conversation is None else self._conversation.copy()
+        found = RunningDigest() if self._conversation is None else self._conversation.copy()
         for turn in self.turns[self._done :]:
             found.add(turn)
         return found

@@ -17,11 +17,11 @@ from ..canon.request import Request
 from ..canon.turns import Turn
 from ..codec import json_text, packed_seals
 from ..codec.call_ids import hashed
-from ..codec.packed_seals import BUNDLE, HERE, Origin, Record, same_origin
+from ..codec.packed_seals import BUNDLE, HERE, Origin, PackedSeal, same_origin
 from ..context import Context
 from . import openrouter_seal_conversion
 from .claude_signatures_between_hosts import for_upstream, left_over, record_for_upstream
-from .conversation_digest import Conversation, ConversationDigest, VaultSearch
+from .conversation_digest import ConversationDigest, RunningDigest, VaultSearch
 from .outbound import call_key, place_key, text_key
 from .placing_on_parts import AT_COPY, Placing
 from .vault import AMBIGUOUS, Vault
@@ -82,7 +82,7 @@ def restore_seals(
         return _restored_from_client(request, port, context, history)
     turns = request.turns
     out: list[Turn] = []
-    conversation = Conversation()
+    conversation = RunningDigest()
     before = VaultSearch((port.pair, port.origin, port.skip, port.spare, port.same_account))
     known = history.vault_search if history is not None else None
     if known is not None and known.stamp == before.stamp:
@@ -152,7 +152,7 @@ class _VaultFindings(NamedTuple):
     """The searched keys."""
     values: list[str | None]
     """The found value of each key."""
-    records: list[Record]
+    records: list[PackedSeal]
     doubtful: list[Path]
     """Paths of parts whose seals may belong to another conversation."""
 
@@ -160,7 +160,7 @@ class _VaultFindings(NamedTuple):
 def _search_vault(
     at: Path,
     parts: Sequence[Part],
-    conversation: Conversation,
+    conversation: RunningDigest,
     port: SealTarget,
     vault: Vault,
     carried: Set[str] = frozenset(),
@@ -234,11 +234,11 @@ def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
 
 
 def _recovered(
-    turn: Turn, port: SealTarget, context: Context, conversation: Conversation | None, asking: _Asking
+    turn: Turn, port: SealTarget, context: Context, conversation: RunningDigest | None, asking: _Asking
 ) -> Turn:
     """A turn of the assistant with its seals. Searches the vault, and adds the turn to the conversation."""
     findings: _VaultFindings | None = None
-    records: list[tuple[Record, Path]] = []
+    records: list[tuple[PackedSeal, Path]] = []
     parts: list[Part] = []
     calls = chars = 0
     for part in turn.parts:
@@ -269,7 +269,7 @@ def _recovered(
         for at in findings.doubtful:
             context.lose("seal.dropped", at, _DOUBTFUL)
     # Client and vault may have the same record.
-    wanted: dict[Record, Path] = {}
+    wanted: dict[PackedSeal, Path] = {}
     for record, at in records:
         record = record_for_upstream(record, port.origin)
         if not port.takes(record.seal()):
@@ -291,7 +291,7 @@ def _is_list_entry(part: Part) -> bool:
     return type(part) is Reasoning and not part.text and part.seal is not None and part.seal.dialect == BUNDLE
 
 
-def _unloaded(part: Part, port: SealTarget, records: list[tuple[Record, Path]], context: Context) -> list[Part]:
+def _unloaded(part: Part, port: SealTarget, records: list[tuple[PackedSeal, Path]], context: Context) -> list[Part]:
     """A part without the seals that it carried for other parts. The result is empty if the part held nothing else."""
     if type(part) is ToolCall:
         found = packed_seals.unpack_id(part.id)
@@ -338,7 +338,7 @@ def _without_packed_seal(part: Opaque, context: Context) -> Opaque:
 
 
 def _unpacked(
-    part: Part, bundle: tuple[Record, ...], port: SealTarget, records: list[tuple[Record, Path]]
+    part: Part, bundle: tuple[PackedSeal, ...], port: SealTarget, records: list[tuple[PackedSeal, Path]]
 ) -> list[Part]:
     """A part without its carried records. An empty text that was sent at its own place is restored at that place."""
     after: list[Part] = []

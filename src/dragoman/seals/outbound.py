@@ -30,7 +30,7 @@ from ..canon.parts import Citation, Opaque, Part, Reasoning, Seal, Text, ToolCal
 from ..canon.response import Alternative, Response
 from ..codec import packed_seals
 from ..codec.call_ids import SAFE, hashed
-from ..codec.packed_seals import HERE, Origin, Record, Where, family
+from ..codec.packed_seals import HERE, Origin, PackedSeal, Where, family
 from ..context import Context
 from .conversation_digest import ConversationDigest
 from .sealed_citations import sealed_citations
@@ -41,7 +41,7 @@ _NO_HISTORY = "the vault keeps seals for a conversation, and the request of this
 Way = Literal["thoughts", "parts", "id", "vault", "list", "drop", "left"]
 
 
-class Plan(Struct, frozen=True):
+class SealPlan(Struct, frozen=True):
     """The decisions that are made before an answer arrives."""
 
     way: Way
@@ -104,7 +104,7 @@ class _Made(NamedTuple):
     name: str
     arguments: list[str]
     """In pieces: a stream may add more."""
-    records: list[Record]
+    records: list[PackedSeal]
     """The records that the vault keeps for the call."""
 
 
@@ -113,15 +113,15 @@ class AnswerSeals:
 
     __slots__ = ("_context", "_listed", "_made", "_model", "_texts", "_waiting", "calls", "chars", "plan")
 
-    def __init__(self, plan: Plan, context: Context, model: str) -> None:
+    def __init__(self, plan: SealPlan, context: Context, model: str) -> None:
         self.plan = plan
         self._context = context
         self._model = plan.origin.model or model
         self.calls = 0
         self.chars = 0
         self._texts: list[str] = []
-        self._waiting: list[Record] = []
-        self._listed: list[Record] = []  # records for the list, whose calls have been made
+        self._waiting: list[PackedSeal] = []
+        self._listed: list[PackedSeal] = []  # records for the list, whose calls have been made
         self._made: list[_Made] = []  # the calls, where there is a vault
 
     def labelled(self, seal: Seal) -> Seal:
@@ -139,16 +139,16 @@ class AnswerSeals:
         # The upstream is itself a gateway of this kind. It wants the exact content of its slot back, with the mark.
         return "", packed_seals.pack(seal)
 
-    def record(self, where: Where, seal: Seal, call: str = "", length: int = 0) -> Record:
+    def record(self, where: Where, seal: Seal, call: str = "", length: int = 0) -> PackedSeal:
         """A seal with its position in the answer so far."""
         plan = self.plan
         origin = plan.origin
         kind, data = self._label(seal)
         model, host = self._model or seal.model, seal.host or origin.host
         offset = self.chars if plan.counts else HERE
-        return Record(where, origin.dialect, data, kind, model, host, call, self.calls, offset, length)
+        return PackedSeal(where, origin.dialect, data, kind, model, host, call, self.calls, offset, length)
 
-    def call(self, call: ToolCall) -> tuple[list[Record], ToolCall]:
+    def call(self, call: ToolCall) -> tuple[list[PackedSeal], ToolCall]:
         """The call for the client, and the records that must be sent in a thought before the call."""
         plan, seal = self.plan, call.seal
         records = self.take_waiting()
@@ -183,7 +183,7 @@ class AnswerSeals:
             return [], call
         return [], msgspec.structs.replace(call, seal=None)
 
-    def made(self, call_id: str, name: str, arguments: str, records: list[Record]) -> None:
+    def made(self, call_id: str, name: str, arguments: str, records: list[PackedSeal]) -> None:
         """Take note of a call, and of the records that the vault keeps for it."""
         self._made.append(_Made(call_id, name, [arguments], records))
 
@@ -191,7 +191,7 @@ class AnswerSeals:
         """The arguments of the last call, to which a stream adds. Empty if there is no vault."""
         return self._made[-1].arguments if self._made else []
 
-    def text(self, text: Text) -> tuple[list[Record], Text | None]:
+    def text(self, text: Text) -> tuple[list[PackedSeal], Text | None]:
         """The whole text for the client, and the records that must be sent in a thought before the text."""
         plan, seal = self.plan, text.seal
         record = None if seal is None else self.record("text", seal, length=len(text.text))
@@ -244,7 +244,7 @@ class AnswerSeals:
         if self.plan.ordered or not (calls or chars):
             return of
         place = ("", calls, chars, -1)
-        return packed_seals.bundle((Record("thought", of.dialect, of.data, of.kind, of.model, of.host, *place),))
+        return packed_seals.bundle((PackedSeal("thought", of.dialect, of.data, of.kind, of.model, of.host, *place),))
 
     def wait(self, thought: Reasoning, seal: Seal | None, text: str) -> None:
         """Keep the seal of a thought, and its text, until a part can carry the record."""
@@ -260,12 +260,12 @@ class AnswerSeals:
         else:
             self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
 
-    def take_waiting(self) -> list[Record]:
+    def take_waiting(self) -> list[PackedSeal]:
         """Take the waiting records, for a part that carries them."""
         records, self._waiting = self._waiting, []
         return records
 
-    def use(self, part: Opaque) -> tuple[list[Record], Part]:
+    def use(self, part: Opaque) -> tuple[list[PackedSeal], Part]:
         """The first part of a use of a hosted tool for the client, and the record that must be sent in a thought before
         the part. A record of a use is too long for an id."""
         assert part.seal is not None
@@ -311,7 +311,7 @@ class AnswerSeals:
             self._context.lose("seal.dropped", (), "no call follows whose id could carry it")
         return []
 
-    def store(self, of_text: Sequence[Record] = ()) -> None:
+    def store(self, of_text: Sequence[PackedSeal] = ()) -> None:
         """Put the records into the vault. This happens only at the end, so that an answer that breaks off does not make
         a key ambiguous for the next attempt.
         """
@@ -338,7 +338,7 @@ class AnswerSeals:
         self._made = []
 
 
-def place_seals(response: Response, plan: Plan, context: Context) -> Response:
+def place_seals(response: Response, plan: SealPlan, context: Context) -> Response:
     """The answer for the client: every seal is at a place that the client returns."""
     # The loop avoids all work for answers without seals, which are most of them.
     if not response.alternatives:
@@ -364,7 +364,7 @@ def _carried(parts: tuple[Part, ...], seals: AnswerSeals) -> tuple[Part, ...]:
         return parts
     out: list[Part] = []
     for part in parts:
-        records: list[Record] = []
+        records: list[PackedSeal] = []
         shown: Part | None = part
         if type(part) is ToolCall:
             records, shown = seals.call(part)
@@ -398,7 +398,7 @@ def _thought(thought: Reasoning, seals: AnswerSeals) -> Reasoning | None:
     return msgspec.structs.replace(thought, seal=None) if thought.text else None
 
 
-def _before(records: list[Record], out: list[Part], part: Part) -> None:
+def _before(records: list[PackedSeal], out: list[Part], part: Part) -> None:
     """Put records into the thought before the part if that thought has no seal, else into a new thought without
     text.
     """

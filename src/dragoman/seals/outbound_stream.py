@@ -15,9 +15,9 @@ from msgspec import Struct
 from ..canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ..canon.parts import Citation, Opaque, Part, Reasoning, Seal, Text, Token, ToolCall
 from ..codec import packed_seals
-from ..codec.packed_seals import Record
+from ..codec.packed_seals import PackedSeal
 from ..context import Context
-from .outbound import AnswerSeals, Plan
+from .outbound import AnswerSeals, SealPlan
 
 _FIRST = 1 << 30
 """The index of the first added part, higher than the indices of all readers."""
@@ -45,7 +45,7 @@ def _opened(part: Part, answer: int, seals: AnswerSeals, withheld: bool = False)
 class SealStream:
     """Takes events and returns events, with seals placed for the client."""
 
-    def __init__(self, plan: Plan, context: Context) -> None:
+    def __init__(self, plan: SealPlan, context: Context) -> None:
         self._plan = plan
         self._context = context
         self._answers: dict[int, AnswerSeals] = {}
@@ -109,7 +109,7 @@ class SealStream:
         self._added += 1
         return [PartStart(index, part, answer), PartEnd(index)]
 
-    def _released(self, answer: int, records: list[Record] | None = None) -> list[Event]:
+    def _released(self, answer: int, records: list[PackedSeal] | None = None) -> list[Event]:
         """The held end of the last thought. Records go into its slot, or into a new thought."""
         ended = self._ended.pop(answer, None)
         if ended is not None:

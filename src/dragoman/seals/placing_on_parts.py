@@ -10,7 +10,7 @@ from ..canon.parts import HostedCall, HostedResult, Part, Path, Reasoning, Seal,
 from ..codec import packed_seals
 from ..codec.call_ids import hashed
 from ..codec.hosted_calls import unsealed_use
-from ..codec.packed_seals import Record
+from ..codec.packed_seals import PackedSeal
 from ..context import Context
 from .sealed_citations import read_citations
 
@@ -26,14 +26,14 @@ class Placing:
     before them.
     """
 
-    def __init__(self, wanted: dict[Record, Path], at: Path, context: Context) -> None:
+    def __init__(self, wanted: dict[PackedSeal, Path], at: Path, context: Context) -> None:
         self._at = at
         self._context = context
         self._wanted = wanted
-        self._calls: dict[str, Record] = {}
-        self._texts: dict[int, Record] = {}
-        self._cited: dict[int, Record] = {}
-        self._put_in: list[Record] = []
+        self._calls: dict[str, PackedSeal] = {}
+        self._texts: dict[int, PackedSeal] = {}
+        self._cited: dict[int, PackedSeal] = {}
+        self._put_in: list[PackedSeal] = []
         for record in wanted:
             if record.where == "call":
                 # The client may return the id as it is, or in its hashed form.
@@ -46,7 +46,7 @@ class Placing:
                 self._put_in.append(record)
         uses = [record for record in self._put_in if record.where == "use"]
         self._uses = {record: unsealed_use(record.data, record.dialect, wanted[record]) for record in uses}
-        self._at_copies: dict[str, Record] = {}
+        self._at_copies: dict[str, PackedSeal] = {}
         self._shown = {name for name, _ in self._uses.values()}  # uses of which the client sends its own form
         # Records are put in by position, so they are sorted once.
         self._put_in.sort(key=lambda record: (record.calls, record.offset))
@@ -114,7 +114,7 @@ class Placing:
             self._take(record)
             self._out += self._uses[record][1]
 
-    def _take(self, record: Record) -> Seal:
+    def _take(self, record: PackedSeal) -> Seal:
         self._wanted.pop(record, None)
         return record.seal()
 

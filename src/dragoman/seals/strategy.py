@@ -28,7 +28,7 @@ from ..facts import hosts
 from . import openrouter_seal_conversion
 from .conversation_digest import ConversationDigest
 from .inbound import SealTarget, restore_seals
-from .outbound import Plan, Way
+from .outbound import SealPlan, Way
 from .vault import Vault
 
 Strategy = Literal["auto", "native", "id", "vault", "skip"]
@@ -55,7 +55,7 @@ def plan_for_answer(
     model: str,
     host: str = "",
     wanted: bool = False,
-) -> Plan | None:
+) -> SealPlan | None:
     """How the seals of an upstream's answer travel to the client. None: nothing has to be done. `wanted`: the upstream
     also accepts thoughts without a seal.
     """
@@ -84,7 +84,7 @@ def plan_for_answer(
     slots = target.call_slots if strategy in ("auto", "native") else frozenset()
     if way == "left" and not (slots and "call" in source.sealed):
         return None
-    return Plan(
+    return SealPlan(
         way,
         Origin(name, model, host),
         _pair(target, source),

@@ -11,10 +11,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
-__all__ = ["Entry", "Store"]
+__all__ = ["Store", "StoreEntry"]
 
 
-class Entry(Struct, frozen=True):
+class StoreEntry(Struct, frozen=True):
     """A stored entry."""
 
     kind: str
@@ -30,11 +30,11 @@ class Store(Protocol):
     """Stores entries. An entry can be read as soon as `put` has returned, also by other processes. An operation that
     fails raises a ConfigError with the reason."""
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: StoreEntry) -> None:
         """Store an entry, in place of one with the same kind and id. The older entry's time of creation is kept."""
         ...
 
-    def get(self, kind: str, id: str) -> Entry | None:
+    def get(self, kind: str, id: str) -> StoreEntry | None:
         """The entry with this kind and id, or None."""
         ...
 
@@ -42,7 +42,7 @@ class Store(Protocol):
         """Remove an entry; False when there was none."""
         ...
 
-    def find(self, kind: str, labels: Mapping[str, str] | None = None, most: int = 100) -> list[Entry]:
+    def find(self, kind: str, labels: Mapping[str, str] | None = None, most: int = 100) -> list[StoreEntry]:
         """The entries with these labels, the latest first, without their bodies."""
         ...
 

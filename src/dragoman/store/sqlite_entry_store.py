@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import ConfigError
-from . import Entry
+from . import StoreEntry
 from .user_files import data_folder, require_only_owner_writes
 
 VERSION = 1
@@ -88,7 +88,7 @@ class SqliteStore:
             problem = f"a later version of dragoman made this file (format {version}; this version reads {VERSION})"
             raise ConfigError("store", str(self._file), problem=problem)
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: StoreEntry) -> None:
         """As in `Store`."""
         now = self._now()
         labels = msgspec.json.encode(entry.labels, order="sorted").decode()
@@ -99,20 +99,20 @@ class SqliteStore:
                 (entry.kind, entry.id, entry.created or now, entry.updated or now, labels, entry.body),
             )
 
-    def get(self, kind: str, id: str) -> Entry | None:
+    def get(self, kind: str, id: str) -> StoreEntry | None:
         """As in `Store`."""
         with self._used():
             found = self._base.execute(
                 "SELECT body, labels, created, updated FROM entries WHERE kind = ? AND id = ?", (kind, id)
             ).fetchone()
-        return None if found is None else Entry(kind, id, found[0], _labels(found[1]), found[2], found[3])
+        return None if found is None else StoreEntry(kind, id, found[0], _labels(found[1]), found[2], found[3])
 
     def drop(self, kind: str, id: str) -> bool:
         """As in `Store`."""
         with self._used():
             return self._base.execute("DELETE FROM entries WHERE kind = ? AND id = ?", (kind, id)).rowcount > 0
 
-    def find(self, kind: str, labels: Mapping[str, str] | None = None, most: int = 100) -> list[Entry]:
+    def find(self, kind: str, labels: Mapping[str, str] | None = None, most: int = 100) -> list[StoreEntry]:
         """As in `Store`."""
         wanted = labels or {}
         tests = "".join([" AND json_extract(labels, ?) = ?" for _ in wanted])
@@ -123,7 +123,7 @@ class SqliteStore:
                 f"SELECT id, labels, created, updated FROM entries WHERE kind = ?{tests} {order}",
                 (kind, *values, most),
             ).fetchall()
-        return [Entry(kind, row[0], b"", _labels(row[1]), row[2], row[3]) for row in rows]
+        return [StoreEntry(kind, row[0], b"", _labels(row[1]), row[2], row[3]) for row in rows]
 
     def close(self) -> None:
         """As in `Store`."""

@@ -18,7 +18,7 @@ from ..context import ANSWER, Context
 from ..dialect import Dialect
 from ..dialects import get
 from ..facts import hosts
-from ..seals.outbound import Plan
+from ..seals.outbound import SealPlan
 from ..seals.strategy import Strategy, plan_for_answer
 from ..seals.vault import MemoryVault, Vault
 from .result import Translation
@@ -97,7 +97,7 @@ def seal_plan(
     seals: Strategy,
     vault: Vault | None,
     host: str | None,
-) -> Plan | None:
+) -> SealPlan | None:
     """The plan for the seals of an answer; None if nothing has to be done."""
     model = ""
     if answers is not None:
@@ -117,7 +117,7 @@ _SOME = MemoryVault()
 @small_cache(256)
 def _plan(
     source: str, target: str, with_vault: bool, seals: Strategy, model: str, host: str, wanted: bool
-) -> Plan | None:
+) -> SealPlan | None:
     return plan_for_answer(seals, _SOME if with_vault else None, get(source), get(target), model, host, wanted)
 
 

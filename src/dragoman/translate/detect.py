@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ..codec.caller_document_to_bytes import Body, loose_bytes
-from ..codec.sse_splitter import Splitter
+from ..codec.sse_splitter import SseSplitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..dialects import get, names
 
@@ -48,7 +48,7 @@ def is_ambiguous(reasons: tuple[str, ...]) -> bool:
 def _document(body: bytes) -> Any:
     start = body.lstrip()[:6]
     if start.startswith((b"event:", b"data:", b":")):
-        frames = Splitter("stream")
+        frames = SseSplitter("stream")
         found = [data for _, data in (*frames.feed(body), *frames.close())]
         # The first frame determines the kind of all other frames.
         body = found[0] if found else b"null"

@@ -15,7 +15,7 @@ from ..codec.call_ids import distinct
 from ..codec.caller_document_to_bytes import Body, check_text, loose_bytes
 from ..codec.google_model_path_removal import bare
 from ..codec.history_facts import HistoryFacts, facts_of, sound
-from ..codec.hosted_tools import Row, aim, cross
+from ..codec.hosted_tools import HostedToolRow, aim, cross
 from ..codec.packed_seals import is_marked
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_choice_within_sent_tools import hold_to_tools
@@ -127,7 +127,7 @@ def make_options(
     )
 
 
-class Begun(Protocol):
+class ContinuedRequestInterface(Protocol):
     """A request that a memory has read, because the request continues a known request."""
 
     request: Request
@@ -140,7 +140,7 @@ class Begun(Protocol):
         ...
 
 
-class RequestMemory(Protocol):
+class RequestMemoryInterface(Protocol):
     """Remembers earlier requests (`dragoman.fast`). Translations are the same without it."""
 
     smallest: int
@@ -148,7 +148,7 @@ class RequestMemory(Protocol):
 
     def begin(
         self, document: bytes, reader: Dialect, writer: Dialect, context: Context, known: Any = None
-    ) -> Begun | None:
+    ) -> ContinuedRequestInterface | None:
         """The request, equal to the result of `Dialect.read_request`; None if the request does not continue a known
         request. Then the context must not be used again. `known`: an earlier result for this document.
         """
@@ -160,12 +160,12 @@ def translate_with(
     options: Options,
     vault: Vault | None = None,
     client_model: str = "",
-    memory: RequestMemory | None = None,
+    memory: RequestMemoryInterface | None = None,
     known: Any = None,
 ) -> Translation:
     """Translate a request as `translate_request` does. `vault`: the client's own vault, in place of the one in the
     options. `client_model`: the model that the client named, if the request itself may not name it. `memory` and
-    `known`: see RequestMemory.
+    `known`: see RequestMemoryInterface.
     """
     document = body if type(body) is bytes else loose_bytes(body, options.source)
     facts = hosts.lookup(options.host, options.target) if options.host is not None else None
@@ -215,7 +215,7 @@ def _between(
     vault: Vault | None,
     context: Context,
     history: ConversationDigest | None = None,
-    remembered: Begun | None = None,
+    remembered: ContinuedRequestInterface | None = None,
 ) -> Translation:
     """Translate a request between two dialects. `remembered`: the result of the memory that has read the request."""
     reader, writer, turns = options.reader, options.writer, request.turns
@@ -292,7 +292,7 @@ def _sealed(
 
 
 def prepare(
-    request: Request, hosted: tuple[Row, ...], writer: Dialect, context: Context, facts: HistoryFacts
+    request: Request, hosted: tuple[HostedToolRow, ...], writer: Dialect, context: Context, facts: HistoryFacts
 ) -> tuple[Request, Request]:
     """A request with unique call ids, and the same request with tools, names and parts that the upstream accepts.
 

@@ -15,7 +15,7 @@ from ..codec.call_ids import DistinctIds, earlier
 from ..codec.caller_document_to_bytes import stream_bytes
 from ..codec.custom_tools import Unwrapper
 from ..codec.fault_kinds_statuses_and_error_object import missing_fields
-from ..codec.repeated_frame_interface import EscapeCleaning, FrameMatcher, Lane, Template
+from ..codec.repeated_frame_interface import EscapeCleaning, FrameMatcher, FrameTemplate, Lane
 from ..codec.sse_splitter import Frame
 from ..codec.sse_stream_reader_base import FrameReader
 from ..codec.surrogates.streamed_arguments import EscapedHalves
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..codec.strict_null_removal import AbsentRemover
 
 _LF, _CRLF = b"\n\n", b"\r\n\r\n"
-_NOTHING = Template(b"", b"")
+_NOTHING = FrameTemplate(b"", b"")
 """The template for more text of a part that the reader holds back: nothing is written."""
 
 

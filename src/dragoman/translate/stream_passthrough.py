@@ -46,7 +46,7 @@ class PassThrough:
     """The fault that ended the stream: the upstream's own, or the cut of the stream."""
     note: str = ""
     """How the upstream broke off after the answer was whole. The client has lost nothing."""
-    _array: json_array_splitter.Splitter | None = None
+    _array: json_array_splitter.JsonArraySplitter | None = None
     _flows = False  # a frame has passed
     _opened = False  # an element of an array has passed
 
@@ -138,7 +138,7 @@ class PassThrough:
         elif head.startswith(_FIELDS):
             self._take = self._frames
         elif self._end.arrays and head[:1] == b"[":
-            self._array = json_array_splitter.Splitter(self._dialect.name)
+            self._array = json_array_splitter.JsonArraySplitter(self._dialect.name)
             self._take = self._elements
             chunk = bytes(self._buffer)
             self._buffer.clear()

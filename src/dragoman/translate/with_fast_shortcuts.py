@@ -20,7 +20,7 @@ from ..codec.repeated_frame_interface import FrameMatcher
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
-from ..fast.common_answer_form import Named, Plain, place_seals_in_plain, plain_calls
+from ..fast.common_answer_form import Named, PlainAnswer, place_seals_in_plain, plain_calls
 from ..fast.continued_requests import Known, RequestMemory
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
@@ -77,8 +77,8 @@ def answer_with(
 class _ShortWay(Struct, frozen=True):
     """The constants of all plain answers from one dialect to another."""
 
-    read: Callable[[bytes, int, Request | None], Plain | None]
-    write: Callable[[Plain, str, int, Request | None], bytes | None]
+    read: Callable[[bytes, int, Request | None], PlainAnswer | None]
+    write: Callable[[PlainAnswer, str, int, Request | None], bytes | None]
     reader: Dialect
     writer: Dialect
     context: Context
@@ -132,7 +132,7 @@ def _plain_response(
     return Translation(out, source, target, losses, tokens=(plain.input, plain.output))
 
 
-def _losses(source: str, plain: Plain) -> tuple[Loss, ...]:
+def _losses(source: str, plain: PlainAnswer) -> tuple[Loss, ...]:
     return _dropped(source, plain.kept(), plain.invented)
 
 

@@ -16,7 +16,17 @@ from yarl import URL
 
 from ..errors import TransportError
 from .http_client import Pool
-from .http_client_interface import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, Take, too_long
+from .http_client_interface import (
+    MAX_HEAD,
+    Address,
+    ConnectionLimits,
+    Headers,
+    PendingAnswer,
+    Post,
+    Take,
+    UpstreamAnswer,
+    too_long,
+)
 from .large_body_joining import join_pieces
 from .proxy_and_client_choice import ProxySettings
 from .response_head_reader import listed
@@ -27,7 +37,7 @@ class _Answer:
 
     done = False  # aiohttp reports the end only to the reader
 
-    def __init__(self, answer: aiohttp.ClientResponse, limits: Limits) -> None:
+    def __init__(self, answer: aiohttp.ClientResponse, limits: ConnectionLimits) -> None:
         self.status = answer.status
         self.heading = listed(answer.raw_headers)
         self._answer = answer
@@ -97,7 +107,7 @@ class _Answer:
         else:
             self.fail("closed", "the gateway closed the connection before the end of the answer")
 
-    async def __aenter__(self) -> Answer:
+    async def __aenter__(self) -> UpstreamAnswer:
         return self
 
     async def __aexit__(
@@ -110,7 +120,12 @@ class AiohttpClient:
     """Uses aiohttp for upstreams behind a proxy, and our own pool for others; with `everywhere`, aiohttp for all."""
 
     def __init__(
-        self, limits: Limits, proxies: ProxySettings, *, everywhere: bool = False, tls: ssl.SSLContext | None = None
+        self,
+        limits: ConnectionLimits,
+        proxies: ProxySettings,
+        *,
+        everywhere: bool = False,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._proxies = proxies
         self._everywhere = everywhere
@@ -120,16 +135,16 @@ class AiohttpClient:
         self._closing: asyncio.Task[None] | None = None
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ConnectionLimits:
         """The limits of both clients."""
         return self._own.limits
 
     @limits.setter
-    def limits(self, limits: Limits) -> None:
+    def limits(self, limits: ConnectionLimits) -> None:
         self._own.limits = limits
 
-    def begin(self, post: Post, body: bytes) -> Begun | None:
-        """As in `Client`; None for every request that goes through aiohttp."""
+    def begin(self, post: Post, body: bytes) -> PendingAnswer | None:
+        """As in `UpstreamClient`; None for every request that goes through aiohttp."""
         if self._everywhere or self._proxies.of(post.address) is not None:
             return None
         return self._own.begin(post, body)
@@ -144,8 +159,8 @@ class AiohttpClient:
         *,
         first_byte: float | None = None,
         within: tuple[float, float] | None = None,
-    ) -> Answer:
-        """As in `Client`."""
+    ) -> UpstreamAnswer:
+        """As in `UpstreamClient`."""
         proxy = self._proxies.of(address)
         if proxy is None and not self._everywhere:
             return await self._own.request(address, method, target, headers, body, first_byte=first_byte, within=within)

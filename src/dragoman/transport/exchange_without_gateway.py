@@ -15,7 +15,7 @@ from ..errors import ConfigError, FaultError, TransportError
 from ..translate import Translation, translate_fault, translate_request, translate_response
 from . import upstream_url_and_headers
 from .google_credentials import Tokens
-from .http_client_interface import Answer, Client, Limits
+from .http_client_interface import ConnectionLimits, UpstreamAnswer, UpstreamClient
 from .proxy_and_client_choice import client
 from .secret_redaction import Redactor, upstream_secrets
 from .upstream_record_and_environment import (
@@ -76,7 +76,7 @@ async def ask(
     )
     if sent.stream:
         raise ConfigError("stream", "true", problem="only whole answers are given here. Leave stream out")
-    net = client(Limits(), environment)
+    net = client(ConnectionLimits(), environment)
     try:
         async with asyncio.timeout(timeout):
             status, headers, body = await _post(sent, upstream, model, environment, net)
@@ -95,7 +95,7 @@ async def ask(
 
 
 async def _post(
-    sent: Translation, upstream: Upstream, model: str, environment: Mapping[str, str], net: Client
+    sent: Translation, upstream: Upstream, model: str, environment: Mapping[str, str], net: UpstreamClient
 ) -> tuple[int, dict[str, str], bytes]:
     token = (
         await Tokens(time.time).get(upstream.credentials) if upstream_url_and_headers.auth(upstream) == "google" else ""
@@ -104,7 +104,7 @@ async def _post(
         upstream_url_and_headers.headers(upstream, environment, token), sent.headers
     )
     place = upstream_url_and_headers.target(upstream, model, stream=False)
-    answer: Answer
+    answer: UpstreamAnswer
     async with await net.request(
         upstream_url_and_headers.address(upstream),
         "POST",

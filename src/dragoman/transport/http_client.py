@@ -20,24 +20,24 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import TransportError
-from .http_client_interface import Address, Headers, Limits, Post
+from .http_client_interface import Address, ConnectionLimits, Headers, Post
 from .large_body_joining import LARGE
 from .request_head_and_decompression import request_head
 from .shared_deadline_timer import Deadlines
-from .upstream_answer import HIGH_WATER, Answer
-from .upstream_connection import Connection, Host
+from .upstream_answer import HIGH_WATER, ConnectionAnswer
+from .upstream_connection import AddressConnections, UpstreamConnection
 
-__all__ = ["HIGH_WATER", "Address", "Answer", "Headers", "Limits", "Pool"]
+__all__ = ["HIGH_WATER", "Address", "ConnectionAnswer", "ConnectionLimits", "Headers", "Pool"]
 
 
 class Pool:
     """Connections to upstreams, kept open between requests. A pool belongs to the event loop that first uses it."""
 
-    def __init__(self, limits: Limits | None = None, tls: ssl.SSLContext | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, limits: ConnectionLimits | None = None, tls: ssl.SSLContext | None = None) -> None:
+        self.limits = limits or ConnectionLimits()
         self.closed = False
         self._tls = tls
-        self._hosts: dict[Address, Host] = {}
+        self._hosts: dict[Address, AddressConnections] = {}
         self.loop: asyncio.AbstractEventLoop | Any = None
         self.deadlines: Deadlines | Any = None
 
@@ -51,8 +51,9 @@ class Pool:
         *,
         first_byte: float | None = None,
         within: tuple[float, float] | None = None,
-    ) -> Answer:
-        """Send a request, and return the answer once its head has come. `within`: the arguments of `Answer.within`."""
+    ) -> ConnectionAnswer:
+        """Send a request, and return the answer once its head has come. `within`: the arguments of
+        `ConnectionAnswer.within`."""
         message = request_head(address, method, target, tuple(headers))
         if body or method in ("POST", "PUT", "PATCH"):
             message, body = _message(message, body)
@@ -80,21 +81,21 @@ class Pool:
                 answer.close()
                 raise
 
-    def begin(self, post: Post, body: bytes) -> Answer | None:
+    def begin(self, post: Post, body: bytes) -> ConnectionAnswer | None:
         """Send a request on a free connection, and return its future answer; None where no connection is free."""
         host = self._hosts.get(post.address)
         if host is None or not host.free:
             return None
         return host.free.pop().ask(*_message(post.head, body))
 
-    def _new(self, address: Address) -> Host:
+    def _new(self, address: Address) -> AddressConnections:
         if self.loop is None:
             self.loop = asyncio.get_running_loop()
             self.deadlines = Deadlines(self.loop)
-        host = self._hosts[address] = Host(address)
+        host = self._hosts[address] = AddressConnections(address)
         return host
 
-    async def _another(self, host: Host) -> Connection:
+    async def _another(self, host: AddressConnections) -> UpstreamConnection:
         """A connection that has to be waited for or opened."""
         while not host.free and host.connections + host.opening >= self.limits.per_host and not self.closed:
             turn: asyncio.Future[None] = self.loop.create_future()
@@ -117,7 +118,7 @@ class Pool:
             host.opening -= 1
             host.next()
 
-    async def _connect(self, host: Host) -> Connection:
+    async def _connect(self, host: AddressConnections) -> UpstreamConnection:
         address, context = host.address, None
         if address.secure:
             if self._tls is None:
@@ -127,7 +128,7 @@ class Pool:
         try:
             async with asyncio.timeout(self.limits.connect):
                 _, connection = await self.loop.create_connection(
-                    lambda: Connection(self, host),
+                    lambda: UpstreamConnection(self, host),
                     address.host,
                     address.port,
                     ssl=context,

@@ -28,7 +28,7 @@ class Address(NamedTuple):
     port: int
 
 
-class Limits(Struct, frozen=True):
+class ConnectionLimits(Struct, frozen=True):
     """Seconds to wait, and connections to keep."""
 
     connect: float = 10.0
@@ -57,7 +57,7 @@ Take = Callable[[bytes], bool]
 """Uses a piece of an answer at once, without waiting. False: it did nothing with the piece."""
 
 
-class Answer(Protocol):
+class UpstreamAnswer(Protocol):
     """An upstream's answer: its head at once, its body as it comes. Read the answer to its end, or close it."""
 
     status: int
@@ -92,14 +92,14 @@ class Answer(Protocol):
     def close(self) -> None:
         """Drop the rest of the answer. The connection is closed at once, unless the whole answer has come."""
 
-    async def __aenter__(self) -> Answer: ...
+    async def __aenter__(self) -> UpstreamAnswer: ...
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
 
-class Begun(Answer, Protocol):
+class PendingAnswer(UpstreamAnswer, Protocol):
     """An answer whose head may not have come yet."""
 
     def coming(self, seconds: float) -> Awaitable[None]:
@@ -109,12 +109,12 @@ class Begun(Answer, Protocol):
         """For an answer that ended before its head came: raises the error, unless the request may be sent again."""
 
 
-class Client(Protocol):
+class UpstreamClient(Protocol):
     """Sends requests to upstreams. Raises TransportError where no answer comes."""
 
-    limits: Limits
+    limits: ConnectionLimits
 
-    def begin(self, post: Post, body: bytes) -> Begun | None:
+    def begin(self, post: Post, body: bytes) -> PendingAnswer | None:
         """Send a request at once, and return its future answer; None where that is not possible, and `request` has to
         be used."""
 
@@ -128,8 +128,9 @@ class Client(Protocol):
         *,
         first_byte: float | None = None,
         within: tuple[float, float] | None = None,
-    ) -> Answer:
-        """Send a request, and return the answer once its head has come. `within`: the arguments of `Answer.within`."""
+    ) -> UpstreamAnswer:
+        """Send a request, and return the answer once its head has come. `within`: the arguments of
+        `UpstreamAnswer.within`."""
 
     def close(self) -> None:
         """Close idle connections; answers under way go on."""

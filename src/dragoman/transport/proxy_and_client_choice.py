@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from ..errors import ConfigError
 from .http_client import Pool
-from .http_client_interface import Address, Client, Kind, Limits
+from .http_client_interface import Address, ConnectionLimits, Kind, UpstreamClient
 
 
 class ProxySettings:
@@ -65,7 +65,7 @@ def _checked(name: str, proxy: str) -> str:
     return url
 
 
-def client(limits: Limits, environment: Mapping[str, str], kind: Kind = "auto") -> Client:
+def client(limits: ConnectionLimits, environment: Mapping[str, str], kind: Kind = "auto") -> UpstreamClient:
     """The client for upstreams. ConfigError where aiohttp is needed and not installed."""
     proxies = ProxySettings(environment)
     if kind == "own" or (kind == "auto" and not proxies):

@@ -16,7 +16,7 @@ from .request_head_and_decompression import Inflate, TooLarge, why
 from .response_head_reader import NONE, ResponseHead
 
 if TYPE_CHECKING:
-    from .upstream_connection import Connection
+    from .upstream_connection import UpstreamConnection
 
 # Enough for a fast stream; a slow client then slows down the upstream, and not our memory grows.
 HIGH_WATER = 64 * 1024
@@ -26,7 +26,7 @@ AT_ONCE = 5.0
 worked on the request."""
 
 
-class Answer:
+class ConnectionAnswer:
     """An upstream's answer: its head at once, its body as it comes. Read the answer to its end, or close it."""
 
     __slots__ = (
@@ -50,7 +50,7 @@ class Answer:
     _late: float  # the deadline of the reader that waits
     _total: float  # the time limit of the whole answer, for the message
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: UpstreamConnection) -> None:
         self.connection = connection
         self.waiting = connection.pieces
         """Pieces that have come and were not read. The list belongs to the connection until its next answer."""
@@ -268,7 +268,7 @@ class Answer:
         if not self.done:
             self.fail("closed", "the gateway closed the connection before the end of the answer")
 
-    async def __aenter__(self) -> Answer:
+    async def __aenter__(self) -> ConnectionAnswer:
         return self
 
     async def __aexit__(

@@ -17,7 +17,7 @@ import httptools
 from .http_client_interface import MAX_HEAD, Address
 from .request_head_and_decompression import Broken
 from .response_head_reader import HeadShapes
-from .upstream_answer import HIGH_WATER, Answer
+from .upstream_answer import HIGH_WATER, ConnectionAnswer
 
 if TYPE_CHECKING:
     from .http_client import Pool
@@ -26,7 +26,7 @@ _ONE = (None, None)
 """The parser's two callbacks for one answer: its beginning and its end."""
 
 
-class Host:
+class AddressConnections:
     """The connections of the pool to one address."""
 
     __slots__ = ("address", "connections", "free", "opening", "queue", "shapes")
@@ -36,7 +36,7 @@ class Host:
         self.connections = 0
         self.opening = 0
         """Number of connections that are being opened."""
-        self.free: list[Connection] = []
+        self.free: list[UpstreamConnection] = []
         """Idle connections, open and not too old. The last one that came back is used first."""
         self.queue: deque[asyncio.Future[None]] = deque()
         self.shapes = HeadShapes()
@@ -50,7 +50,7 @@ class Host:
                 return
 
 
-class Connection(asyncio.Protocol):
+class UpstreamConnection(asyncio.Protocol):
     """One connection and its parser."""
 
     __slots__ = (
@@ -73,12 +73,12 @@ class Connection(asyncio.Protocol):
         "watched",
     )
 
-    def __init__(self, pool: Pool, host: Host) -> None:
+    def __init__(self, pool: Pool, host: AddressConnections) -> None:
         self.pool = pool
         self.host = host
         self.loop: asyncio.AbstractEventLoop = pool.loop
         self.transport: asyncio.Transport | None = None
-        self.answer: Answer | None = None
+        self.answer: ConnectionAnswer | None = None
         self.idle_since = 0.0  # 0: never idle yet
         self.watched = inf  # time of the next check by the deadlines
         self.full = False  # the system's send buffer is full
@@ -102,9 +102,9 @@ class Connection(asyncio.Protocol):
             transport.max_size = HIGH_WATER
         self.host.connections += 1
 
-    def ask(self, head: bytes, body: bytes = b"") -> Answer:
+    def ask(self, head: bytes, body: bytes = b"") -> ConnectionAnswer:
         """Send a request, whole in `head` or with its body apart. No other answer may be under way."""
-        self.answer = answer = Answer(self)
+        self.answer = answer = ConnectionAnswer(self)
         # Two entries for each answer: its beginning and its end.
         self._due.extend(_ONE)
         transport = self.transport
@@ -158,7 +158,7 @@ class Connection(asyncio.Protocol):
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
-    def _headed(self, answer: Answer, data: bytes) -> bool:
+    def _headed(self, answer: ConnectionAnswer, data: bytes) -> bool:
         """Take bytes of a head. False as long as the reader has nothing to read."""
         head, status = self._head + data, self._status
         if not status:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dragoman.canon.parts import Media, Text
-from dragoman.runtime.mcp.client import Connection
+from dragoman.runtime.mcp.client import McpConnection
 from dragoman.runtime.mcp.config import OAuthConfig, ServerConfig
 from dragoman.runtime.mcp.oauth import new_login
 from dragoman.runtime.mcp.own_tools_server import ToolServer
@@ -111,7 +111,7 @@ async def sign_in(config: ServerConfig, home: str) -> None:
     browsers: list[asyncio.Task[str]] = []
     async with LoopbackRedirect(config.oauth.redirect_port) as redirect:
         auth = new_login(config, Logins({"HOME": home}), redirect, show)
-        connection = Connection("suite", config, login=lambda: auth)
+        connection = McpConnection("suite", config, login=lambda: auth)
         try:
             await connection.connect()
             for tool in connection.tools:

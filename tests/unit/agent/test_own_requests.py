@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from dragoman.canon import Media, Request, Settings, Text, ToolCall, ToolResult, Turn
-from dragoman.gateway.http.server import IncomingRequest, Reply, Server
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 from dragoman.runtime.models_of_upstreams import Net, UpstreamModel
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.transport.http_client import Pool
-from dragoman.transport.http_client_interface import Limits
+from dragoman.transport.http_client_interface import ConnectionLimits
 from dragoman.transport.upstream_record_and_environment import Upstream
 from tests.unit.agent.test_models_of_upstreams import Host, answer, request_with, with_model
 
@@ -100,14 +100,14 @@ def _headers(upstream: dict[str, Any]) -> dict[str, str]:
     """The headers that arrive at an upstream."""
     arrived: list[dict[str, str]] = []
 
-    async def handle(request: IncomingRequest, reply: Reply) -> None:
+    async def handle(request: IncomingRequest, reply: ReplyWriter) -> None:
         arrived.append(dict(request.headers))
         reply.send(500, [], b"{}")
 
     async def inner() -> None:
         server = Server(handle)
         base = f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}"
-        net = Net(Pool(Limits()), {}, time.time)
+        net = Net(Pool(ConnectionLimits()), {}, time.time)
         try:
             model = UpstreamModel("u/m", Upstream(base_url=base, auth="none", **upstream), "m", net)
             await asyncio.wait_for(answer(model, request_with()), 20)

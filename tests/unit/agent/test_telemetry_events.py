@@ -16,7 +16,7 @@ from dragoman.runtime import telemetry_events
 from dragoman.runtime.events import Content, ToolCallRequest
 from dragoman.runtime.open_telemetry import OpenTelemetry
 from dragoman.runtime.resumable_conversation import Session
-from dragoman.runtime.telemetry_events import Lines
+from dragoman.runtime.telemetry_events import JsonLinesFile
 from dragoman.runtime.tool_interface import DiffStat, FileDiff, Outcome, ToolError
 from tests.unit.agent.helpers import FakeTool, ModelByRequestNumber, answer_of, call, loop, new_session, run_events
 
@@ -36,7 +36,7 @@ def test_a_run_is_written_as_lines_of_json(tmp_path: Path) -> None:
     ]
     answer = answer_of(call("a", "change", '{"path":"/a.txt"}'), call("b", "fail"))
     model = ModelByRequestNumber(Fault("overloaded", "busy", 529, retry_after=0.0), answer, answer_of("Done."))
-    run_events(loop(model, tools, telemetry=Lines(file, lambda: AT)), new_session())
+    run_events(loop(model, tools, telemetry=JsonLinesFile(file, lambda: AT)), new_session())
     events = events_in(file)
     assert [one["event.name"] for one in events] == [
         *("api_request", "api_error", "api_request", "api_response"),
@@ -83,9 +83,9 @@ def test_a_cancelled_call_and_a_cancelled_answer_are_recorded(tmp_path: Path) ->
             await asyncio.sleep(30)
             return "never"
 
-        run = loop(ModelByRequestNumber(*script), [FakeTool("change", long, "edit")], telemetry=Lines(file)).run(
-            new_session()
-        )
+        run = loop(
+            ModelByRequestNumber(*script), [FakeTool("change", long, "edit")], telemetry=JsonLinesFile(file)
+        ).run(new_session())
         async for one in run:
             if isinstance(one, event_type):
                 task = asyncio.ensure_future(anext(run))
@@ -116,7 +116,7 @@ def test_requests_for_summaries_are_recorded(tmp_path: Path) -> None:
     model = ModelByRequestNumber(
         Fault("overloaded", "busy", 529), answer_of("They talked."), answer_of("Fine."), window=4000
     )
-    run_events(loop(model, telemetry=Lines(file)), session)
+    run_events(loop(model, telemetry=JsonLinesFile(file)), session)
     kinds = [one["event.name"] for one in events_in(file)]
     pair = ["api_request", "api_error", "api_request", "api_response"]
     assert kinds == [*pair, "agent_run"], "first the summary, then the question"
@@ -124,7 +124,7 @@ def test_requests_for_summaries_are_recorded(tmp_path: Path) -> None:
 
 def test_an_unwritable_file_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"telemetry '.*': No such file or directory"):
-        Lines(tmp_path / "missing" / "events.jsonl")
+        JsonLinesFile(tmp_path / "missing" / "events.jsonl")
 
 
 def test_thinking_tokens_are_counted_separately() -> None:

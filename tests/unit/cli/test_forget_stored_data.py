@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from dragoman.cli.main import main
 from dragoman.runtime.builtin_tools.save_memory import FILE
-from dragoman.store import Entry
+from dragoman.store import StoreEntry
 from dragoman.store.sqlite_entry_store import SqliteStore, usual_file
 from dragoman.store.upstream_keys import UpstreamKeys
 
@@ -20,7 +20,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     store = SqliteStore(usual_file({"HOME": str(tmp_path)}))
-    store.put(Entry("session", "one", b"{}"))
+    store.put(StoreEntry("session", "one", b"{}"))
     store.close()
     UpstreamKeys({"HOME": str(tmp_path)}).store("OPENAI_API_KEY", "sk-secret")
     settings = tmp_path / ".config" / "dragoman"

@@ -16,7 +16,7 @@ import pexpect
 import pytest
 
 from dragoman.cli import client_table
-from dragoman.cli.client_table import Facts, filled
+from dragoman.cli.client_table import ClientFacts, filled
 from dragoman.cli.run_client_summary import Account
 from dragoman.cli.run_client_with_gateway import _wait
 from dragoman.dialects import names as dialect_names
@@ -264,18 +264,18 @@ def test_a_running_gateway_is_used(place: Path, upstream: FakeUpstream) -> None:
 
 
 def test_settings_of_every_client_row_omit_unknown_values() -> None:
-    whole = Facts("http://h", "k", "KEY", "up/m", 1000, 100, "/settings")
+    whole = ClientFacts("http://h", "k", "KEY", "up/m", 1000, 100, "/settings")
     for name, row in client_table.rows().items():
         text = repr(
             (client_table.arguments(row, whole), client_table.environment(row, whole), filled(row.settings, whole))
         )
         assert "http://h" in text, name
         assert "{base}" not in text and "{model}" not in text and "{context" not in text
-        bare = Facts("http://h", "k")
+        bare = ClientFacts("http://h", "k")
         assert "None" not in repr((client_table.arguments(row, bare), client_table.environment(row, bare)))
     codex = client_table.rows()["codex"]
     assert "model_context_window=1000" in client_table.arguments(codex, whole)
-    assert client_table.arguments(codex, Facts("http://h", "k")).count("-c") == 2
+    assert client_table.arguments(codex, ClientFacts("http://h", "k")).count("-c") == 2
 
 
 def test_every_row_names_known_dialects_and_a_version_has_its_test() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.prompt_templates import Template, parse_template
+from dragoman.cli.prompt_templates import PromptTemplate, parse_template
 from dragoman.cli.template import EXAMPLE
 from dragoman.errors import ConfigError
 from tests.unit.cli.conftest import Runs
@@ -106,7 +106,7 @@ def test_the_example_is_valid() -> None:
     found = parse_template(EXAMPLE, "example")
     assert found.variables() == ["length"] and found.tools == ()
     assert found.filled("Text.", {})[0].startswith("Write a short summary")
-    assert Template(system="$who").filled("hello", {"who": "me"}) == ("hello", "me")
+    assert PromptTemplate(system="$who").filled("hello", {"who": "me"}) == ("hello", "me")
 
 
 def test_templates_of_the_working_folder_are_not_searched(runs: Runs) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import dragoman
 from dragoman.codec import cache_memory_budget
-from dragoman.codec.cache_memory_budget import Memory, Table, remembered, small_cache
+from dragoman.codec.cache_memory_budget import Memory, TableCache, remembered, small_cache
 from dragoman.codec.tool_names import Names
 from dragoman.facts import LOOKUPS, profiles
 
@@ -231,7 +231,7 @@ def test_caches_are_emptied_while_another_thread_makes_caches() -> None:
 
 def test_a_table_is_limited_by_number_counted_and_emptied() -> None:
     before = cache_memory_budget.held_by_lookups()
-    table: Table[int, str] = Table(3, 100)
+    table: TableCache[int, str] = TableCache(3, 100)
     for i in range(3):
         table.put(i, "value")
     assert cache_memory_budget.held_by_lookups() == before + 300
@@ -242,7 +242,7 @@ def test_a_table_is_limited_by_number_counted_and_emptied() -> None:
 
 
 def test_a_dropped_cache_leaves_the_register() -> None:
-    table: Table[int, str] = Table(3, 1_000_000_000)
+    table: TableCache[int, str] = TableCache(3, 1_000_000_000)
     table.put(1, "value")
     assert cache_memory_budget.held_by_lookups() >= 1_000_000_000
     del table

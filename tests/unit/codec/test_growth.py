@@ -16,7 +16,7 @@ import pytest
 import dragoman
 from dragoman.canon.parts import Path, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
-from dragoman.codec.packed_seals import Record, digest
+from dragoman.codec.packed_seals import PackedSeal, digest
 from dragoman.context import Context
 from dragoman.dialects.openai_chat.tool_result_writer import write_results_messages
 from dragoman.fast import forget
@@ -241,8 +241,8 @@ class _Counted(int):
 
 def test_seals_of_many_texts_are_placed_without_a_linear_search() -> None:
     many = 1000
-    wanted: dict[Record, Path] = {
-        Record("text", "gemini", f"seal {i}", offset=_Counted(3 * i), length=3, text=digest("abc")): ()
+    wanted: dict[PackedSeal, Path] = {
+        PackedSeal("text", "gemini", f"seal {i}", offset=_Counted(3 * i), length=3, text=digest("abc")): ()
         for i in range(many)
     }
     placing = Placing(wanted, (), Context("client", "gemini"))

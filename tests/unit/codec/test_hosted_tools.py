@@ -10,13 +10,13 @@ from msgspec import Raw
 
 from dragoman.canon.losses import Loss
 from dragoman.canon.tools import HostedTool, Tool
-from dragoman.codec.hosted_tools import FORMS, STAND_INS, Option, Row, cross, kinds, location, plain_options
+from dragoman.codec.hosted_tools import FORMS, STAND_INS, HostedToolRow, Option, cross, kinds, location, plain_options
 from dragoman.context import Context
 from dragoman.dialects import get, names
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
 
 AT = ("tools", 1)
-SEARCH = Row(
+SEARCH = HostedToolRow(
     "here",
     "web_search",
     "search",
@@ -27,7 +27,7 @@ SEARCH = Row(
     },
     implied={"approval": "always"},
 )
-THERE = Row(
+THERE = HostedToolRow(
     "there",
     "web_search",
     "find",
@@ -36,10 +36,10 @@ THERE = Row(
     fixed={"type": "find", "spot": {"kind": "rough"}},
     beside={"spot": {"type": "approximate"}},
 )
-SERVER = Row(
+SERVER = HostedToolRow(
     "here", "mcp", "server", kinds("server"), options=plain_options({"label": "name", "url": "url", "headers": "h"})
 )
-SERVER_THERE = Row(
+SERVER_THERE = HostedToolRow(
     "there",
     "mcp",
     "mcp",
@@ -55,7 +55,7 @@ def _tool(value: Any, kind: str = "search") -> HostedTool:
 
 def _translated(
     *tools: Tool | HostedTool,
-    target: tuple[Row, ...] = (THERE,),
+    target: tuple[HostedToolRow, ...] = (THERE,),
     profile: Profile | None = None,
     stand_ins: bool = False,
 ) -> tuple[tuple[Tool | HostedTool, ...], list[tuple[str, str]], Context]:
@@ -157,7 +157,7 @@ def test_models_that_take_one_kind_of_tools_keep_the_functions() -> None:
 
 
 def test_deferred_tools_stay_deferred_only_beside_a_search() -> None:
-    search = Row("there", "tool_search", "look", kinds("look"))
+    search = HostedToolRow("there", "tool_search", "look", kinds("look"))
     later = Tool("f", deferred=True, at=("tools", 0))
     made, lost, _ = _translated(later, target=(search,))
     assert made == (Tool("f", at=("tools", 0)),) and lost == [("tool.deferred.expanded", "/tools/0")]

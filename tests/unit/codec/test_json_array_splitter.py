@@ -13,8 +13,8 @@ TEXT = b'[{"a": [1, {"b": "}]\\"["}]}\r\n,\n{"c": "\\\\"} , {"d":"\xc3\xa9"}]\n'
 ELEMENTS = [b'{"a": [1, {"b": "}]\\"["}]}', b'{"c": "\\\\"}', b'{"d":"\xc3\xa9"}']
 
 
-def split(text: bytes, cuts: list[int]) -> tuple[list[bytes], json_array_splitter.Splitter]:
-    splitter = json_array_splitter.Splitter("gemini")
+def split(text: bytes, cuts: list[int]) -> tuple[list[bytes], json_array_splitter.JsonArraySplitter]:
+    splitter = json_array_splitter.JsonArraySplitter("gemini")
     found: list[bytes] = []
     for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
         found += splitter.feed(text[start:end])
@@ -55,7 +55,7 @@ def test_an_element_that_is_no_object_breaks_the_stream(cuts: list[int]) -> None
 
 def test_an_element_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_array_splitter, "MAX_FRAME", 100)
-    splitter = json_array_splitter.Splitter("gemini")
+    splitter = json_array_splitter.JsonArraySplitter("gemini")
     splitter.feed(b'[{"a":"' + b"x" * 60)
     with pytest.raises(WireError, match="at most 100 bytes"):
         splitter.feed(b"x" * 60)

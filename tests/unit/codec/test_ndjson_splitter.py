@@ -14,7 +14,7 @@ LINES = [b'{"a":1}\r', '{"b":"é"}'.encode(), b'{"c":[1,\t2]}']
 
 
 def split(text: bytes, cuts: list[int]) -> list[bytes]:
-    splitter = ndjson_splitter.Splitter("ollama")
+    splitter = ndjson_splitter.NdjsonSplitter("ollama")
     found: list[bytes] = []
     for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
         found += splitter.feed(text[start:end])
@@ -30,7 +30,7 @@ def test_lines_are_the_same_however_the_bytes_are_cut() -> None:
 
 
 def test_a_line_is_returned_as_soon_as_it_ends() -> None:
-    splitter = ndjson_splitter.Splitter("ollama")
+    splitter = ndjson_splitter.NdjsonSplitter("ollama")
     assert splitter.feed(b'{"a":') == []
     assert splitter.feed(b'1}\n{"b"') == [b'{"a":1}']
     assert splitter.close() == [b'{"b"']
@@ -43,7 +43,7 @@ def test_a_line_that_is_too_long_breaks_the_stream_after_the_lines_before_it(
 ) -> None:
     monkeypatch.setattr(ndjson_splitter, "MAX_FRAME", 16)
     text = b'{"a":1}\n' + b"x" * 20 + b'\n{"b":2}\n'
-    splitter = ndjson_splitter.Splitter("ollama")
+    splitter = ndjson_splitter.NdjsonSplitter("ollama")
     found: list[bytes] = []
     for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
         found += splitter.feed(text[start:end])

@@ -64,9 +64,9 @@ def test_a_marked_value_that_cannot_be_read_belongs_to_no_dialect(plain: bytes) 
 
 
 RECORDS = (
-    seals.Record("call", "gemini", "c2lnbmF0dXJl+/==", call="call:1/ü"),
-    seals.Record("thought", "anthropic", "ErUB", "redacted", "claude-opus-5", "eu", "", 1, 20, 0, 'said "so"\n'),
-    seals.Record("text", "gemini", "x", calls=2, offset=-1, length=7, text=seals.digest("a text.")),
+    seals.PackedSeal("call", "gemini", "c2lnbmF0dXJl+/==", call="call:1/ü"),
+    seals.PackedSeal("thought", "anthropic", "ErUB", "redacted", "claude-opus-5", "eu", "", 1, 20, 0, 'said "so"\n'),
+    seals.PackedSeal("text", "gemini", "x", calls=2, offset=-1, length=7, text=seals.digest("a text.")),
 )
 
 
@@ -122,7 +122,7 @@ def test_an_id_without_valid_seals_is_a_plain_id(call_id: str) -> None:
 
 
 def test_records_in_json_are_packed_as_the_seal_that_holds_them() -> None:
-    records = (seals.Record("call", "gemini", "c2ln", call="c1"), seals.Record("text", "gemini", "ü"))
+    records = (seals.PackedSeal("call", "gemini", "c2ln", call="c1"), seals.PackedSeal("text", "gemini", "ü"))
     slot = seals.pack_written(seals.written(records))
     assert slot == seals.pack(seals.bundle(records))
     held = seals.unpack(slot)

@@ -19,8 +19,8 @@ from dragoman.codec.schema.already_fits import _decoders, clean
 from dragoman.codec.schema.document_writer import build_document
 from dragoman.codec.schema.json_with_exact_numbers import decode
 from dragoman.codec.schema.keywords import REFS
-from dragoman.codec.schema.ref_and_allof_layers import Job
-from dragoman.codec.schema.source_document import Document
+from dragoman.codec.schema.ref_and_allof_layers import SchemaAdaptation
+from dragoman.codec.schema.source_document import SchemaDocument
 
 from .schema_subsets import SUBSETS, TARGETS, refused, walk
 
@@ -194,7 +194,9 @@ def test_output_is_legal_settled_repeatable_and_accounted_for(name: str, schema:
         assert module._adapt(text, subset) == (out, changes)
         for document in (text, out):
             if name not in ("anything", "loose") and clean(document, subset):
-                job = Job(Document(decode(document), (*REFS, "ref") if subset.upper else REFS), subset)
+                job = SchemaAdaptation(
+                    SchemaDocument(decode(document), (*REFS, "ref") if subset.upper else REFS), subset
+                )
                 assert build_document(job) == decode(document)
                 assert not job.changes
 

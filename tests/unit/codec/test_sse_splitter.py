@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.codec import sse_splitter
-from dragoman.codec.sse_splitter import Frame, Splitter, named
+from dragoman.codec.sse_splitter import Frame, SseSplitter, named
 from dragoman.errors import WireError
 
 STREAMS: dict[str, tuple[bytes, list[Frame]]] = {
@@ -47,7 +47,7 @@ STREAMS: dict[str, tuple[bytes, list[Frame]]] = {
 
 
 def _split(chunks: list[bytes]) -> list[Frame]:
-    splitter = Splitter("test")
+    splitter = SseSplitter("test")
     found = [found for chunk in chunks for found in splitter.feed(chunk)]
     return found + splitter.close()
 
@@ -92,7 +92,7 @@ def test_frames_fed_one_by_one_equal_the_frames_of_the_whole_stream() -> None:
 
 
 def test_frames_are_returned_as_soon_as_they_are_complete() -> None:
-    splitter = Splitter("test")
+    splitter = SseSplitter("test")
     assert splitter.feed(b"data: 1\n") == []
     assert splitter.feed(b"\ndata: 2\n\nda") == [(b"", b"1"), (b"", b"2")]
     assert splitter.feed(b"ta: 3\n\n") == [(b"", b"3")]
@@ -101,7 +101,7 @@ def test_frames_are_returned_as_soon_as_they_are_complete() -> None:
 
 def test_a_frame_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse_splitter, "MAX_FRAME", 20)
-    splitter = Splitter("test")
+    splitter = SseSplitter("test")
     assert splitter.feed(b"data: 0123456789") == []
     with pytest.raises(WireError, match="stream frames of at most 20 bytes"):
         splitter.feed(b"0123456789")
@@ -109,7 +109,7 @@ def test_a_frame_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_whole_frames_do_not_add_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse_splitter, "MAX_FRAME", 20)
-    splitter = Splitter("test")
+    splitter = SseSplitter("test")
     assert [splitter.feed(b"data: 01") + splitter.feed(b"234\n\n") for _ in range(9)] == [[(b"", b"01234")]] * 9
 
 
@@ -137,7 +137,7 @@ def test_a_named_frame_is_written() -> None:
     ],
 )
 def test_a_chunk_that_is_one_frame(chunk: bytes, frame: Frame | None) -> None:
-    splitter = Splitter("test")
+    splitter = SseSplitter("test")
     assert splitter.one(chunk) == frame
     assert frame is None or splitter.feed(chunk) == [frame]
     splitter.feed(b"data: 0")
@@ -149,11 +149,11 @@ CR_STREAM = b': hello\revent: a\rdata: {"x":\rdata: 1}\r\rdata: {"y":"\xc3\xbc"}
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 16, 1000])
 def test_lines_may_end_with_a_lone_cr(size: int) -> None:
-    frames = Splitter("test")
+    frames = SseSplitter("test")
     found = [frame for i in range(0, len(CR_STREAM), size) for frame in frames.feed(CR_STREAM[i : i + size])]
     found += frames.close()
     assert found == [(b"a", b'{"x":\n1}'), (b"", b'{"y":"\xc3\xbc"}'), (b"", b"last")]
 
 
 def test_a_cr_inside_the_data_of_lf_lines_is_no_line_end() -> None:
-    assert Splitter("test").feed(b'data: {"x":\r1}\n\n') == [(b"", b'{"x":\r1}')]
+    assert SseSplitter("test").feed(b'data: {"x":\r1}\n\n') == [(b"", b'{"x":\r1}')]

@@ -14,7 +14,7 @@ from pyarrow import fs
 
 from dragoman.convert import object_store
 from dragoman.convert.lines.summary import Summary
-from dragoman.convert.run import Conversion, Job
+from dragoman.convert.run import Conversion, ConversionOptions
 from dragoman.errors import ConfigError
 from tests.unit.convert.test_run import EXPECTED, lines, questions, request
 
@@ -49,7 +49,9 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def convert(*names: str, out: str, **more: Any) -> Summary:
-    return Conversion(Job(names, out, **{"target": TARGET, "jobs": 1, "chunk": 700, "seconds": 0.0, **more})).run()
+    return Conversion(
+        ConversionOptions(names, out, **{"target": TARGET, "jobs": 1, "chunk": 700, "seconds": 0.0, **more})
+    ).run()
 
 
 def tree(folder: Path) -> list[str]:
@@ -101,7 +103,9 @@ def test_a_stopped_conversion_into_a_store_continues(store: Path, tmp_path: Path
     stops = 0
     for limit in range(1, 30):
         conversion = Conversion(
-            Job(("s3://data/in.jsonl",), "s3://data/broken.jsonl.gz", TARGET, jobs=1, chunk=700, seconds=0.0)
+            ConversionOptions(
+                ("s3://data/in.jsonl",), "s3://data/broken.jsonl.gz", TARGET, jobs=1, chunk=700, seconds=0.0
+            )
         )
         seen = 0
 

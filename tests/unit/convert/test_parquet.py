@@ -13,14 +13,14 @@ import pytest
 from dragoman.convert.lines.formats import get, names
 from dragoman.convert.lines.summary import Summary
 from dragoman.convert.parquet_columns import RowReader, row_of, schema_of
-from dragoman.convert.run import Conversion, Job
+from dragoman.convert.run import Conversion, ConversionOptions
 from tests.unit.convert.lines.test_training_formats import CONVERSATION, PLAIN, SETS
 
 TYPED = [name for name in names() if get(name).columns]
 
 
 def convert(path: Path, out: Path, target: str, **more: Any) -> Summary:
-    return Conversion(Job((str(path),), str(out), target, **more)).run()
+    return Conversion(ConversionOptions((str(path),), str(out), target, **more)).run()
 
 
 def records(path: Path) -> list[Any]:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import pytest
 
 from dragoman.convert.lines.summary import Summary
-from dragoman.convert.run import Conversion, Job
+from dragoman.convert.run import Conversion, ConversionOptions
 from tests.unit.convert.killed_conversions import write_input
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make ray")
@@ -53,7 +53,9 @@ def cluster() -> Iterator[None]:
 
 
 def convert(*names: str, out: str, engine: Literal["local", "ray"], **more: Any) -> Summary:
-    return Conversion(Job(names, out, "openai-batch", engine=engine, **{"jobs": 2, "chunk": 50_000, **more})).run()
+    return Conversion(
+        ConversionOptions(names, out, "openai-batch", engine=engine, **{"jobs": 2, "chunk": 50_000, **more})
+    ).run()
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -102,7 +104,9 @@ def test_a_stopped_job_continues_to_the_same_bytes(source: Path, tmp_path: Path)
                 raise KeyboardInterrupt
 
         seen = 0
-        job = Job((str(source),), str(out), "openai-batch", engine="ray", jobs=2, chunk=50_000, seconds=0.0)
+        job = ConversionOptions(
+            (str(source),), str(out), "openai-batch", engine="ray", jobs=2, chunk=50_000, seconds=0.0
+        )
         with pytest.raises(KeyboardInterrupt):
             Conversion(job).run(stop)
     conversion = Conversion(job)

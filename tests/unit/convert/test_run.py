@@ -18,7 +18,7 @@ import zstandard
 from dragoman.convert import LineConverter, input_files_and_chunks
 from dragoman.convert.checkpoint import SUFFIX
 from dragoman.convert.lines.summary import Summary
-from dragoman.convert.run import Conversion, Job, StrictError
+from dragoman.convert.run import Conversion, ConversionOptions, StrictError
 from dragoman.convert.workers import WorkerError
 from dragoman.errors import ConfigError
 
@@ -37,7 +37,7 @@ def lines(*values: Any) -> bytes:
 
 
 def convert(*paths: Path, out: Path | str, **more: Any) -> Summary:
-    return Conversion(Job(tuple([str(path) for path in paths]), str(out), **{**JOB, **more})).run()
+    return Conversion(ConversionOptions(tuple([str(path) for path in paths]), str(out), **{**JOB, **more})).run()
 
 
 def questions(path: Path) -> list[str]:
@@ -283,7 +283,7 @@ def test_a_stopped_conversion_continues(tmp_path: Path, monkeypatch: pytest.Monk
     convert(folder, out=f"{whole}{suffix}")
     stops = 0
     for stop_after in range(1, 40):
-        conversion = Conversion(Job((str(folder),), f"{broken}{suffix}", **JOB))
+        conversion = Conversion(ConversionOptions((str(folder),), f"{broken}{suffix}", **JOB))
         seen = 0
 
         def count(progress: Any, limit: int = stop_after) -> None:
@@ -314,7 +314,7 @@ def test_a_changed_input_does_not_continue(source: Path, tmp_path: Path) -> None
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Conversion(Job((str(source),), str(out), **JOB)).run(stop)
+        Conversion(ConversionOptions((str(source),), str(out), **JOB)).run(stop)
     assert Path(f"{out}{SUFFIX}").exists()
     os.utime(source, (1, 1))
     with pytest.raises(ConfigError, match="--force"):
@@ -326,14 +326,16 @@ def test_a_changed_input_does_not_continue(source: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
 @pytest.mark.parametrize("force", [False, True])
 def test_two_conversions_do_not_write_one_output(source: Path, tmp_path: Path, name: str, force: bool) -> None:
-    job = Job((str(source),), str(tmp_path / name), **{**JOB, "seconds": 60.0})
+    job = ConversionOptions((str(source),), str(tmp_path / name), **{**JOB, "seconds": 60.0})
     seen = 0
 
     def begin_another(progress: Any) -> None:
         nonlocal seen
         seen += 1
         with pytest.raises(ConfigError, match="another conversion"):
-            Conversion(Job((str(source),), str(tmp_path / name), **{**JOB, "seconds": 60.0, "force": force})).run()
+            Conversion(
+                ConversionOptions((str(source),), str(tmp_path / name), **{**JOB, "seconds": 60.0, "force": force})
+            ).run()
 
     assert Conversion(job).run(begin_another).written == 50
     assert seen > 2
@@ -453,7 +455,9 @@ def test_a_broken_file_is_reported_once_by_a_conversion_that_continues(tmp_path:
                 raise KeyboardInterrupt
 
         try:
-            Conversion(Job((str(folder),), f"{tmp_path / 'broken'}/", source="anthropic", **JOB)).run(stop)
+            Conversion(ConversionOptions((str(folder),), f"{tmp_path / 'broken'}/", source="anthropic", **JOB)).run(
+                stop
+            )
             break
         except KeyboardInterrupt:
             stops += 1
@@ -464,7 +468,7 @@ def test_a_broken_file_is_reported_once_by_a_conversion_that_continues(tmp_path:
 
 
 def test_a_fault_of_the_disk_stops_the_work(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    conversion = Conversion(Job((str(source),), str(tmp_path / "out.jsonl"), **JOB))
+    conversion = Conversion(ConversionOptions((str(source),), str(tmp_path / "out.jsonl"), **JOB))
     source.unlink()
     with pytest.raises(FileNotFoundError):
         conversion.run()

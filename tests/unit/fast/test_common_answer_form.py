@@ -13,7 +13,7 @@ from dragoman.facts.loss_severity_by_place_and_value import EMPTY_VALUES, field_
 from dragoman.fast.common_answer_form import (
     NO_TEXT,
     CallId,
-    Plain,
+    PlainAnswer,
     PlainCall,
     as_spelled,
     decodable,
@@ -23,9 +23,9 @@ from dragoman.fast.common_answer_form import (
 )
 
 
-def _answer(calls: dict[str, tuple[str, str]], *, parsed: bool = False) -> Plain:
+def _answer(calls: dict[str, tuple[str, str]], *, parsed: bool = False) -> PlainAnswer:
     made = {call_id: PlainCall(name, arguments) for call_id, (name, arguments) in calls.items()}
-    return Plain("id", "model", NO_TEXT, made, "tool_calls", 1, 1, parsed=parsed)
+    return PlainAnswer("id", "model", NO_TEXT, made, "tool_calls", 1, 1, parsed=parsed)
 
 
 @pytest.mark.parametrize("call_id", ["call_1", "toolu_01AbC", "6u8oiigt", "a-b", "9", "1_a", "-"])

@@ -9,8 +9,8 @@ import pytest
 
 from dragoman.canon.events import Event, PartDelta, PartEnd, PartStart
 from dragoman.canon.parts import Text
-from dragoman.codec.repeated_frame_interface import Template
-from dragoman.codec.sse_splitter import Splitter
+from dragoman.codec.repeated_frame_interface import FrameTemplate
+from dragoman.codec.sse_splitter import SseSplitter
 from dragoman.codec.sse_stream_reader_base import FrameReader, starts_part
 from dragoman.fast import repeated_frames
 from dragoman.fast.repeated_frames import OBFUSCATED, RepeatedFrame
@@ -20,7 +20,7 @@ class Reader(FrameReader):
     """A reader for which every frame is a piece of part 3. It records the frames that were read in full."""
 
     def __init__(self, repeated: RepeatedFrame) -> None:
-        super().__init__(Splitter("test"))
+        super().__init__(SseSplitter("test"))
         self.match(repeated)
         self.read: list[bytes] = []
         self.caught: list[str] = []
@@ -49,7 +49,7 @@ TEXTS = ["one", " two", 'qu"ote', "back\\slash", "line\nend", "h\u00e8", "\U0001
 def matcher_of(repeated: RepeatedFrame, frame: bytes, text: str) -> Callable[[bytes], str | None]:
     """The text of a frame that takes the lane of `frame`; None for any other frame."""
     texts: list[str] = []
-    lane = repeated.lane(frame, text, Template(b"<", b">"), texts)
+    lane = repeated.lane(frame, text, FrameTemplate(b"<", b">"), texts)
     assert lane is not None
     return lambda one: texts.pop() if lane(one) is not None else None
 
@@ -58,7 +58,7 @@ def test_frames_that_differ_only_in_their_text_take_the_lane() -> None:
     reader = made()
     assert reader.feed(frame("first", 0)) == [PartDelta(3, "first")]
     texts: list[str] = []
-    lane = reader.lane(Template(b"<", b">"), texts)
+    lane = reader.lane(FrameTemplate(b"<", b">"), texts)
     assert lane is not None
     frames = [frame(text, i, "xY9"[: i % 4]) for i, text in enumerate(TEXTS * 3)]
     written = [b"<%b>" % json.dumps(text, ensure_ascii=False).encode() for text in TEXTS * 3]
@@ -92,7 +92,7 @@ def test_any_cut_gives_the_same_events(size: int) -> None:
 def test_a_frame_that_differs_otherwise_does_not_take_the_lane(odd: bytes) -> None:
     reader = made()
     reader.feed(frame("first", 1))
-    lane = reader.lane(Template(b"<", b">"), [])
+    lane = reader.lane(FrameTemplate(b"<", b">"), [])
     assert lane is not None
     assert lane(frame("b", 2)) is not None
     assert lane(odd) is None
@@ -108,7 +108,7 @@ def test_a_held_frame_is_not_mistaken_for_the_next_one() -> None:
 def test_a_text_that_occurs_twice_in_a_frame_has_no_lane() -> None:
     reader = made()
     reader.feed(frame("delta", 1))
-    assert reader.lane(Template(b"<", b">"), []) is None
+    assert reader.lane(FrameTemplate(b"<", b">"), []) is None
     assert reader.going_on == -1
 
 
@@ -122,12 +122,12 @@ def on_the_way(*learned: bytes) -> Reader:
 @pytest.mark.parametrize(
     ("template", "written"),
     [
-        (Template(b"<", b">"), [b'<"one">', b'<" two">']),
-        (Template(b"<", b">", b"|", 41), [b'<41|"one">', b'<42|" two">']),
-        (Template(b"", b""), [b"", b""]),
+        (FrameTemplate(b"<", b">"), [b'<"one">', b'<" two">']),
+        (FrameTemplate(b"<", b">", b"|", 41), [b'<41|"one">', b'<42|" two">']),
+        (FrameTemplate(b"", b""), [b"", b""]),
     ],
 )
-def test_a_lane_writes_the_texts_of_its_frames(template: Template, written: list[bytes]) -> None:
+def test_a_lane_writes_the_texts_of_its_frames(template: FrameTemplate, written: list[bytes]) -> None:
     reader = on_the_way(frame("learned", 1))
     texts: list[str] = []
     lane = reader.lane(template, texts)
@@ -149,7 +149,7 @@ def test_a_reader_with_different_frames_stops_learning() -> None:
     lanes = []
     for number in range(20):
         reader.feed(frame("words", number, more=number))
-        lanes.append(reader.lane(Template(b"<", b">"), []) is not None)
+        lanes.append(reader.lane(FrameTemplate(b"<", b">"), []) is not None)
     assert lanes == [True] * 9 + [False] * 11
 
 
@@ -173,7 +173,7 @@ def test_arguments_that_may_belong_to_another_call_are_read(before: str, text: s
         return b'data: {"arguments":%b}\n\n' % json.dumps(text_of_piece).encode()
 
     repeated = RepeatedFrame((b'"arguments":',), **OBFUSCATED)
-    lane = repeated.lane(piece("learned"), "learned", Template(b"<", b">"), [])
+    lane = repeated.lane(piece("learned"), "learned", FrameTemplate(b"<", b">"), [])
     assert lane is not None
     assert lane(piece("{")) is None  # the text before this piece is unknown
     assert lane(piece(before[1:])) is not None
@@ -193,7 +193,7 @@ def test_a_part_that_begins_with_its_first_text() -> None:
 def test_a_number_that_gets_longer_is_recognised() -> None:
     reader = on_the_way(frame("learned", 1))
     texts: list[str] = []
-    lane = reader.lane(Template(b"<", b">"), texts)
+    lane = reader.lane(FrameTemplate(b"<", b">"), texts)
     assert lane is not None
     numbers = [2, 9, 10, 11, 99, 100, 7, 12345678901]
     assert [lane(frame("x", number)) for number in numbers] == [b'<"x">'] * len(numbers)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Config, checked
-from dragoman.gateway.exchange.stored_responses import Stored
-from dragoman.gateway.http.server import IncomingRequest, Reply, Server
+from dragoman.gateway.exchange.stored_responses import ResponseStore
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 
 Answers = Callable[[IncomingRequest], tuple[int, list[tuple[str, str]], bytes]]
 
@@ -23,7 +23,7 @@ class Scripted:
         self.seen: list[IncomingRequest] = []
         self._answers = answers
 
-    async def handle(self, request: IncomingRequest, reply: Reply) -> None:
+    async def handle(self, request: IncomingRequest, reply: ReplyWriter) -> None:
         self.seen.append(request)
         reply.send(*self._answers(request))
 
@@ -59,7 +59,7 @@ def through(
     config: Callable[[list[str]], Config],
     *upstreams: Scripted,
     environment: Mapping[str, str] | None = None,
-    stored: Stored | None = None,
+    stored: ResponseStore | None = None,
 ) -> Any:
     """Run `use` in a thread with the address of a gateway. `config` gets the addresses of the upstreams."""
 

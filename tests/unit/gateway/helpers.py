@@ -14,10 +14,9 @@ from bench import payloads
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Bounds, Config, Route, Target, Upstream, checked
-from dragoman.gateway.http.server import Bounds as ServerBounds
-from dragoman.gateway.http.server import IncomingRequest, Reply, Server
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server, ServerBounds
 
-Handler = Callable[[IncomingRequest, Reply], Awaitable[None]]
+Handler = Callable[[IncomingRequest, ReplyWriter], Awaitable[None]]
 
 DIALECTS = tuple(payloads.names())
 PATHS = {
@@ -128,27 +127,29 @@ class ScriptedUpstream:
         self.seen: list[IncomingRequest] = []
         self._steps = steps
 
-    async def handle(self, request: IncomingRequest, reply: Reply) -> None:
+    async def handle(self, request: IncomingRequest, reply: ReplyWriter) -> None:
         self.seen.append(request)
         await self._steps[min(len(self.seen), len(self._steps)) - 1](request, reply)
 
 
 def whole(dialect: str) -> Handler:
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(200, [("content-type", "application/json")], payloads.response(dialect))
 
     return step
 
 
 def failing(status: int, *headers: tuple[str, str], body: bytes = b'{"error": {"message": "no luck"}}') -> Handler:
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(status, [("content-type", "application/json"), *headers], body)
 
     return step
 
 
-def streaming(frames: list[bytes], then: Callable[[Reply], None] = Reply.end, *, pause: float = 0.0) -> Handler:
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+def streaming(
+    frames: list[bytes], then: Callable[[ReplyWriter], None] = ReplyWriter.end, *, pause: float = 0.0
+) -> Handler:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for frame in frames:
             reply.write(frame)
@@ -158,7 +159,7 @@ def streaming(frames: list[bytes], then: Callable[[Reply], None] = Reply.end, *,
     return step
 
 
-async def silent(request: IncomingRequest, reply: Reply) -> None:
+async def silent(request: IncomingRequest, reply: ReplyWriter) -> None:
     await asyncio.sleep(30)
 
 

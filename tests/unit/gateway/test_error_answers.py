@@ -15,7 +15,7 @@ from dragoman.canon.events import Fault
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.errors import FaultError
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 from dragoman.translate.errors_with_status_200 import error_in, is_answer
 
 from .helpers import DIALECTS, Received, ScriptedUpstream, gateway_to, run
@@ -85,7 +85,7 @@ class Scripted:
     kind = ""
     body = b""
 
-    async def step(self, request: IncomingRequest, reply: Reply) -> None:
+    async def step(self, request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(self.status, [("content-type", self.kind)] if self.kind else [], self.body)
 
 

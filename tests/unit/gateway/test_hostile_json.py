@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from bench import payloads
 
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from .helpers import DIALECTS, Front, ScriptedUpstream, gateway_to, path_of, request_body, run, whole
 
@@ -91,7 +91,7 @@ def test_hostile_answers_are_faults(upstream: str) -> None:
     answer = json.loads(payloads.response(upstream))
     sent = {"kind": "", "body": b""}
 
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(200, [("content-type", str(sent["kind"]))], bytes(sent["body"]))
 
     async def scenario() -> None:

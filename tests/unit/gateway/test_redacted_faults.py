@@ -17,7 +17,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
 from dragoman.gateway.exchange.exchange_log_lines import facts, text
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from .gateway_and_upstreams import Scripted, ask, through
 from .helpers import DIALECTS, Front, ScriptedUpstream, gateway_to, path_of, request_body, run
@@ -52,14 +52,14 @@ def faulty(dialect: str, spelled: str = "plain", status: int = 401) -> bytes:
 
 
 def answering(status: int, body: bytes, *headers: tuple[str, str]) -> Any:
-    async def step(asked: IncomingRequest, reply: Reply) -> None:
+    async def step(asked: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(status, [("content-type", "application/json"), *headers], body)
 
     return step
 
 
 def streaming_chunks(chunks: list[bytes], kind: str) -> Any:
-    async def step(asked: IncomingRequest, reply: Reply) -> None:
+    async def step(asked: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [("content-type", kind)])
         for chunk in chunks:
             reply.write(chunk)
@@ -319,7 +319,7 @@ def test_keys_of_clients_and_administrators_are_not_shown() -> None:
 
 def test_a_client_s_own_key_that_is_passed_on_is_not_shown() -> None:
     async def inner() -> None:
-        async def step(asked: IncomingRequest, reply: Reply) -> None:
+        async def step(asked: IncomingRequest, reply: ReplyWriter) -> None:
             body = b'{"error": {"message": "no %b END"}}' % asked.headers["authorization"].encode()
             reply.send(400, [("content-type", "application/json")], body)
 

@@ -13,7 +13,7 @@ from bench import payloads
 from dragoman import fast
 from dragoman.gateway.config import Config, Route, Target, Upstream, checked
 from dragoman.gateway.exchange.client_request_and_translations import ClientRequest
-from dragoman.gateway.http.server import IncomingRequest, Reply, Server
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 
 from .helpers import DIALECTS, Front, ScriptedUpstream, failing, gateway, gateway_to, path_of, request_body, run, whole
 
@@ -78,7 +78,7 @@ def test_names_and_arguments_of_calls_are_restored_for_every_repetition() -> Non
     function = {"type": "function", "name": "a.name/that is renamed", "parameters": parameters, "strict": False}
     body = {"model": "m", "input": "hi", "store": False, "tools": [custom, function]}
 
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         patch, other = [tool["name"] for tool in json.loads(request.body)["tools"]]
         content = [
             {"type": "tool_use", "id": "toolu_1", "name": patch, "input": {"input": "*** Begin Patch"}},
@@ -192,7 +192,7 @@ def test_seals_stored_between_two_equal_requests_are_sent() -> None:
     thought = {"type": "thinking", "thinking": "I look.", "signature": "c2lnbmF0dXJl" * 9}
     answer |= {"content": [thought, call], "stop_reason": "tool_use"}
 
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(200, [("content-type", "application/json")], json.dumps(answer).encode())
 
     async def scenario() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from dragoman.gateway.http.server import Bounds, IncomingRequest, Reply, Server, _Client
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server, ServerBounds, _Client
 from dragoman.transport.shared_deadline_timer import Deadlines
 
-BOUNDS = Bounds(head=600, body=400)
+BOUNDS = ServerBounds(head=600, body=400)
 _ANSWER = re.compile(
     rb"HTTP/1\.1 (\d{3}) [ -~]+\r\ncontent-length: (\d+)\r\n(?:[!-~]+: [ -~]*\r\n)*\r\n|HTTP/1\.1 100 Continue\r\n\r\n"
 )
@@ -49,7 +49,7 @@ class Wire(asyncio.Transport):
         self.paused = False
 
 
-async def echo(request: IncomingRequest, reply: Reply) -> None:
+async def echo(request: IncomingRequest, reply: ReplyWriter) -> None:
     if request.refusal is not None:
         reply.send(request.refusal[0], [], request.refusal[1].encode())
         return
@@ -58,7 +58,7 @@ async def echo(request: IncomingRequest, reply: Reply) -> None:
     reply.send(200, [], f"{request.method} {request.path} {names} ".encode() + request.body)
 
 
-def exchange_bytes(pieces: list[bytes], bounds: Bounds = BOUNDS) -> tuple[Wire, Server]:
+def exchange_bytes(pieces: list[bytes], bounds: ServerBounds = BOUNDS) -> tuple[Wire, Server]:
     """Send the pieces to a server. The transport has the answers. Pieces wait while the server does not read."""
 
     async def inner() -> tuple[Wire, Server]:
@@ -228,7 +228,7 @@ def test_a_slow_head_ends_with_a_time_out() -> None:
     """Every byte arrives in time, but the end of the head does not."""
 
     async def inner() -> bytes:
-        server = Server(echo, Bounds(head_seconds=0.3))
+        server = Server(echo, ServerBounds(head_seconds=0.3))
         port = await server.start("127.0.0.1", 0)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
 
@@ -250,7 +250,7 @@ def test_a_slow_head_ends_with_a_time_out() -> None:
 
 def test_a_refused_client_can_send_its_whole_body_and_read_the_reason() -> None:
     async def inner() -> bytes:
-        server = Server(echo, Bounds(body=1000))
+        server = Server(echo, ServerBounds(body=1000))
         port = await server.start("127.0.0.1", 0)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST / HTTP/1.1\r\ncontent-length: 8000000\r\n\r\n")
@@ -273,7 +273,7 @@ def test_a_header_with_a_line_break_is_not_sent() -> None:
         wire, client = Wire(), _Client(server)
         client.connection_made(wire)
         with pytest.raises(ValueError, match="line break"):
-            Reply(client).send(200, [("x", "a\r\nset-cookie: b")], b"")
+            ReplyWriter(client).send(200, [("x", "a\r\nset-cookie: b")], b"")
         server.deadlines.close()
         return wire.sent
 

@@ -12,7 +12,7 @@ from bench.streams import frames
 from dragoman.canon.parts import Text, ToolCall
 from dragoman.context import Context
 from dragoman.dialects import get
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from .helpers import DIALECTS, Received, ScriptedUpstream, gateway_to, message_of, run, streaming, whole
 
@@ -75,7 +75,7 @@ SORRY = b'{"error": {"message": "sorry", "type": "server_error", "code": 500}}'
 
 
 def answering(body: bytes, kind: str = "application/json") -> Any:
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(200, [("content-type", kind)], body)
 
     return step

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from .helpers import DIALECTS, Received, ScriptedUpstream, gateway_to, path_of, request_body, run
 
@@ -20,7 +20,7 @@ ANSWER = {
 }
 
 
-async def _answer(request: IncomingRequest, reply: Reply) -> None:
+async def _answer(request: IncomingRequest, reply: ReplyWriter) -> None:
     reply.send(200, [("content-type", "application/json")], json.dumps(ANSWER).encode())
 
 

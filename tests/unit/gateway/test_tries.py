@@ -11,7 +11,7 @@ from bench.streams import frames
 
 from dragoman.gateway.config import Bounds, Route, Target
 from dragoman.gateway.exchange.stream_reply import BURST
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from .helpers import Received, ScriptedUpstream, failing, gateway_to, request_body, run, silent, streaming, whole
 
@@ -124,7 +124,7 @@ def test_a_stream_in_one_piece_passes_in_one_piece() -> None:
 def test_a_stream_may_have_any_text_content_type(kind: str) -> None:
     story = b"".join([frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")])
 
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [("content-type", kind)])
         reply.write(story)
         reply.end()
@@ -141,7 +141,7 @@ def test_a_stream_may_have_any_text_content_type(kind: str) -> None:
 
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat"])
 def test_an_idle_connection_that_was_closed_is_no_attempt(dialect: str) -> None:
-    async def cut(request: IncomingRequest, reply: Reply) -> None:
+    async def cut(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.cut()
 
     scripted = ScriptedUpstream(GOOD, cut, GOOD)
@@ -159,7 +159,7 @@ def test_an_idle_connection_that_was_closed_is_no_attempt(dialect: str) -> None:
 def test_a_client_that_leaves_ends_the_upstream_request_on_any_connection() -> None:
     left = asyncio.Event()
 
-    async def waiting(request: IncomingRequest, reply: Reply) -> None:
+    async def waiting(request: IncomingRequest, reply: ReplyWriter) -> None:
         try:
             await asyncio.sleep(30)
         finally:

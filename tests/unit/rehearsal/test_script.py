@@ -10,7 +10,7 @@ from dragoman import ConfigError, rehearsal
 from dragoman.canon import Choice, Fault, Opaque, Reasoning, Request, Response, Stop, Text, ToolCall, Turn, Usage
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.rehearsal import SCENARIOS, Script, Step, read_script, thinking
-from dragoman.rehearsal.script import Call, Thought, Trouble, Words
+from dragoman.rehearsal.script import ScriptedCall, ScriptedText, ScriptedThought, Trouble
 from tests.unit.rehearsal.helpers import (
     TOOLS,
     WEATHER,
@@ -135,7 +135,7 @@ def test_invalid_toml_is_reported() -> None:
 
 
 def test_tool_numbers_wrap_around_and_the_arguments_are_valid() -> None:
-    custom_script = Script((Step(parts=(Call(tool=0), Call(tool=1), Call(tool=7))),))
+    custom_script = Script((Step(parts=(ScriptedCall(tool=0), ScriptedCall(tool=1), ScriptedCall(tool=7))),))
     question = request("in Rome", tools=(WEATHER,))
     assert calls_for(question, script=custom_script) == [("get_weather", {"location": "Rome"})] * 3
     ids = [part.id for part in respond(question, script=custom_script).parts if isinstance(part, ToolCall)]
@@ -143,15 +143,15 @@ def test_tool_numbers_wrap_around_and_the_arguments_are_valid() -> None:
 
 
 def test_a_tool_number_needs_declared_tools() -> None:
-    custom_script = Script((Step(parts=(Thought("hm"), Call(tool=0))),))
+    custom_script = Script((Step(parts=(ScriptedThought("hm"), ScriptedCall(tool=0))),))
     assert "none that may be called" in reply_text(request("x"), script=custom_script)
-    named = Script((Step(parts=(Call("gone"),)),))
+    named = Script((Step(parts=(ScriptedCall("gone"),)),))
     assert calls_for(request("x", choice=Choice("none")), script=named) == []
     assert calls_for(request("x", tools=TOOLS, choice=Choice("none")), script=custom_script) == []
 
 
 def test_a_script_may_call_an_undeclared_tool() -> None:
-    assert calls_for(request("x"), script=Script((Step(parts=(Call("gone"),)),))) == [("gone", {})]
+    assert calls_for(request("x"), script=Script((Step(parts=(ScriptedCall("gone"),)),))) == [("gone", {})]
 
 
 def test_without_parallel_only_the_first_call_is_made() -> None:
@@ -160,23 +160,27 @@ def test_without_parallel_only_the_first_call_is_made() -> None:
 
 
 def test_the_limits_of_the_step_and_of_the_request_hold() -> None:
-    custom_script = Script((Step(parts=(Words("one two three four"),), truncate=2, stop="content_filter"),))
+    custom_script = Script((Step(parts=(ScriptedText("one two three four"),), truncate=2, stop="content_filter"),))
     assert respond(request("x"), script=custom_script).stop.reason == "length"
     assert reply_text(request("x"), script=custom_script) == "one two"
     assert reply_text(request("x", max_tokens=1), script=custom_script) == "one"
-    unsealed = Script((Step(parts=(Thought("one two three", sealed=False),), truncate=1),))
+    unsealed = Script((Step(parts=(ScriptedThought("one two three", sealed=False),), truncate=1),))
     assert respond(request("x"), script=unsealed).parts == (Reasoning("one"),)
 
 
 def test_thoughts_may_have_no_seal_or_no_text() -> None:
-    custom_script = Script((Step(parts=(Thought("a", sealed=False), Thought("b", shown=False), Words("c"))),))
+    custom_script = Script(
+        (Step(parts=(ScriptedThought("a", sealed=False), ScriptedThought("b", shown=False), ScriptedText("c"))),)
+    )
     first, second, _ = respond(request("x"), script=custom_script).parts
     assert first == Reasoning("a")
     assert second == thinking.sealed("b", "rehearsal/script", shown=False)
 
 
 def test_a_fault_may_come_in_the_stream() -> None:
-    custom_script = Script((Step(parts=(Words("one two three"),), fault=Trouble("server", "it broke", after=3)),))
+    custom_script = Script(
+        (Step(parts=(ScriptedText("one two three"),), fault=Trouble("server", "it broke", after=3)),)
+    )
     steps = events(request("x"), script=custom_script)
     assert len(steps) == 4 and steps[-1] == Fault("server", "it broke", 500)
     assert fault(request("x"), script=custom_script) == steps[-1]
@@ -184,7 +188,7 @@ def test_a_fault_may_come_in_the_stream() -> None:
 
 
 def test_a_stream_may_break_off() -> None:
-    rehearsed = rehearsal.answer(request("x"), script=Script((Step(parts=(Words("one two"),), break_after=2),)))
+    rehearsed = rehearsal.answer(request("x"), script=Script((Step(parts=(ScriptedText("one two"),), break_after=2),)))
     assert rehearsed.breaks_off and len(list(rehearsed.events())) == 2
     assert isinstance(rehearsed.response(), Fault)
 

@@ -15,7 +15,7 @@ from dragoman.cli import conversation_log_run
 from dragoman.errors import ConfigError
 from dragoman.runtime.conversation_store import KIND, ConversationStore, find
 from dragoman.runtime.resumable_conversation import Session
-from dragoman.store import Entry
+from dragoman.store import StoreEntry
 from dragoman.store.sqlite_entry_store import SqliteStore
 from tests.unit.agent.helpers import FakeTool, ScriptedModel, answer_of, call, loop, new_session, run_events
 
@@ -33,7 +33,7 @@ def _session(words: str = "Is Paris warmer than Rome?", id: str = "abc1") -> Ses
     return session
 
 
-def _found(store: SqliteStore, id: str | None = None) -> Entry:
+def _found(store: SqliteStore, id: str | None = None) -> StoreEntry:
     entry = find(store, id, "/w")
     assert entry is not None
     return entry

@@ -21,7 +21,7 @@ from dragoman.errors import TransportError
 from dragoman.runtime import builtin_tools, edit_matching, text_file_and_diff
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, DiffStat, FileDiff
-from dragoman.runtime.toolbox import Approval, Done, Plan, Toolbox
+from dragoman.runtime.toolbox import Approval, Done, PlannedCall, Toolbox
 from tests.unit.runtime.helpers import answer, call, environment_for, failure, run, text_of
 
 
@@ -279,12 +279,12 @@ def test_a_plan_can_wait_as_json(tmp_path: Path) -> None:
 
     async def planned() -> bytes:
         plan = await Toolbox(builtin_tools.tools()).plan(wanted, environment_for(tmp_path), Policy())
-        assert isinstance(plan, Plan)
+        assert isinstance(plan, PlannedCall)
         return msgspec.json.encode(plan)
 
     waiting = asyncio.run(planned())
     assert path.read_text() == "one\n"
-    plan = msgspec.json.decode(waiting, type=Plan)
+    plan = msgspec.json.decode(waiting, type=PlannedCall)
     done = asyncio.run(Toolbox(builtin_tools.tools()).finish(plan, environment_for(tmp_path), Approval("once")))
     assert not done.result.is_error and path.read_text() == "two\n"
 
@@ -364,7 +364,7 @@ def test_an_allowed_edit_is_made_only_in_the_file_that_was_judged(tmp_path: Path
     async def work() -> Done:
         toolbox = Toolbox(builtin_tools.tools())
         plan = await toolbox.plan(wanted, environment_for(tmp_path), Policy("edits"))
-        assert isinstance(plan, Plan) and plan.verdict.word == "run"
+        assert isinstance(plan, PlannedCall) and plan.verdict.word == "run"
         (tmp_path / "new").symlink_to(".git/config")
         return await toolbox.finish(plan, environment_for(tmp_path))
 

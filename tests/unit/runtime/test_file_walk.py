@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dragoman.runtime import file_walk, gitignore, globs
 from dragoman.runtime.tool_interface import ToolError
-from dragoman.runtime.workspace_file_access import Place
+from dragoman.runtime.workspace_file_access import WorkspacePath
 from tests.unit.runtime.test_files import fill
 
 PATHS = [
@@ -41,7 +41,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def ours(root: Path) -> list[str]:
-    where = Place(root, ())
+    where = WorkspacePath(root, ())
     found = file_walk.files(where, file_walk.ignores(where), (root,))
     return sorted(entry.path.relative_to(root).as_posix() for entry in found)
 
@@ -67,15 +67,15 @@ def test_a_workspace_may_lie_below_the_top_of_a_repository(tmp_path: Path) -> No
     git(tmp_path, "init", "-q")
     fill(tmp_path, {".gitignore": "*.log\n/sub/x\n", "sub/a.log": "", "sub/x": "", "sub/y": "", "sub/d/b.log": ""})
     assert ours(tmp_path / "sub") == ["y"]
-    known = file_walk.ignores(Place(tmp_path / "sub", ()))
-    assert file_walk.reason(Place(tmp_path / "sub", ("d", "b.log")), known) == "git"
-    assert file_walk.reason(Place(tmp_path / "sub", ("y",)), known) == ""
+    known = file_walk.ignores(WorkspacePath(tmp_path / "sub", ()))
+    assert file_walk.reason(WorkspacePath(tmp_path / "sub", ("d", "b.log")), known) == "git"
+    assert file_walk.reason(WorkspacePath(tmp_path / "sub", ("y",)), known) == ""
 
 
 def test_git_folders_and_our_ignore_files_leave_files_out(tmp_path: Path) -> None:
     fill(tmp_path, {".git/x": "", ".dragomanignore": "a\n", "a": "", ".geminiignore": "b\n!a\n", "b": "", "c": ""})
     assert ours(tmp_path) == [".dragomanignore", ".geminiignore", "c"]
-    where = Place(tmp_path, ())
+    where = WorkspacePath(tmp_path, ())
     found = file_walk.files(where, file_walk.ignores(where, own=False), (tmp_path,))
     assert {entry.path.name for entry in found} == {".dragomanignore", ".geminiignore", "a", "b", "c"}
 

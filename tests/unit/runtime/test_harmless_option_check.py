@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dragoman.runtime.harmless_option_check import Table, tables
+from dragoman.runtime.harmless_option_check import HarmlessOptions, tables
 from dragoman.runtime.policy import Policy, Word
 from dragoman.runtime.programs_in_shell_command import roots
 from dragoman.runtime.tool_interface import Confirmation
@@ -338,7 +338,7 @@ def test_commands_that_may_start_programs_or_write_files_need_an_approval(comman
     assert judged(command, *PROGRAMS) == "ask"
 
 
-def name_of(invocation: str, table: Table) -> st.SearchStrategy[str]:
+def name_of(invocation: str, table: HarmlessOptions) -> st.SearchStrategy[str]:
     """Options outside of a table: short options, long options and their abbreviations, words after one dash."""
     known = table.flags | table.values | table.attached
     letters = [f"-{one}" for one in string.ascii_letters + string.digits if f"-{one}" not in known]

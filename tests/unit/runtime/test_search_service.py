@@ -16,7 +16,7 @@ from dragoman.canon import HostedCall, HostedResult, Request
 from dragoman.canon.tools import HostedTool, Tool
 from dragoman.errors import ConfigError
 from dragoman.runtime.builtin_tools import endpoint_of, tools
-from dragoman.runtime.builtin_tools.google_web_search import Endpoint, GoogleWebSearch
+from dragoman.runtime.builtin_tools.google_web_search import GoogleWebSearch, SearchEndpoint
 from dragoman.runtime.events import WebSearchBegin, WebSearchEnd
 from dragoman.runtime.tool_interface import ToolEnvironment
 from dragoman.transport.search_service_config import SearchService
@@ -118,7 +118,7 @@ def test_a_missing_setting_is_named(service: SearchService, environment: dict[st
         endpoint_of(service, environment)
 
 
-def _offered(model: ScriptedModel, search: Endpoint | None = None, **more: Any) -> Request:
+def _offered(model: ScriptedModel, search: SearchEndpoint | None = None, **more: Any) -> Request:
     run_events(loop(model, tools(search=search), **more), new_session())
     return model.requests[0]
 
@@ -135,7 +135,7 @@ def test_the_tool_is_offered_only_if_a_search_is_possible() -> None:
     assert "google_web_search" not in _names(_offered(ScriptedModel(answer_of("Hello."))))
     assert "google_web_search" in _names(_offered(WithSearch(answer_of("Hello."))))
     assert "google_web_search" in _names(
-        _offered(ScriptedModel(answer_of("Hello.")), Endpoint("https://a.example/{query}"))
+        _offered(ScriptedModel(answer_of("Hello.")), SearchEndpoint("https://a.example/{query}"))
     )
 
 

@@ -23,7 +23,7 @@ from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.errors import TransportError
 from dragoman.runtime import fetch, html_text
-from dragoman.runtime.builtin_tools import Endpoint, web_fetch
+from dragoman.runtime.builtin_tools import SearchEndpoint, web_fetch
 from dragoman.runtime.builtin_tools.google_web_search import GoogleWebSearch
 from dragoman.runtime.cited_sources import cited
 from dragoman.runtime.tool_interface import Page
@@ -407,11 +407,11 @@ def test_a_refused_connection_is_an_error() -> None:
 
 
 def test_a_configured_search_endpoint_is_used(server: int, tmp_path: Path) -> None:
-    tool = GoogleWebSearch(Endpoint(f"http://127.0.0.1:{server}/search?{{query}}"))
+    tool = GoogleWebSearch(SearchEndpoint(f"http://127.0.0.1:{server}/search?{{query}}"))
     assert text_of(run("google_web_search", {"query": "a b"}, tmp_path, tool=tool)) == (
         'Web search results for "a b":\nT: found a%20b[1]\n\nSources:\n[1] T (https://t.example)'
     )
-    broken = GoogleWebSearch(Endpoint(f"http://127.0.0.1:{server}/text"))
+    broken = GoogleWebSearch(SearchEndpoint(f"http://127.0.0.1:{server}/text"))
     assert failure(run("google_web_search", {"query": "x"}, tmp_path, tool=broken)) == "web_search_failed"
 
 

@@ -160,9 +160,9 @@ def test_a_folder_that_becomes_a_link_is_not_followed(workspace: Path) -> None:
     with pytest.raises(ToolError):
         workspace_file_access.write(where, b"x", None)
     with pytest.raises(ToolError):
-        workspace_file_access.read(workspace_file_access.Place(workspace, ("sub", "secret")), 1000)
+        workspace_file_access.read(workspace_file_access.WorkspacePath(workspace, ("sub", "secret")), 1000)
     with pytest.raises(ToolError):
-        workspace_file_access.read(workspace_file_access.Place(workspace, ("file",)), 1000)
+        workspace_file_access.read(workspace_file_access.WorkspacePath(workspace, ("file",)), 1000)
     assert sorted(os.listdir(workspace.parent / "outside")) == ["secret"]
 
 

@@ -12,8 +12,8 @@ import pytest
 from dragoman.canon.parts import Media, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Role, Turn
 from dragoman.seals.conversation_digest import (
-    Conversation,
     ConversationDigest,
+    RunningDigest,
     conversation_state,
     plain_arguments,
     without_added_blocks,
@@ -30,7 +30,7 @@ def call(name: str, arguments: str, call_id: str = "c") -> ToolCall:
 
 def digest(turns: list[Turn]) -> tuple[str, str]:
     """The keys of the next call and of the next text."""
-    found = Conversation()
+    found = RunningDigest()
     for one in turns:
         found.add(one)
     found.begin_answer()
@@ -149,7 +149,7 @@ def test_another_conversation_has_another_digest(turns: list[Turn]) -> None:
 
 def test_a_digest_can_be_continued_from_any_turn() -> None:
     for done in range(len(CONVERSATION)):
-        prefix = Conversation()
+        prefix = RunningDigest()
         for one in CONVERSATION[:done]:
             prefix.add(one)
         history = ConversationDigest(tuple(CONVERSATION))
@@ -202,7 +202,7 @@ def test_a_block_without_an_end_stays_in_the_text() -> None:
 @pytest.mark.parametrize("cut", range(len(CONVERSATION) + 1))
 def test_a_digest_can_be_continued_in_another_process(cut: int) -> None:
     state = pickle.loads(pickle.dumps(conversation_state(tuple(CONVERSATION[:cut]))))
-    found = Conversation.of(state)
+    found = RunningDigest.of(state)
     for one in CONVERSATION[cut:]:
         found.add(one)
     found.begin_answer()
@@ -211,7 +211,7 @@ def test_a_digest_can_be_continued_in_another_process(cut: int) -> None:
 
 def test_texts_continued_in_another_process_are_one_text() -> None:
     first, second = turn("user", "Which is ", "warm"), turn("user", "er?")
-    found = Conversation.of(conversation_state((first,)))
+    found = RunningDigest.of(conversation_state((first,)))
     found.add(second)
     found.begin_answer()
     assert (found.before_call(), found.with_texts()) == digest([turn("user", "Which is warmer?")])

@@ -18,7 +18,7 @@ from dragoman.codec.packed_seals import Origin
 from dragoman.context import Context
 from dragoman.seals.conversation_digest import ConversationDigest
 from dragoman.seals.inbound import SealTarget, restore_seals
-from dragoman.seals.outbound import Plan, place_seals
+from dragoman.seals.outbound import SealPlan, place_seals
 from dragoman.seals.outbound_stream import SealStream
 from dragoman.seals.vault import MemoryVault
 
@@ -32,20 +32,20 @@ def s(name: str) -> Seal:
     return Seal("up", f"seal of {name}", model="m-1")
 
 
-def _plan(way: Any, **more: Any) -> Plan:
+def _plan(way: Any, **more: Any) -> SealPlan:
     vault = MemoryVault() if way == "vault" else None
-    return Plan(
+    return SealPlan(
         way, ORIGIN, "up", vault=vault, counts=way != "thoughts", history=ConversationDigest(USER_TURNS), **more
     )
 
 
-def _carried(parts: tuple[Part, ...], plan: Plan, context: Context | None = None) -> tuple[Part, ...]:
+def _carried(parts: tuple[Part, ...], plan: SealPlan, context: Context | None = None) -> tuple[Part, ...]:
     under = context or Context("up", "client")
     return place_seals(Response(parts, Stop("stop")), plan, under).parts
 
 
 def _back(
-    parts: tuple[Part, ...], plan: Plan, origin: Origin = ORIGIN, *, skip: bool = False
+    parts: tuple[Part, ...], plan: SealPlan, origin: Origin = ORIGIN, *, skip: bool = False
 ) -> tuple[tuple[Part, ...], list[str]]:
     context = Context("client", "up")
     request = Request((*USER_TURNS, Turn("assistant", parts)))
@@ -244,7 +244,7 @@ def test_the_seal_slot_of_a_dialect_is_used_too() -> None:
 # The same in streams.
 
 
-def _streamed(parts: tuple[Part, ...], plan: Plan, *, late: bool) -> list[Event]:
+def _streamed(parts: tuple[Part, ...], plan: SealPlan, *, late: bool) -> list[Event]:
     """An answer as a stream. `late`: the seals of thoughts are at the ends of the thoughts."""
     seal_stream = SealStream(plan, Context("up", "client"))
     events: list[Event] = [Start("r", "m-1")]

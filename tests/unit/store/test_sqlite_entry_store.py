@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.errors import ConfigError
-from dragoman.store import Entry, sqlite_entry_store
+from dragoman.store import StoreEntry, sqlite_entry_store
 from dragoman.store.sqlite_entry_store import SqliteStore, usual_file
 
 
@@ -30,22 +30,22 @@ def store(tmp_path: Path) -> SqliteStore:
 
 
 def test_a_stored_entry_is_found(store: SqliteStore) -> None:
-    store.put(Entry("talk", "1", b"one", {"folder": "/x"}))
-    assert store.get("talk", "1") == Entry("talk", "1", b"one", {"folder": "/x"}, 101.0, 101.0)
+    store.put(StoreEntry("talk", "1", b"one", {"folder": "/x"}))
+    assert store.get("talk", "1") == StoreEntry("talk", "1", b"one", {"folder": "/x"}, 101.0, 101.0)
     assert store.get("talk", "2") is None
     assert store.get("other", "1") is None
 
 
 def test_a_replaced_entry_keeps_its_time_of_creation(store: SqliteStore) -> None:
-    store.put(Entry("talk", "1", b"one", {"a": "b"}))
-    store.put(Entry("talk", "1", b"two", {"c": "d"}))
-    assert store.get("talk", "1") == Entry("talk", "1", b"two", {"c": "d"}, 101.0, 102.0)
+    store.put(StoreEntry("talk", "1", b"one", {"a": "b"}))
+    store.put(StoreEntry("talk", "1", b"two", {"c": "d"}))
+    assert store.get("talk", "1") == StoreEntry("talk", "1", b"two", {"c": "d"}, 101.0, 102.0)
 
 
 def test_entries_are_found_by_labels_newest_first_without_bodies(store: SqliteStore) -> None:
     for name, folder in (("1", "/x"), ("2", '/"y" \' z'), ("3", "/x"), ("4", "/x")):
-        store.put(Entry("talk", name, b"body", {"folder": folder, "model": "m"}))
-    store.put(Entry("talk", "1", b"body", {"folder": "/x"}))
+        store.put(StoreEntry("talk", name, b"body", {"folder": folder, "model": "m"}))
+    store.put(StoreEntry("talk", "1", b"body", {"folder": "/x"}))
     assert [entry.id for entry in store.find("talk", {"folder": "/x"})] == ["1", "4", "3"]
     assert [entry.id for entry in store.find("talk", {"folder": '/"y" \' z'})] == ["2"]
     assert [entry.id for entry in store.find("talk", {"folder": "/x", "model": "m"})] == ["4", "3"]
@@ -55,7 +55,7 @@ def test_entries_are_found_by_labels_newest_first_without_bodies(store: SqliteSt
 
 
 def test_a_dropped_entry_is_not_found(store: SqliteStore) -> None:
-    store.put(Entry("talk", "1", b"one"))
+    store.put(StoreEntry("talk", "1", b"one"))
     assert store.drop("talk", "1") is True
     assert store.drop("talk", "1") is False
     assert store.get("talk", "1") is None
@@ -64,11 +64,11 @@ def test_a_dropped_entry_is_not_found(store: SqliteStore) -> None:
 def test_another_process_finds_an_entry_at_once(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite3"
     store = SqliteStore(file)
-    store.put(Entry("talk", "1", b"one"))
+    store.put(StoreEntry("talk", "1", b"one"))
     program = (
-        "import sys; from pathlib import Path; from dragoman.store import Entry; "
+        "import sys; from pathlib import Path; from dragoman.store import StoreEntry; "
         "from dragoman.store.sqlite_entry_store import SqliteStore; s = SqliteStore(Path(sys.argv[1])); "
-        "print(s.get('talk', '1').body.decode()); s.put(Entry('talk', '2', b'two'))"
+        "print(s.get('talk', '1').body.decode()); s.put(StoreEntry('talk', '2', b'two'))"
     )
     done = subprocess.run([sys.executable, "-c", program, str(file)], capture_output=True, text=True, check=True)
     assert done.stdout == "one\n"
@@ -106,9 +106,9 @@ def test_later_errors_of_the_database_are_configuration_errors_too(
     other = sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(ConfigError, match=r"store '.*': it cannot be used: database is locked"):
-        store.put(Entry("a", "1", b"x"))
+        store.put(StoreEntry("a", "1", b"x"))
     other.execute("ROLLBACK")
-    store.put(Entry("a", "1", b"x"))
+    store.put(StoreEntry("a", "1", b"x"))
     other.execute("DROP TABLE entries")
     other.close()
     for refused in (lambda: store.get("a", "1"), lambda: store.find("a"), lambda: store.drop("a", "1")):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dragoman.errors import TransportError
-from dragoman.transport.http_client import HIGH_WATER, Address, Limits, Pool
+from dragoman.transport.http_client import HIGH_WATER, Address, ConnectionLimits, Pool
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -60,7 +60,9 @@ async def get(pool: Pool, address: Address, **options: Any) -> tuple[int, bytes]
     return answer.status, await answer.read(10_000_000)
 
 
-def run(handler: Handler, use: Callable[[Pool, Address], Awaitable[Any]], limits: Limits | None = None) -> Any:
+def run(
+    handler: Handler, use: Callable[[Pool, Address], Awaitable[Any]], limits: ConnectionLimits | None = None
+) -> Any:
     async def inner(address: Address) -> Any:
         pool = Pool(limits)
         try:
@@ -248,7 +250,7 @@ def test_a_closed_answer_closes_its_connection() -> None:
         later = await pool.request(address, "GET", "/", [])
         return await later.read(100)
 
-    assert run(handler, use, Limits(per_host=1)) == b"next"
+    assert run(handler, use, ConnectionLimits(per_host=1)) == b"next"
 
 
 def test_more_requests_than_connections_wait_their_turn() -> None:
@@ -268,7 +270,7 @@ def test_more_requests_than_connections_wait_their_turn() -> None:
     async def use(pool: Pool, address: Address) -> list[Any]:
         return await asyncio.gather(*[get(pool, address) for _ in range(12)])
 
-    assert run(handler, use, Limits(per_host=3)) == [(200, b"ok")] * 12
+    assert run(handler, use, ConnectionLimits(per_host=3)) == [(200, b"ok")] * 12
     assert most <= 3
 
 
@@ -288,7 +290,7 @@ def test_a_cancelled_request_frees_its_connection() -> None:
             await task
         return await (await pool.request(address, "GET", "/", [])).read(10)
 
-    assert run(handler, use, Limits(per_host=1)) == b"ok"
+    assert run(handler, use, ConnectionLimits(per_host=1)) == b"ok"
 
 
 def test_certificates_are_verified(tmp_path: Any) -> None:

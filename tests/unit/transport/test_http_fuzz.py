@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dragoman.errors import TransportError
-from dragoman.transport.http_client import Address, Limits, Pool
+from dragoman.transport.http_client import Address, ConnectionLimits, Pool
 from dragoman.transport.shared_deadline_timer import Deadlines
-from dragoman.transport.upstream_connection import Connection, Host
+from dragoman.transport.upstream_connection import AddressConnections, UpstreamConnection
 
 from .test_http_client import answering, get, plain, read_request, run
 
@@ -23,7 +23,7 @@ ADDRESS = Address(False, "upstream.test", 80)
 class Wire(asyncio.Transport):
     """A transport without a network. After a request, the upstream sends the given pieces."""
 
-    def __init__(self, connection: Connection, pieces: list[bytes], ends: bool) -> None:
+    def __init__(self, connection: UpstreamConnection, pieces: list[bytes], ends: bool) -> None:
         super().__init__()
         self.closed = False
         self._connection = connection
@@ -64,10 +64,10 @@ def result_of(pieces: list[bytes], ends: bool) -> tuple[Any, Pool, list[Wire]]:
     async def inner() -> tuple[Any, Pool, list[Wire]]:
         wrong: list[dict[str, Any]] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
-        pool, wires = Pool(Limits(first_byte=0.05, idle=0.05)), []
+        pool, wires = Pool(ConnectionLimits(first_byte=0.05, idle=0.05)), []
 
-        async def connect(host: Host) -> Connection:
-            connection = Connection(pool, host)
+        async def connect(host: AddressConnections) -> UpstreamConnection:
+            connection = UpstreamConnection(pool, host)
             wires.append(Wire(connection, pieces, ends))
             connection.connection_made(wires[-1])
             return connection
@@ -200,7 +200,7 @@ def test_every_request_frees_its_connection(seed: int) -> None:
         await asyncio.sleep(0.01)
         return host.connections - len(host.free), len([turn for turn in host.queue if not turn.done()]), good
 
-    assert run(handler, use, Limits(per_host=4)) == (0, 0, True)
+    assert run(handler, use, ConnectionLimits(per_host=4)) == (0, 0, True)
 
 
 def test_an_idle_connection_that_was_closed_is_skipped() -> None:

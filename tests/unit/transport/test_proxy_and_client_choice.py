@@ -13,7 +13,7 @@ import pytest
 
 from dragoman.errors import ConfigError, TransportError
 from dragoman.transport.http_client import Pool
-from dragoman.transport.http_client_interface import Address, Client, Limits
+from dragoman.transport.http_client_interface import Address, ConnectionLimits, UpstreamClient
 from dragoman.transport.proxy_and_client_choice import ProxySettings, client
 from dragoman.transport.request_head_and_decompression import prepared
 
@@ -59,8 +59,12 @@ def test_a_proxy_of_another_kind_is_refused_without_its_password() -> None:
 
 def test_without_a_proxy_dragoman_s_own_client_is_used() -> None:
     proxied = {"HTTPS_PROXY": "http://p:1"}
-    kinds = [client(Limits(), {}), client(Limits(), proxied, "own"), client(Limits(), proxied)]
-    assert [type(kind) for kind in [*kinds, client(Limits(), {}, "aiohttp")]] == [
+    kinds = [
+        client(ConnectionLimits(), {}),
+        client(ConnectionLimits(), proxied, "own"),
+        client(ConnectionLimits(), proxied),
+    ]
+    assert [type(kind) for kind in [*kinds, client(ConnectionLimits(), {}, "aiohttp")]] == [
         Pool,
         Pool,
         AiohttpClient,
@@ -124,7 +128,7 @@ def contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:
 
 
 def run_through_proxy(
-    handler: Callable[..., Awaitable[None]], use: Callable[[Client, Address], Awaitable[Any]], status: int = 200
+    handler: Callable[..., Awaitable[None]], use: Callable[[UpstreamClient, Address], Awaitable[Any]], status: int = 200
 ) -> tuple[Any, list[str]]:
     """Run `use` with a client behind the proxy. Returns the result of `use`, and the request heads at the proxy."""
     own, trusting = contexts()
@@ -134,7 +138,7 @@ def run_through_proxy(
             tunnel = Tunnel(upstream_port, status)
             async with serving(tunnel) as port:
                 proxies = ProxySettings({"HTTPS_PROXY": f"http://me:secret@127.0.0.1:{port}"})
-                client = AiohttpClient(Limits(), proxies, tls=trusting)
+                client = AiohttpClient(ConnectionLimits(), proxies, tls=trusting)
                 try:
                     return await asyncio.wait_for(use(client, Address(True, NAME, 443)), 20), tunnel.heads
                 finally:
@@ -145,7 +149,7 @@ def run_through_proxy(
     return asyncio.run(inner())
 
 
-async def read_answer(client: Client, address: Address) -> tuple[int, str, bytes]:
+async def read_answer(client: UpstreamClient, address: Address) -> tuple[int, str, bytes]:
     async with await client.request(address, "POST", "/a%2Fb?c=d", [("x-a", "b")], b"{}") as answer:
         return answer.status, answer.header("x-b"), await answer.read(1000)
 
@@ -159,7 +163,10 @@ def test_a_request_begins_without_waiting_only_if_no_proxy_is_set() -> None:
 
     async def use(proxies: ProxySettings, *, everywhere: bool) -> Any:
         async with serving(handler) as port:
-            client, address = AiohttpClient(Limits(), proxies, everywhere=everywhere), Address(False, "127.0.0.1", port)
+            client, address = (
+                AiohttpClient(ConnectionLimits(), proxies, everywhere=everywhere),
+                Address(False, "127.0.0.1", port),
+            )
             try:
                 first = await read_answer(client, address)
                 started = client.begin(prepared(address, "/", ()), b"{}")
@@ -186,7 +193,7 @@ def test_a_request_reaches_the_upstream_through_the_proxy() -> None:
             writer.write(plain(b"hello", "X-B: c"))
             await writer.drain()
 
-    async def use(client: Client, address: Address) -> list[Any]:
+    async def use(client: UpstreamClient, address: Address) -> list[Any]:
         return [await read_answer(client, address) for _ in range(2)]
 
     answers, heads = run_through_proxy(handler, use)
@@ -210,7 +217,7 @@ def test_pieces_arrive_one_by_one() -> None:
         writer.write(b"3\r\ntwo\r\n0\r\n\r\n")
         await writer.drain()
 
-    async def use(client: Client, address: Address) -> list[bytes]:
+    async def use(client: UpstreamClient, address: Address) -> list[bytes]:
         found = []
         async with await client.request(address, "POST", "/", [], b"{}") as answer:
             async for piece in answer.pieces(10):
@@ -232,7 +239,7 @@ def test_pieces_arrive_one_by_one() -> None:
     ],
 )
 def test_a_broken_or_too_large_answer_is_an_error(wire: bytes, kind: str) -> None:
-    async def use(client: Client, address: Address) -> str:
+    async def use(client: UpstreamClient, address: Address) -> str:
         with pytest.raises(TransportError) as caught:
             await read_answer(client, address)
         return caught.value.kind
@@ -247,7 +254,7 @@ def test_the_time_of_silence_and_of_the_whole_answer_is_limited() -> None:
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf")
         await reader.read()
 
-    async def use(client: Client, address: Address) -> list[tuple[str, str]]:
+    async def use(client: UpstreamClient, address: Address) -> list[tuple[str, str]]:
         faults = []
 
         async def refused(action: Awaitable[Any]) -> None:
@@ -273,7 +280,7 @@ def test_the_time_of_silence_and_of_the_whole_answer_is_limited() -> None:
 
 @pytest.mark.parametrize("status", [407, 502])
 def test_a_refusal_of_the_proxy_is_a_connect_error(status: int) -> None:
-    async def use(client: Client, address: Address) -> tuple[str, str]:
+    async def use(client: UpstreamClient, address: Address) -> tuple[str, str]:
         with pytest.raises(TransportError) as caught:
             await read_answer(client, address)
         return caught.value.kind, str(caught.value)
@@ -285,7 +292,7 @@ def test_a_refusal_of_the_proxy_is_a_connect_error(status: int) -> None:
 
 
 def test_certificates_are_verified_behind_a_proxy() -> None:
-    async def use(client: Client, address: Address) -> tuple[str, str]:
+    async def use(client: UpstreamClient, address: Address) -> tuple[str, str]:
         with pytest.raises(TransportError) as caught:
             await read_answer(client, Address(True, "other.test", 443))
         return caught.value.kind, str(caught.value)

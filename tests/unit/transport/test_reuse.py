@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from dragoman.errors import TransportError
-from dragoman.transport.http_client import Address, Limits, Pool
+from dragoman.transport.http_client import Address, ConnectionLimits, Pool
 
 Upstream = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
@@ -25,7 +25,7 @@ def with_upstream(upstream: Upstream, use: Callable[[Pool, Address], Awaitable[N
                 writer.close()
 
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
-        pool = Pool(Limits(first_byte=first_byte))
+        pool = Pool(ConnectionLimits(first_byte=first_byte))
         try:
             await use(pool, Address(False, "127.0.0.1", server.sockets[0].getsockname()[1]))
         finally:

@@ -12,11 +12,11 @@ import httptools
 import pytest
 
 from dragoman.errors import TransportError
-from dragoman.transport.http_client import Address, Limits, Pool
+from dragoman.transport.http_client import Address, ConnectionLimits, Pool
 from dragoman.transport.request_head_and_decompression import prepared
 from dragoman.transport.response_head_reader import HeadShapes
-from dragoman.transport.upstream_answer import Answer
-from dragoman.transport.upstream_connection import Connection
+from dragoman.transport.upstream_answer import ConnectionAnswer
+from dragoman.transport.upstream_connection import UpstreamConnection
 
 from .test_http_client import answering, get, plain, read_request, run
 from .test_http_fuzz import ADDRESS, Wire, result_of
@@ -94,9 +94,9 @@ def test_every_head_reads_the_same_with_any_cut() -> None:
     expected = [("content-length", "2"), ("x-twice", "1"), ("x-twice", "2")]
     expected += [("content-type", "a/b; C=D "), ("x-empty", "")]
 
-    async def ask(pieces: list[bytes]) -> Answer:
+    async def ask(pieces: list[bytes]) -> ConnectionAnswer:
         pool = Pool()
-        connection = Connection(pool, pool._new(ADDRESS))
+        connection = UpstreamConnection(pool, pool._new(ADDRESS))
         connection.connection_made(Wire(connection, [], False))
         answer = connection.ask(b"")
         for piece in pieces:
@@ -141,7 +141,7 @@ def test_an_idle_connection_is_closed_in_its_time_and_not_before() -> None:
             await asyncio.sleep(0.01)
         return before, len(pool._hosts[address].free), gone[0] - last
 
-    before, free, idle = run(handler, use, Limits(keep_alive=0.4))
+    before, free, idle = run(handler, use, ConnectionLimits(keep_alive=0.4))
     assert (before, free) == (0, 0)
     assert idle > 0.2
 
@@ -265,7 +265,7 @@ def test_requests_that_wait_for_a_connection_fail_when_the_pool_closes() -> None
         assert (pool._hosts[address].free, list(pool._hosts[address].queue)) == ([], [])
         return [str(one) if isinstance(one, TransportError) else one for one in found]
 
-    assert run(handler, use, Limits(per_host=2)) == [(200, b"ok")] * 2 + ["the pool is closed"] * 3
+    assert run(handler, use, ConnectionLimits(per_host=2)) == [(200, b"ok")] * 2 + ["the pool is closed"] * 3
 
 
 POST = prepared(ADDRESS, "/", (("x-a", "b"),))
@@ -285,12 +285,12 @@ def test_a_request_begins_at_once_only_with_a_free_connection() -> None:
     assert run(answering(plain(b"one"), plain(b"two")), use) == (None, 200, True, b"two", None, 1)
 
 
-def answer_on_used_connection(pieces: list[bytes], *, ends: bool) -> Answer:
+def answer_on_used_connection(pieces: list[bytes], *, ends: bool) -> ConnectionAnswer:
     """An answer on a connection that has served an earlier request. The upstream sends these pieces."""
 
-    async def inner() -> Answer:
+    async def inner() -> ConnectionAnswer:
         pool = Pool()
-        connection = Connection(pool, pool._new(ADDRESS))
+        connection = UpstreamConnection(pool, pool._new(ADDRESS))
         connection.connection_made(Wire(connection, [plain(b"ok")], False))
         await connection.ask(b"").coming(5)
         connection.transport = Wire(connection, pieces, ends)

@@ -14,8 +14,8 @@ from .document_writer import build_document, build_nothing
 from .json_with_exact_numbers import MAX_NESTING, decode, encode, too_deep
 from .keywords import REFS
 from .openapi_to_json_schema import from_openapi
-from .ref_and_allof_layers import Job
-from .source_document import Document
+from .ref_and_allof_layers import SchemaAdaptation
+from .source_document import SchemaDocument
 from .subset_and_change import Change, Path, Subset
 
 __all__ = ["Change", "Path", "Subset", "adapt", "from_openapi"]
@@ -37,13 +37,13 @@ def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
     # The OpenAPI notation writes `ref` without the dollar sign (google-genai 3.1.0, 2026-11).
     words = (*REFS, "ref") if subset.upper else REFS
     if too_deep(schema):
-        job = Job(Document(None, words), subset)
+        job = SchemaAdaptation(SchemaDocument(None, words), subset)
         out = build_nothing(job, f"nested deeper than {MAX_NESTING} levels: not read")
     else:
         root = decode(schema)
         # The deepest unfolding comes first, because most schemas are far below the limit.
         for unfolding in UNFOLDING:
-            job = Job(Document(root, words), subset, allowance(len(schema)), unfolding)
+            job = SchemaAdaptation(SchemaDocument(root, words), subset, allowance(len(schema)), unfolding)
             try:
                 out = build_document(job)
                 break

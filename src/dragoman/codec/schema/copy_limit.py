@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .json_with_exact_numbers import Number
+from .json_with_exact_numbers import ExactNumber
 from .keywords import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
 
 SMALL: Final = 200
@@ -107,4 +107,4 @@ def _size(value: Any) -> int:
         return 2 + sum(map(_size, value))
     if isinstance(value, dict):
         return 2 + sum([len(name) + 4 + _size(item) for name, item in value.items()])
-    return len(value.text) + 1 if isinstance(value, Number) else 6
+    return len(value.text) + 1 if isinstance(value, ExactNumber) else 6

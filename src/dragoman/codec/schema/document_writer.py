@@ -10,12 +10,12 @@ from .copy_limit import INNER, is_long
 from .keywords import APPLIES, CONTAINERS, DELICATE, GROUPS, LISTS, MAPS, SCHEMAS
 from .layer_merging import Node, compose, drop
 from .node_rules import RULES, describe, refused
-from .ref_and_allof_layers import MAX_DEPTH, Job, Layer, Layers, is_null
+from .ref_and_allof_layers import MAX_DEPTH, Layer, Layers, SchemaAdaptation, is_null
 from .root_object import empty_root, object_root
 from .subset_and_change import CUT, INVALID, REWRITTEN
 
 
-def build_document(job: Job) -> Any:
+def build_document(job: SchemaAdaptation) -> Any:
     """The whole schema as the target accepts it."""
     root = job.document.root
     if job.subset.root_object:
@@ -30,12 +30,12 @@ def build_document(job: Job) -> Any:
     return out
 
 
-def build_nothing(job: Job, why: str) -> Any:
+def build_nothing(job: SchemaAdaptation, why: str) -> Any:
     """An object without properties, for a schema that cannot be read."""
     return _finish(job, empty_root(job, why, ""), 0)
 
 
-def _build(job: Job, layers: Layers, depth: int, root: bool = False) -> Any:
+def _build(job: SchemaAdaptation, layers: Layers, depth: int, root: bool = False) -> Any:
     first = layers[0]
     if len(layers) == 1 and not first.made:
         if not job.walks and not root:
@@ -57,7 +57,7 @@ def _build(job: Job, layers: Layers, depth: int, root: bool = False) -> Any:
     return _finish(job, compose(job, layers, root), depth)
 
 
-def _pruned(job: Job, layer: Layer, height: int) -> Layer:
+def _pruned(job: SchemaAdaptation, layer: Layer, height: int) -> Layer:
     """A layer without its subschemas, if these are nested deeper than `height`."""
     schema = layer.schema
     if not isinstance(schema, dict):
@@ -76,7 +76,7 @@ def _pruned(job: Job, layer: Layer, height: int) -> Layer:
     return layer._replace(schema=remaining, made=True)
 
 
-def _taller(job: Job, schema: dict[str, Any], height: int) -> bool:
+def _taller(job: SchemaAdaptation, schema: dict[str, Any], height: int) -> bool:
     if job.document.reference(schema) is not None and job.subset.refs == "inline":
         return True
     for name, value in schema.items():
@@ -98,7 +98,7 @@ def _taller(job: Job, schema: dict[str, Any], height: int) -> bool:
     return False
 
 
-def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
+def _finish(job: SchemaAdaptation, node: Node, depth: int) -> dict[str, Any]:
     """Apply the target's rules to a node, write it, and then write its subschemas."""
     # Beside a kept reference nothing else stands, so only the refused keywords matter.
     for rule in (refused,) if node.alone else RULES:
@@ -137,7 +137,7 @@ def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
     return out
 
 
-def _withdraw(job: Job, node: Node, out: dict[str, Any], name: str) -> None:
+def _withdraw(job: SchemaAdaptation, node: Node, out: dict[str, Any], name: str) -> None:
     """Remove a keyword that would forbid a value that the original allows, because a schema inside the keyword now
     allows more.
     """
@@ -162,7 +162,7 @@ def _withdraw(job: Job, node: Node, out: dict[str, Any], name: str) -> None:
         out["description"] = node.words["description"].value
 
 
-def _without_null(job: Job, node: Node, out: dict[str, Any]) -> dict[str, Any]:
+def _without_null(job: SchemaAdaptation, node: Node, out: dict[str, Any]) -> dict[str, Any]:
     """A written union without null among its members. Some members turn out to be null only after writing."""
     solid = [member for member in out["anyOf"] if not is_null((Layer(member, node.path),))]
     gone = len(out["anyOf"]) - len(solid)
@@ -180,21 +180,21 @@ def _without_null(job: Job, node: Node, out: dict[str, Any]) -> dict[str, Any]:
     return {**rest, **solid[0]} if len(solid) == 1 else {"anyOf": solid, **rest}
 
 
-def _nullable(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
+def _nullable(job: SchemaAdaptation, schema: dict[str, Any]) -> dict[str, Any]:
     """A written schema with `nullable`. If nothing may stand beside a union, `nullable` goes into its members."""
     if "anyOf" in schema and job.subset.any_of_alone:
         return {"anyOf": [_nullable(job, member) for member in schema["anyOf"]]}
     return {**schema, "nullable": True}
 
 
-def _spelled(job: Job, value: Any) -> Any:
+def _spelled(job: SchemaAdaptation, value: Any) -> Any:
     if not job.subset.upper:
         return value
     job.touched = True
     return value.upper() if isinstance(value, str) else [kind.upper() for kind in value]
 
 
-def _or_null(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
+def _or_null(job: SchemaAdaptation, schema: dict[str, Any]) -> dict[str, Any]:
     """A written schema that also allows null."""
     null = {"type": "NULL" if job.subset.upper else "null"}
     if job.subset.types == "nullable":
@@ -218,7 +218,7 @@ def _or_null(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _definitions(job: Job, out: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+def _definitions(job: SchemaAdaptation, out: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
     """Write the definitions that kept references name, at their place in the original."""
     written: dict[str, dict[str, Any]] = {}
     place: list[str] = []

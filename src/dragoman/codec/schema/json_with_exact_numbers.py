@@ -23,7 +23,7 @@ _MAX_DIGITS: Final = 4000
 _BRACKETS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
 
 
-class Number(msgspec.Struct, frozen=True):
+class ExactNumber(msgspec.Struct, frozen=True):
     """A JSON number exactly as written, with its precision, exponent and trailing zeros."""
 
     text: str
@@ -46,10 +46,10 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER: Final = JSONDecoder(parse_float=Number, parse_int=Number, parse_constant=_refuse)
+_DECODER: Final = JSONDecoder(parse_float=ExactNumber, parse_int=ExactNumber, parse_constant=_refuse)
 
 
-# Writes the same text as `_write` in a tenth of the time. It refuses a `Number`.
+# Writes the same text as `_write` in a tenth of the time. It refuses an `ExactNumber`.
 _PLAIN: Final = JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
 
@@ -70,7 +70,7 @@ def too_deep(data: bytes) -> bool:
 
 
 def decode(data: bytes) -> Any:
-    """Decode JSON bytes, with numbers as `Number`. Raises ValueError for anything that is not UTF-8 JSON."""
+    """Decode JSON bytes, with numbers as `ExactNumber`. Raises ValueError for anything that is not UTF-8 JSON."""
     return _DECODER.decode(data.decode("utf-8"))
 
 
@@ -90,7 +90,7 @@ def dump(value: Any) -> str:
     """Encode values as compact JSON text."""
     try:
         return _PLAIN(value)
-    # The quick encoder refuses a `Number`.
+    # The quick encoder refuses an `ExactNumber`.
     except TypeError:
         pass  # a number is written in its original spelling
     out: list[str] = []
@@ -115,10 +115,10 @@ def fingerprint(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Number):
+    if isinstance(value, ExactNumber):
         number = value.value
         # 1e300: beyond it, a float is no longer exact enough to print as a whole number.
-        return Number(str(int(number)) if value.integral and abs(number) < 1e300 else value.text.lower())
+        return ExactNumber(str(int(number)) if value.integral and abs(number) < 1e300 else value.text.lower())
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if isinstance(value, dict):
@@ -153,4 +153,4 @@ def _write(value: Any, out: list[str], quote: Callable[[str], str], pieces: int 
     elif isinstance(value, bool):
         out.append("true" if value else "false")
     else:
-        out.append(value.text if isinstance(value, Number) else str(value))
+        out.append(value.text if isinstance(value, ExactNumber) else str(value))

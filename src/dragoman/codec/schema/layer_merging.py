@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from .json_with_exact_numbers import Number, dump, fingerprint, note
+from .json_with_exact_numbers import ExactNumber, dump, fingerprint, note
 from .keywords import (
     ANNOTATIONS,
     BOOLEANS,
@@ -27,7 +27,7 @@ from .keywords import (
     UPPER_BOUNDS,
     vacuous,
 )
-from .ref_and_allof_layers import Job, Layer, Layers, Lifted, expand, types_of
+from .ref_and_allof_layers import Layer, Layers, Lifted, SchemaAdaptation, expand, types_of
 from .subset_and_change import DROPPED, INVALID, REWRITTEN, Path
 
 _BAD: Final = object()
@@ -40,7 +40,7 @@ _KNOWN: Final = STRINGS | NUMBERS | COUNTS | FLAGS | NAMES | SCHEMAS | LISTS | M
 _TUPLES: Final = {"items": "prefixItems", "additionalItems": "items"}
 
 
-class Word(NamedTuple):
+class SchemaKeyword(NamedTuple):
     """A keyword of a node. Subschemas in its value are layers."""
 
     value: Any
@@ -57,7 +57,7 @@ class Node:
         self.layers = layers
         self.path = path
         self.root = root
-        self.words: dict[str, Word] = {}
+        self.words: dict[str, SchemaKeyword] = {}
         self.notes: dict[str, None] = {}
         self.optional: list[str] = []
         """Names of properties that must be made nullable."""
@@ -80,7 +80,7 @@ class Node:
     def put(self, name: str, value: Any, first: bool = False) -> None:
         """Set a word. An existing word keeps its place and its path."""
         old = self.words.get(name)
-        word = Word(value, self.path if old is None else old.path, old is None or old.made)
+        word = SchemaKeyword(value, self.path if old is None else old.path, old is None or old.made)
         if first and old is None:
             self.words = {name: word, **self.words}
         else:
@@ -90,24 +90,24 @@ class Node:
         """Replace a word by another at the same place."""
         path, made = self.words[old].path, self.words[old].made
         self.words = {
-            (new if name == old else name): (Word(value, path, made) if name == old else word)
+            (new if name == old else name): (SchemaKeyword(value, path, made) if name == old else word)
             for name, word in self.words.items()
             if name != new or name == old
         }
 
 
-def rewrote(job: Job, word: Word | Layer | Node, detail: str, wider: bool = False) -> None:
+def rewrote(job: SchemaAdaptation, word: SchemaKeyword | Layer | Node, detail: str, wider: bool = False) -> None:
     """Report a change of a word, a layer or a node, unless it is not in the original."""
     if not word.made:
         job.report(REWRITTEN, word.path, detail, wider)
 
 
-def drop(job: Job, node: Node, name: str, why: str = "") -> None:
+def drop(job: SchemaAdaptation, node: Node, name: str, why: str = "") -> None:
     """Remove a word. It moves into the description if it helps the model, and the report gets it."""
     tell(job, node, name, node.words.pop(name), why)
 
 
-def named_once(job: Job, node: Node) -> None:
+def named_once(job: SchemaAdaptation, node: Node) -> None:
     """Keep each required name once: every draft of JSON Schema forbids duplicates, and upstreams refuse the
     whole tool.
     """
@@ -117,7 +117,7 @@ def named_once(job: Job, node: Node) -> None:
         node.put("required", list(dict.fromkeys(required.value)))
 
 
-def tell(job: Job, node: Node, name: str, word: Word, why: str = "") -> None:
+def tell(job: SchemaAdaptation, node: Node, name: str, word: SchemaKeyword, why: str = "") -> None:
     """Put a word that is not written into the notes and the report."""
     value = lower(word.value)
     detail = f"{name} dropped"
@@ -151,14 +151,14 @@ def unlike(members: list[Layers]) -> list[Layers]:
     return list(found.values())
 
 
-def compose(job: Job, layers: Layers, root: bool = False, flatten: bool = False) -> Node:
+def compose(job: SchemaAdaptation, layers: Layers, root: bool = False, flatten: bool = False) -> Node:
     """A node with the words of its layers. The target's rules are not applied yet."""
     expanded = expand(job, layers, flatten)
     node = Node(expanded.layers, layers[0].path, root)
     node.alone = expanded.alone
     if expanded.ref is not None:
         text, path = expanded.ref
-        node.words["$ref"] = Word(text, path)
+        node.words["$ref"] = SchemaKeyword(text, path)
     _merge(job, node)
     return node
 
@@ -208,14 +208,14 @@ class _Union:
         return self._items if self._name in ("allOf", "examples") else tuple(self._items)
 
 
-def _merge(job: Job, node: Node) -> None:
+def _merge(job: SchemaAdaptation, node: Node) -> None:
     unions: dict[str, _Union] = {}
     _merge_layers(job, node, unions)
     for name, union in unions.items():
         node.words[name] = node.words[name]._replace(value=union.value())
 
 
-def _merge_layers(job: Job, node: Node, unions: dict[str, _Union]) -> None:
+def _merge_layers(job: SchemaAdaptation, node: Node, unions: dict[str, _Union]) -> None:
     for layer in node.layers:
         words = _lift(job, layer, node.root)
         for group in GROUPS:
@@ -240,15 +240,15 @@ def _merge_layers(job: Job, node: Node, unions: dict[str, _Union]) -> None:
             elif old is None:
                 node.words[name] = word
             else:
-                node.words[name] = Word(value, old.path, old.made)
+                node.words[name] = SchemaKeyword(value, old.path, old.made)
                 for lost in (old, word):
                     if value is False and lost.value is not False:
                         rewrote(job, lost, "false holds here too")
 
 
-def _lift(job: Job, layer: Layer, root: bool) -> dict[str, Word]:
+def _lift(job: SchemaAdaptation, layer: Layer, root: bool) -> dict[str, SchemaKeyword]:
     """The words of one layer: subschemas as layers, old spellings replaced, malformed values left out and reported."""
-    words: dict[str, Word] = {}
+    words: dict[str, SchemaKeyword] = {}
     for name, value, origin in _renewed(job, layer):
         path = layer.path if layer.made else (*layer.path, origin)
         if job.holds(name) and (root or job.subset.keywords is not None or job.subset.refs == "inline"):
@@ -271,11 +271,11 @@ def _lift(job: Job, layer: Layer, root: bool) -> dict[str, Word]:
             job.report(INVALID, path, f"{name} cannot be {note(value, False)}")
         # null as a value means absent in the OpenAPI notation, except where null is a value itself.
         elif lifted is not None or name in _NULLS or (value is None and name not in _KNOWN):
-            words[name] = Word(lifted, path, layer.made)
+            words[name] = SchemaKeyword(lifted, path, layer.made)
     return words
 
 
-def _renewed(job: Job, layer: Layer) -> list[tuple[str, Any, str]]:
+def _renewed(job: SchemaAdaptation, layer: Layer) -> list[tuple[str, Any, str]]:
     """The words of a layer, with keywords of older drafts in the spelling of 2020-12: name, value, name in the
     original.
     """
@@ -297,13 +297,13 @@ def _renewed(job: Job, layer: Layer) -> list[tuple[str, Any, str]]:
         limit = schema.get(bound) if flag else None
         job.report(REWRITTEN, (*layer.path, name), f"draft 4 spelling of {name} renewed")
         words = [word for word in words if word[0] != name]
-        if isinstance(limit, Number):
+        if isinstance(limit, ExactNumber):
             job.report(REWRITTEN, (*layer.path, bound), f"now {name}")
             words = [(name, value, origin) if origin == bound else (w, value, origin) for w, value, origin in words]
     return words
 
 
-def _lift_type(job: Job, value: Any, path: Path) -> Any:
+def _lift_type(job: SchemaAdaptation, value: Any, path: Path) -> Any:
     """A `type` as one of the seven names or a list of them. None: any type."""
     if isinstance(value, str) and value in TYPES:
         return value
@@ -324,7 +324,7 @@ def _lift_type(job: Job, value: Any, path: Path) -> Any:
     return kinds if isinstance(value, list) else kinds[0]
 
 
-def _lift_value(job: Job, layer: Layer, name: str, value: Any, origin: str) -> Any:
+def _lift_value(job: SchemaAdaptation, layer: Layer, name: str, value: Any, origin: str) -> Any:
     """A value with its subschemas as layers. `_BAD`: the keyword cannot have such a value."""
     path = (*layer.path, origin)
     if name in SCHEMAS and not (name == origin == "items" and isinstance(value, list)):
@@ -352,9 +352,9 @@ def _fits(name: str, value: Any) -> bool:
         return isinstance(value, str)
     if name in NUMBERS:
         # In draft 4, exclusiveMinimum is a flag beside minimum.
-        return isinstance(value, Number) or (isinstance(value, bool) and name.startswith("exclusive"))
+        return isinstance(value, ExactNumber) or (isinstance(value, bool) and name.startswith("exclusive"))
     if name in COUNTS:
-        return isinstance(value, Number) and value.integral and value.value >= 0
+        return isinstance(value, ExactNumber) and value.integral and value.value >= 0
     if name in FLAGS:
         return isinstance(value, bool)
     if name in NAMES:

@@ -4,7 +4,7 @@ A strict schema is a guarantee: the upstream writes no answer outside of it. The
 had to change its meaning for it. So everything that the subset cannot express is an obstacle here. Only four changes
 are made: annotations are left out, an object that lists its properties is closed, references and single `allOf` members
 are written in the subset's form, and optional properties become nullable. `codec/strict_null_removal.py` removes the
-nulls of absent properties from the answer, with the `Shape` that is made here.
+nulls of absent properties from the answer, with the `AbsentNulls` that is made here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .json_with_exact_numbers import decode, fingerprint, too_deep
 from .keywords import NUMBER_FORMATS, TYPES
 from .node_rules import kind_of
 from .openai_subsets import STRICT
-from .source_document import Document, positions
+from .source_document import SchemaDocument, positions
 from .subset_and_change import Change, Path
 
 _COMMENTS: Final = frozenset({"title", "description"})
@@ -45,15 +45,15 @@ _LONG_ENUM, _LONG_ENUM_CHARS = 250, 15_000
 _MOST_SHAPES: Final = 2000
 
 
-class Shape:
+class AbsentNulls:
     """Which nulls of an answer mean an absent property, at one place and below."""
 
     __slots__ = ("items", "members")
 
     def __init__(self) -> None:
-        self.members: dict[str, tuple[bool, Shape | None]] = {}
+        self.members: dict[str, tuple[bool, AbsentNulls | None]] = {}
         """Properties: whether null means that the property is absent, and the shape of any other value."""
-        self.items: Shape | None = None
+        self.items: AbsentNulls | None = None
 
 
 class StrictForm(NamedTuple):
@@ -61,7 +61,7 @@ class StrictForm(NamedTuple):
 
     schema: bytes
     changes: tuple[Change, ...]
-    absent: Shape | None
+    absent: AbsentNulls | None
     """The shape that restores optional properties. None: there are none."""
     obstacle: str
     """The reason why the schema cannot be strict, with its place. "": the schema can be strict."""
@@ -79,7 +79,7 @@ def _strict_form(schema: bytes) -> StrictForm:
     try:
         if not isinstance(root, dict):
             raise _Obstacle((), "it is not an object")
-        document = Document(root)
+        document = SchemaDocument(root)
         _check(document)
         # In a schema that is strict already, no property is optional.
         # The check for a clean schema is cheap. The search for shapes is not.
@@ -96,7 +96,7 @@ class _Obstacle(Exception):
         super().__init__(f"{why} (at {place})" if place else why)
 
 
-def _check(document: Document) -> None:
+def _check(document: SchemaDocument) -> None:
     """Raise for the first keyword or value that the strict subset cannot express."""
     properties = values = chars = 0
     for at, node in positions(document.root):
@@ -127,7 +127,7 @@ def _level(at: Path) -> int:
     return level
 
 
-def _check_words(document: Document, node: dict[str, Any], at: Path) -> None:
+def _check_words(document: SchemaDocument, node: dict[str, Any], at: Path) -> None:
     for name in node:
         if name in _KNOWN or name in _LEFT_OUT or name in _COMPOSED or name.startswith("x-"):
             continue
@@ -227,7 +227,7 @@ def _fits(kind: str, kinds: list[str]) -> bool:
     return kind in _SCALARS and (kind in kinds or (kind == "integer" and "number" in kinds))
 
 
-def _check_union(document: Document, members: list[Any], at: Path, *, alone: bool) -> None:
+def _check_union(document: SchemaDocument, members: list[Any], at: Path, *, alone: bool) -> None:
     """Check a union. `oneOf` equals `anyOf` only if no value fits two members. Strict mode distinguishes members that
     are objects by their first property: 400 "must not share identical first keys" (2024-10).
     """
@@ -252,7 +252,7 @@ def _check_union(document: Document, members: list[Any], at: Path, *, alone: boo
         raise _Obstacle(at, "members of oneOf overlap")
 
 
-def _concrete(document: Document, member: Any, at: Path) -> dict[str, Any] | None:
+def _concrete(document: SchemaDocument, member: Any, at: Path) -> dict[str, Any] | None:
     """The schema of a union's member, with references followed. None: the member is itself a union."""
     # Twenty steps: a longer chain is a loop.
     for _ in range(20):
@@ -289,13 +289,13 @@ def _differ_in(objects: list[dict[str, Any]], name: str | None) -> bool:
 class _Shapes:
     """Finds the shapes of an answer. If a union allows several schemas, one shape covers all of them."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: SchemaDocument) -> None:
         self._document = document
-        self._made: dict[frozenset[Path], Shape] = {}
-        self._todo: list[tuple[frozenset[Path], Shape]] = []
+        self._made: dict[frozenset[Path], AbsentNulls] = {}
+        self._todo: list[tuple[frozenset[Path], AbsentNulls]] = []
         self._optional = False
 
-    def root(self) -> Shape | None:
+    def root(self) -> AbsentNulls | None:
         """The shape of the whole answer. None: no property is optional."""
         shape = self._shape(self._alternatives(()))
         while self._todo:
@@ -305,7 +305,7 @@ class _Shapes:
             self._fill(alternatives, open_shape)
         return shape if self._optional else None
 
-    def _shape(self, alternatives: set[Path]) -> Shape | None:
+    def _shape(self, alternatives: set[Path]) -> AbsentNulls | None:
         inner = frozenset(
             [at for at in alternatives if not _SCALARS.issuperset(_kinds(self._document.find(at)) or ("object",))]
         )
@@ -313,7 +313,7 @@ class _Shapes:
             return None
         shape = self._made.get(inner)
         if shape is None:
-            shape = self._made[inner] = Shape()
+            shape = self._made[inner] = AbsentNulls()
             self._todo.append((inner, shape))
         return shape
 
@@ -340,7 +340,7 @@ class _Shapes:
                 found.add(at)
         return found
 
-    def _fill(self, alternatives: frozenset[Path], shape: Shape) -> None:
+    def _fill(self, alternatives: frozenset[Path], shape: AbsentNulls) -> None:
         places: dict[str, list[Path]] = {}
         optional: dict[str, list[Path]] = {}
         items: list[Path] = []

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from .json_with_exact_numbers import Number, dump, fingerprint, note
+from .json_with_exact_numbers import ExactNumber, dump, fingerprint, note
 from .keywords import APPLIES, LISTS, MAPS, NUMBER_FORMATS, SCHEMAS
-from .layer_merging import Node, Word, drop, lower, named_once, rewrote, tell, unlike
-from .ref_and_allof_layers import Job, Layer, Layers, Lifted, is_null, types_of
+from .layer_merging import Node, SchemaKeyword, drop, lower, named_once, rewrote, tell, unlike
+from .ref_and_allof_layers import Layer, Layers, Lifted, SchemaAdaptation, is_null, types_of
 from .subset_and_change import DROPPED, REWRITTEN
 
 _UNIONS: Final = ("anyOf", "oneOf", "allOf")
@@ -32,14 +32,14 @@ def kind_of(value: Any) -> str:
         return "string"
     if isinstance(value, bool):
         return "boolean"
-    if isinstance(value, Number):
+    if isinstance(value, ExactNumber):
         return "integer" if value.integral else "number"
     if value is None:
         return "null"
     return "object" if isinstance(value, dict) else "array"
 
 
-def set_nullable(job: Job, node: Node) -> None:
+def set_nullable(job: SchemaAdaptation, node: Node) -> None:
     """Allow null, in the target's notation."""
     # Google's OpenAPI notation has one type and `nullable` (google-genai 3.1.0, 2026-11).
     if job.subset.types == "nullable":
@@ -69,7 +69,7 @@ def set_nullable(job: Job, node: Node) -> None:
         _or_null(job, node, null)
 
 
-def _or_null(job: Job, node: Node, null: Layer) -> None:
+def _or_null(job: SchemaAdaptation, node: Node, null: Layer) -> None:
     """Make a kept reference one member of a union, and null the other."""
     word = node.words["$ref"]
     if not job.accepts("anyOf", node.root):
@@ -83,7 +83,7 @@ def _or_null(job: Job, node: Node, null: Layer) -> None:
     node.rename("$ref", "anyOf", [(named,), (null,)])
 
 
-def nullable_word(job: Job, node: Node) -> None:
+def nullable_word(job: SchemaAdaptation, node: Node) -> None:
     """Replace OpenAPI's `nullable` for a target that has only type lists."""
     word = node.words.get("nullable")
     modern = job.subset.modern and job.subset.types == "list"
@@ -95,7 +95,7 @@ def nullable_word(job: Job, node: Node) -> None:
     rewrote(job, word, "null is now one of the types" if word.value else "false, which is the default")
 
 
-def const_word(job: Job, node: Node) -> None:
+def const_word(job: SchemaAdaptation, node: Node) -> None:
     """Write `const` as an enum of one value."""
     word = node.words.get("const")
     # Gemini's JSON Schema lists no const (google-genai 3.1.0, 2026-11).
@@ -112,7 +112,7 @@ def const_word(job: Job, node: Node) -> None:
     node.rename("const", "enum", [word.value])
 
 
-def one_of_word(job: Job, node: Node) -> None:
+def one_of_word(job: SchemaAdaptation, node: Node) -> None:
     """Write `oneOf` as `anyOf`."""
     word = node.words.get("oneOf")
     keep = job.subset.one_of == "keep" and not job.subset.any_of_alone
@@ -126,7 +126,7 @@ def one_of_word(job: Job, node: Node) -> None:
     node.rename("oneOf", "anyOf", word.value)
 
 
-def null_branches(job: Job, node: Node) -> None:
+def null_branches(job: SchemaAdaptation, node: Node) -> None:
     """Replace null in a union by `nullable`, for targets that have this keyword."""
     if job.subset.types != "nullable":
         return
@@ -148,7 +148,7 @@ def null_branches(job: Job, node: Node) -> None:
             set_nullable(job, node)
 
 
-def infer_type(job: Job, node: Node) -> None:
+def infer_type(job: SchemaAdaptation, node: Node) -> None:
     """Add a type if the target demands one and the node has none."""
     words = node.words
     if not job.subset.typed or "type" in words or "$ref" in words:
@@ -166,7 +166,7 @@ def infer_type(job: Job, node: Node) -> None:
     node.put("type", kinds[0] if len(kinds) == 1 else kinds, first=True)
 
 
-def _inferred(words: dict[str, Word]) -> list[str]:
+def _inferred(words: dict[str, SchemaKeyword]) -> list[str]:
     """The types that the other words of a node imply: its values, the members of its union, its constraints."""
     values = words["enum"].value if "enum" in words else [words["const"].value] if "const" in words else []
     kinds = [kind_of(item) for item in values]
@@ -184,14 +184,14 @@ def _inferred(words: dict[str, Word]) -> list[str]:
     return [kind for kind in dict.fromkeys(kinds) if kind != "integer" or "number" not in kinds]
 
 
-def lost_unions(job: Job, node: Node) -> None:
+def lost_unions(job: SchemaAdaptation, node: Node) -> None:
     """Drop unions that the target does not accept, before the rules that rely on them."""
     for name in ("anyOf", "oneOf"):
         if name in node.words and not job.accepts(name, node.root):
             drop(job, node, name)
 
 
-def single_type(job: Job, node: Node) -> None:
+def single_type(job: SchemaAdaptation, node: Node) -> None:
     """Write a list of types as one nullable type, or as a union."""
     word = node.words.get("type")
     if word is None or isinstance(word.value, str) or job.subset.types != "nullable":
@@ -214,7 +214,7 @@ def single_type(job: Job, node: Node) -> None:
         set_nullable(job, node)
 
 
-def _split(job: Job, node: Node, kinds: list[str]) -> None:
+def _split(job: SchemaAdaptation, node: Node, kinds: list[str]) -> None:
     """Make one branch for each type, with the words that constrain this type."""
     members: list[Layers] = []
     left = []
@@ -265,7 +265,7 @@ def _mark(layers: Layers) -> Layers:
     return tuple(layer._replace(copied=True) for layer in layers)
 
 
-def bounds(job: Job, node: Node) -> None:
+def bounds(job: SchemaAdaptation, node: Node) -> None:
     """Write exclusive bounds of whole numbers as inclusive bounds."""
     # Gemini's JSON Schema lists no exclusive bounds (google-genai 3.1.0, 2026-11).
     for name, plain, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
@@ -276,7 +276,7 @@ def bounds(job: Job, node: Node) -> None:
         # Only whole numbers have a next number.
         if node.kinds not in (["integer"], ["integer", "null"]) or not math.isfinite(value):
             continue
-        limit = Number(str((math.floor(value) if step > 0 else math.ceil(value)) + step))
+        limit = ExactNumber(str((math.floor(value) if step > 0 else math.ceil(value)) + step))
         old = node.words.get(plain)
         if old is not None:
             pick = max if step > 0 else min
@@ -287,7 +287,7 @@ def bounds(job: Job, node: Node) -> None:
         node.rename(name, plain, limit)
 
 
-def tuples(job: Job, node: Node) -> None:
+def tuples(job: SchemaAdaptation, node: Node) -> None:
     """Write a tuple as an array whose items may be any of its members."""
     # Gemini's JSON Schema lists no prefixItems (google-genai 3.1.0, 2026-11).
     word = node.words.get("prefixItems")
@@ -307,7 +307,7 @@ def tuples(job: Job, node: Node) -> None:
         node.put("items", (Layer({"anyOf": Lifted(unique)}, word.path, made=True),))
 
 
-def enums(job: Job, node: Node) -> None:
+def enums(job: SchemaAdaptation, node: Node) -> None:
     """Keep only the enum values that the target accepts."""
     for name in ("enum", "const"):
         word = node.words.get(name)
@@ -322,7 +322,7 @@ def enums(job: Job, node: Node) -> None:
             drop(job, node, name, "only plain values are taken")
 
 
-def _strings(job: Job, node: Node, name: str, values: list[Any]) -> None:
+def _strings(job: SchemaAdaptation, node: Node, name: str, values: list[Any]) -> None:
     word = node.words[name]
     remaining = [item for item in values if item is not None and item != ""]
     if not all(isinstance(item, str) for item in remaining) or not remaining:
@@ -339,7 +339,7 @@ def _strings(job: Job, node: Node, name: str, values: list[Any]) -> None:
     node.put(name, remaining)
 
 
-def limits(job: Job, node: Node) -> None:
+def limits(job: SchemaAdaptation, node: Node) -> None:
     """Drop values of `format` and `minItems` that the target refuses."""
     form = node.words.get("format")
     # Anthropic's strict mode takes ten formats (docs "Structured outputs", 2026-10).
@@ -351,7 +351,7 @@ def limits(job: Job, node: Node) -> None:
         drop(job, node, "minItems", f"at most {job.subset.min_items} is taken")
 
 
-def root_keys(job: Job, node: Node) -> None:
+def root_keys(job: SchemaAdaptation, node: Node) -> None:
     """Move properties with a refused name into the description, so that the model can still use them."""
     word = node.words.get("properties")
     # Anthropic takes property names of 1 to 64 letters, digits, `_`, `.` and `-` (reported by one user).
@@ -379,7 +379,7 @@ def root_keys(job: Job, node: Node) -> None:
             drop(job, node, name, "it would refer to properties that the schema no longer has")
 
 
-def objects(job: Job, node: Node) -> None:
+def objects(job: SchemaAdaptation, node: Node) -> None:
     """Add the keywords that the target demands of every object: `properties`, `required` and `additionalProperties`."""
     subset = job.subset
     kinds = node.kinds
@@ -409,7 +409,7 @@ def objects(job: Job, node: Node) -> None:
     node.put("additionalProperties", False)
 
 
-def _listed(job: Job, node: Node) -> None:
+def _listed(job: SchemaAdaptation, node: Node) -> None:
     required = node.words.get("required")
     if required is None:
         return
@@ -423,7 +423,7 @@ def _listed(job: Job, node: Node) -> None:
         node.put("required", declared)
 
 
-def _require_all(job: Job, node: Node) -> None:
+def _require_all(job: SchemaAdaptation, node: Node) -> None:
     properties = node.words["properties"].value
     required = node.words.get("required")
     known = set(required.value if required is not None else ())
@@ -437,7 +437,7 @@ def _require_all(job: Job, node: Node) -> None:
         node.put("required", [*(required.value if required is not None else ()), *node.optional])
 
 
-def arrays(job: Job, node: Node) -> None:
+def arrays(job: SchemaAdaptation, node: Node) -> None:
     """Add `items` to an array without any."""
     if not job.subset.complete or "array" not in node.kinds or "items" in node.words:
         return
@@ -447,7 +447,7 @@ def arrays(job: Job, node: Node) -> None:
     node.put("items", (Layer({}, node.path, made=True),))
 
 
-def refused(job: Job, node: Node) -> None:
+def refused(job: SchemaAdaptation, node: Node) -> None:
     """Drop the keywords that the target refuses."""
     for name in list(node.words):
         # Google documents that nothing may stand beside a reference.
@@ -463,7 +463,7 @@ def refused(job: Job, node: Node) -> None:
                 _open(job, node)
 
 
-def _open(job: Job, node: Node) -> None:
+def _open(job: SchemaAdaptation, node: Node) -> None:
     """Names that matched a dropped pattern now count as additional properties, which may be forbidden or of another
     type.
     """
@@ -472,7 +472,7 @@ def _open(job: Job, node: Node) -> None:
         drop(job, node, "additionalProperties", "patternProperties, which it excepts, is not taken")
 
 
-def describe(job: Job, node: Node) -> None:
+def describe(job: SchemaAdaptation, node: Node) -> None:
     """Write the notes into the description."""
     if not node.notes or node.alone or not job.accepts("description", node.root):
         return
@@ -483,7 +483,7 @@ def describe(job: Job, node: Node) -> None:
     node.put("description", f"{word.value} {text}" if word is not None and word.value else text)
 
 
-def union_alone(job: Job, node: Node) -> None:
+def union_alone(job: SchemaAdaptation, node: Node) -> None:
     """Move all keywords beside `anyOf` into its branches."""
     if not job.subset.any_of_alone or "anyOf" not in node.words or (len(node.words) == 1 and not node.notes):
         return
@@ -502,7 +502,7 @@ def union_alone(job: Job, node: Node) -> None:
         node.put("anyOf", [(*member, shared) for member in node.words["anyOf"].value])
 
 
-Rule = Callable[[Job, Node], None]
+Rule = Callable[[SchemaAdaptation, Node], None]
 
 # `describe` comes last, because every rule may leave a note.
 RULES: Final[tuple[Rule, ...]] = (

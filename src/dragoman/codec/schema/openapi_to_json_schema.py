@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ..cache_memory_budget import remembered
 from .already_fits import standard
-from .json_with_exact_numbers import MAX_NESTING, Number, decode, encode, too_deep
+from .json_with_exact_numbers import MAX_NESTING, ExactNumber, decode, encode, too_deep
 from .keywords import COUNTS, LISTS, MAPS, SCHEMAS, TYPES
 from .subset_and_change import DROPPED, INVALID, Change, Path
 
@@ -90,7 +90,7 @@ def _read(schema: Any, path: Path, changes: list[Change]) -> Any:
         elif name in SCHEMAS:
             out[name] = _read(value, at, changes)
         elif isinstance(value, str) and name in _QUOTED and _QUOTED[name].fullmatch(value):
-            out[name] = Number(value)
+            out[name] = ExactNumber(value)
         else:
             out[name] = value
     _order(out, path, changes)
@@ -112,7 +112,7 @@ def _type(value: Any) -> Any:
     """A type in lower case. None for the enum's "unspecified". A value that is no type stays, and `adapt`
     reports it.
     """
-    if isinstance(value, Number) and value.integral and 0 <= value.value < len(_TYPE_NUMBERS):
+    if isinstance(value, ExactNumber) and value.integral and 0 <= value.value < len(_TYPE_NUMBERS):
         return _TYPE_NUMBERS[int(value.value)] or None
     if isinstance(value, list):
         return [_type(item) or item for item in value]
@@ -150,7 +150,7 @@ def _enum(out: dict[str, Any]) -> None:
     if out.get("format") == "enum":
         del out["format"]
     if out.get("type") in ("integer", "number"):
-        out["enum"] = [Number(v) if isinstance(v, str) and _NUMERIC.fullmatch(v) else v for v in values]
+        out["enum"] = [ExactNumber(v) if isinstance(v, str) and _NUMERIC.fullmatch(v) else v for v in values]
 
 
 def _example(out: dict[str, Any]) -> None:

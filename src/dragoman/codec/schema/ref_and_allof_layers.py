@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from .copy_limit import UNFOLDING, Copies
 from .keywords import ALIASES, APPLIES, CONTAINERS, MAPS, TYPES
-from .source_document import Document, pointer
+from .source_document import SchemaDocument, pointer
 from .subset_and_change import CUT, INLINED, INVALID, REWRITTEN, Change, Path, Subset
 
 # Names of definitions may have any character, but some validators read only these in a reference.
@@ -44,10 +44,12 @@ class Lifted(NamedTuple):
     value: Any
 
 
-class Job:
+class SchemaAdaptation:
     """One run of `adapt`: the subset, the document, and the notes and changes so far."""
 
-    def __init__(self, document: Document, subset: Subset, allowed: int = 0, unfolding: int = UNFOLDING[0]) -> None:
+    def __init__(
+        self, document: SchemaDocument, subset: Subset, allowed: int = 0, unfolding: int = UNFOLDING[0]
+    ) -> None:
         """`allowed`: the number of bytes that may be written again. `unfolding`: how many references may be followed
         one inside the other.
         """
@@ -150,7 +152,7 @@ class Expanded(NamedTuple):
     """The reference is kept, with no keyword beside it."""
 
 
-def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
+def expand(job: SchemaAdaptation, layers: Layers, flatten: bool = False) -> Expanded:
     """Turn layers into plain layers: references followed or kept, `allOf` and unions of one member opened.
 
     `flatten` follows every reference and opens every `allOf`, whatever the target accepts.
@@ -203,7 +205,7 @@ def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
     return Expanded(tuple(flat), kept_reference, False)
 
 
-def _solid(job: Job, layer: Layer) -> Layer:
+def _solid(job: SchemaAdaptation, layer: Layer) -> Layer:
     """A layer whose schema is an object. Booleans and malformed schemas are converted and reported."""
     schema = layer.schema
     if isinstance(schema, dict):
@@ -221,7 +223,7 @@ def _solid(job: Job, layer: Layer) -> Layer:
     return layer._replace(schema={}, made=True)
 
 
-def _lone(job: Job, rest: Layer, single: bool, merging: bool) -> bool:
+def _lone(job: SchemaAdaptation, rest: Layer, single: bool, merging: bool) -> bool:
     """Whether the reference may be kept, given the keywords beside it."""
     if not single or merging:
         return False
@@ -229,11 +231,11 @@ def _lone(job: Job, rest: Layer, single: bool, merging: bool) -> bool:
     return not alone or all(job.holds(name) for name in rest.schema)
 
 
-def _loops(job: Job, layer: Layer) -> bool:
+def _loops(job: SchemaAdaptation, layer: Layer) -> bool:
     return not job.subset.recursive and layer.path in job.document.loops
 
 
-def _reference_text(job: Job, name: str, text: str, target: Path, at: Path) -> str:
+def _reference_text(job: SchemaAdaptation, name: str, text: str, target: Path, at: Path) -> str:
     """The text of a kept reference: to one of the root's definitions, or to the root itself."""
     plain = text.startswith("#") and job.document.resolve(text, ()) == target
     if job.subset.keywords is None and _stable(target) and not _nameless(job, target):
@@ -260,18 +262,18 @@ def _stable(target: Path) -> bool:
     )
 
 
-def _nameless(job: Job, target: Path) -> bool:
+def _nameless(job: SchemaAdaptation, target: Path) -> bool:
     """Whether a place is inside a root property whose name the target refuses."""
     pattern = job.subset.root_keys
     return pattern is not None and target[:1] == ("properties",) and not re.fullmatch(pattern, str(target[1]))
 
 
-def _stays(job: Job, container: str | int) -> bool:
+def _stays(job: SchemaAdaptation, container: str | int) -> bool:
     """Whether definitions under `definitions` stay there."""
     return container == "definitions" and job.accepts("definitions", root=True)
 
 
-def _fresh(job: Job, target: Path) -> str:
+def _fresh(job: SchemaAdaptation, target: Path) -> str:
     words = [step for step in target if isinstance(step, str) and step not in CONTAINERS]
     base = _ODD.sub("_", words[-1]) if words else "root"
     if not job.names:
@@ -288,7 +290,7 @@ def _fresh(job: Job, target: Path) -> str:
     return name
 
 
-def _follow(job: Job, layer: Layer, text: str, target: Path | None, at: Path) -> Layer:
+def _follow(job: SchemaAdaptation, layer: Layer, text: str, target: Path | None, at: Path) -> Layer:
     """The layer that a reference names; a permissive layer if the reference cannot be followed."""
     if target is None:
         return cut(job, layer, at, f"{text} names nothing in this schema", f"($ref: {text})", None)
@@ -303,7 +305,7 @@ def _follow(job: Job, layer: Layer, text: str, target: Path | None, at: Path) ->
     return Layer(found, target, (*layer.trail, target), True)
 
 
-def cut(job: Job, layer: Layer, at: Path, why: str, text: str, target: Path | None) -> Layer:
+def cut(job: SchemaAdaptation, layer: Layer, at: Path, why: str, text: str, target: Path | None) -> Layer:
     """A permissive layer in place of the schema at `target`: its type, if known, and a note for the model."""
     job.report(CUT, at, why)
     schema: dict[str, Any] = {"description": text}
@@ -313,7 +315,7 @@ def cut(job: Job, layer: Layer, at: Path, why: str, text: str, target: Path | No
     return layer._replace(schema=schema, copied=True, made=True)
 
 
-def _kind(job: Job, target: Path) -> Any:
+def _kind(job: SchemaAdaptation, target: Path) -> Any:
     for _ in range(_MAX_CHAIN):
         schema = job.document.find(target)
         if not isinstance(schema, dict):
@@ -331,7 +333,7 @@ def _kind(job: Job, target: Path) -> Any:
     return None
 
 
-def _open_union(job: Job, layer: Layer, name: str) -> list[Layer] | None:
+def _open_union(job: SchemaAdaptation, layer: Layer, name: str) -> list[Layer] | None:
     """Open `anyOf: [X, null]` into X with null allowed, for targets with `nullable` or without unions."""
     if name not in layer.schema:
         return None

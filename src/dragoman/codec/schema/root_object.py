@@ -8,13 +8,13 @@ from .json_with_exact_numbers import note
 from .keywords import APPLIES
 from .layer_merging import Node, compose, drop, rewrote, unlike
 from .node_rules import kind_of
-from .ref_and_allof_layers import MAX_DEPTH, Job, Layer, Layers, Lifted
+from .ref_and_allof_layers import MAX_DEPTH, Layer, Layers, Lifted, SchemaAdaptation
 from .subset_and_change import INVALID, REWRITTEN, Path
 
 _PLAIN: Final = frozenset({"const", "enum", "type", "title", "description"})
 
 
-class Shape(NamedTuple):
+class BranchDemands(NamedTuple):
     """The demands of one branch of a union on an object."""
 
     properties: dict[str, list[Layers]]
@@ -23,7 +23,7 @@ class Shape(NamedTuple):
     closed: bool
 
 
-def object_root(job: Job) -> Node:
+def object_root(job: SchemaAdaptation) -> Node:
     """The root as an object node; an empty object if the schema cannot be an object."""
     root = job.document.root
     if isinstance(root, dict) or root is True:
@@ -40,7 +40,7 @@ def object_root(job: Job) -> Node:
     return empty_root(job, "the root is not an object: it takes no arguments now", f"(schema: {note(root, False)})")
 
 
-def empty_root(job: Job, why: str, text: str) -> Node:
+def empty_root(job: SchemaAdaptation, why: str, text: str) -> Node:
     """An object without properties, in place of an unusable schema."""
     job.report(INVALID, (), why)
     schema: dict[str, Any] = {"type": "object", "properties": {}}
@@ -65,7 +65,7 @@ def _is_object(node: Node) -> bool:
     )
 
 
-def _require_object(job: Job, node: Node) -> None:
+def _require_object(job: SchemaAdaptation, node: Node) -> None:
     word = node.words.get("type")
     if word is None:
         job.report(REWRITTEN, (), "added type object")
@@ -76,7 +76,7 @@ def _require_object(job: Job, node: Node) -> None:
     node.put("type", "object", first=True)
 
 
-def _merge_union(job: Job, node: Node, name: str) -> None:
+def _merge_union(job: SchemaAdaptation, node: Node, name: str) -> None:
     word = node.words[name]
     shapes = []
     for member in word.value:
@@ -110,7 +110,7 @@ def _merge_union(job: Job, node: Node, name: str) -> None:
         node.notes.setdefault(f"{name}: " + " | ".join(f"{{{keys}}}" for keys in sets))
 
 
-def _shape(job: Job, layers: Layers, depth: int) -> Shape | None:
+def _shape(job: SchemaAdaptation, layers: Layers, depth: int) -> BranchDemands | None:
     for layer in layers:
         job.copies.add(layer.schema, lasting=not layer.made)
     node = compose(job, tuple(layer._replace(copied=True) for layer in layers), flatten=True)
@@ -131,7 +131,7 @@ def _shape(job: Job, layers: Layers, depth: int) -> Shape | None:
         if shapes:
             required += _in_all([shape.required for shape in shapes])
             closed = closed or all(shape.closed for shape in shapes)
-    return Shape(properties, list(dict.fromkeys(required)), closed)
+    return BranchDemands(properties, list(dict.fromkeys(required)), closed)
 
 
 def _in_all(lists: list[list[str]]) -> list[str]:
@@ -140,7 +140,7 @@ def _in_all(lists: list[list[str]]) -> list[str]:
     return [name for name in lists[0] if all(name in one for one in others)]
 
 
-def _alternatives(own: dict[str, Layers], shapes: list[Shape]) -> dict[str, list[Layers]]:
+def _alternatives(own: dict[str, Layers], shapes: list[BranchDemands]) -> dict[str, list[Layers]]:
     """The alternatives of each property in the branches. If every branch has the property, the node's own schema is
     combined with each.
     """
@@ -155,7 +155,7 @@ def _alternatives(own: dict[str, Layers], shapes: list[Shape]) -> dict[str, list
     return found
 
 
-def _joined(job: Job, alternatives: list[Layers], path: Path) -> Layers:
+def _joined(job: SchemaAdaptation, alternatives: list[Layers], path: Path) -> Layers:
     """Several schemas of one property as one schema."""
     unique = unlike(alternatives)
     if len(unique) == 1:

@@ -68,7 +68,7 @@ def _unescape(match: re.Match[str]) -> str:
     return bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace")
 
 
-class Document:
+class SchemaDocument:
     """A decoded schema and the targets of its references."""
 
     def __init__(self, root: Any, refs: tuple[str, ...] = REFS) -> None:

@@ -19,7 +19,7 @@ from .json_paths_and_exact_numbers import dump, keys, look, same_text, strings
 Fact = Mapping[str, Any]
 
 
-class Document(Struct, frozen=True):
+class LintedDocument(Struct, frozen=True):
     """A document for the linter."""
 
     dialect: str
@@ -28,14 +28,14 @@ class Document(Struct, frozen=True):
     body: Any
 
 
-class Outcome(Struct):
+class CaseOutcome(Struct):
     """The outcome of a case, as facts see it."""
 
     dialect: str
     """The dialect of the outcome."""
     document: Any
     """The document that the paths of facts search."""
-    checked: list[Document]
+    checked: list[LintedDocument]
     losses: tuple[Loss, ...] | None = None
     """The reported losses. None: the gateway under test reports no losses."""
     raw: bytes | None = None
@@ -51,7 +51,7 @@ def about_losses(fact: Fact) -> bool:
     return bool({"loss", "no_loss", "no_loss_worse_than"} & fact.keys())
 
 
-def judge(fact: Fact, outcome: Outcome) -> str:
+def judge(fact: Fact, outcome: CaseOutcome) -> str:
     """ "" if the fact is true, else the difference in words."""
     for key, check in _WHOLE.items():
         if key in fact:
@@ -125,25 +125,25 @@ _AT: dict[str, Callable[[list[Any], Any], str]] = {
 }
 
 
-def _nowhere(fact: Fact, outcome: Outcome) -> str:
+def _nowhere(fact: Fact, outcome: CaseOutcome) -> str:
     places = look(outcome.document, fact.get("path", ""))
     held = [text for place in places for text in strings(place) if fact["nowhere"] in text]
     return f"must stand nowhere: {_short(fact['nowhere'])} is in {_short(held[0])}" if held else ""
 
 
-def _no_key(fact: Fact, outcome: Outcome) -> str:
+def _no_key(fact: Fact, outcome: CaseOutcome) -> str:
     places = look(outcome.document, fact.get("path", ""))
     held = any(fact["no_key"] in keys(place) for place in places)
     return f"the key {fact['no_key']!r} stands in it" if held else ""
 
 
-def _somewhere(fact: Fact, outcome: Outcome) -> str:
+def _somewhere(fact: Fact, outcome: CaseOutcome) -> str:
     places = look(outcome.document, fact.get("path", ""))
     held = any(fact["somewhere"] in text for place in places for text in strings(place))
     return "" if held else f"stands nowhere: {_short(fact['somewhere'])}"
 
 
-def _same(fact: Fact, outcome: Outcome) -> str:
+def _same(fact: Fact, outcome: CaseOutcome) -> str:
     paths = fact["same"]
     texts = [[dump(value) for value in look(outcome.document, path)] for path in paths]
     if not texts[0]:
@@ -152,7 +152,7 @@ def _same(fact: Fact, outcome: Outcome) -> str:
     return f"{different[0]} differs from {paths[0]}" if different else ""
 
 
-def _prefix(fact: Fact, outcome: Outcome) -> str:
+def _prefix(fact: Fact, outcome: CaseOutcome) -> str:
     first, second = [[dump(value) for value in look(outcome.document, path)] for path in fact["prefix"]]
     if not first:
         return f"{fact['prefix'][0]}: nothing is there"
@@ -162,7 +162,7 @@ def _prefix(fact: Fact, outcome: Outcome) -> str:
     return ""
 
 
-def _loss(fact: Fact, outcome: Outcome) -> str:
+def _loss(fact: Fact, outcome: CaseOutcome) -> str:
     wanted = {key: value for key, value in fact.items() if key in ("path", "severity", "effect")}
     for loss in outcome.losses or ():
         if loss.code == fact["loss"] and all(getattr(loss, key) == value for key, value in wanted.items()):
@@ -171,28 +171,28 @@ def _loss(fact: Fact, outcome: Outcome) -> str:
     return f"no loss {dump(dict(fact))}; reported: {reported}"
 
 
-def _no_loss(fact: Fact, outcome: Outcome) -> str:
+def _no_loss(fact: Fact, outcome: CaseOutcome) -> str:
     found = [loss for loss in outcome.losses or () if loss.code == fact["no_loss"]]
     return f"unexpected loss {found[0]}" if found else ""
 
 
-def _no_loss_worse(fact: Fact, outcome: Outcome) -> str:
+def _no_loss_worse(fact: Fact, outcome: CaseOutcome) -> str:
     limit = SEVERITIES.index(fact["no_loss_worse_than"])
     found = [loss for loss in outcome.losses or () if SEVERITIES.index(loss.severity) > limit]
     return f"unexpected loss {found[0]}" if found else ""
 
 
-def _lint(fact: Fact, outcome: Outcome) -> str:
+def _lint(fact: Fact, outcome: CaseOutcome) -> str:
     return _clean([document for document in outcome.checked if document.kind != "stream"])
 
 
-def _grammar(fact: Fact, outcome: Outcome) -> str:
+def _grammar(fact: Fact, outcome: CaseOutcome) -> str:
     if outcome.refused:
         return ""  # rules of streams do not apply to a stream that never began
     return _clean([document for document in outcome.checked if document.kind == "stream"])
 
 
-def _clean(documents: list[Document]) -> str:
+def _clean(documents: list[LintedDocument]) -> str:
     """A check that the dialect's rules find no error, and that the outcome has a document for them."""
     if not documents:
         return "there is no such document"
@@ -210,7 +210,7 @@ def _clean(documents: list[Document]) -> str:
     return ""
 
 
-def _order(fact: Fact, outcome: Outcome) -> str:
+def _order(fact: Fact, outcome: CaseOutcome) -> str:
     seen: list[str] = []
     for frame in look(outcome.document, "/frames/*"):
         name = frame.get("type") if isinstance(frame, dict) else None
@@ -220,18 +220,18 @@ def _order(fact: Fact, outcome: Outcome) -> str:
     return "" if seen == list(fact["event_order"]) else f"expected {fact['event_order']}, found {seen}"
 
 
-def _ends(fact: Fact, outcome: Outcome) -> str:
+def _ends(fact: Fact, outcome: CaseOutcome) -> str:
     found = independent_stream_reader.ending(outcome.dialect, look(outcome.document, "/frames/*"))
     return "" if found == fact["ends"] else f"the stream ends {found!r}, expected {fact['ends']!r}"
 
 
-def _untouched(fact: Fact, outcome: Outcome) -> str:
+def _untouched(fact: Fact, outcome: CaseOutcome) -> str:
     if outcome.raw is None or outcome.given is None:
         return "there are no bytes to compare"
     return "" if outcome.raw == outcome.given else "the bytes were changed"
 
 
-_WHOLE: dict[str, Callable[[Fact, Outcome], str]] = {
+_WHOLE: dict[str, Callable[[Fact, CaseOutcome], str]] = {
     "nowhere": _nowhere,
     "no_key": _no_key,
     "somewhere": _somewhere,

@@ -6,16 +6,16 @@ from typing import Literal
 
 from msgspec import Struct
 
-from .library_runner import Result
+from .library_runner import CaseResult
 
 State = Literal["pass", "fail", "untested", "expected", "surprise"]
 RED: tuple[State, ...] = ("fail", "untested", "surprise")
 
 
-class Verdict(Struct):
+class CaseVerdict(Struct):
     """A result, compared with the list of expected failures."""
 
-    result: Result
+    result: CaseResult
     state: State
     words: list[str] = []
     """The failures of the case, or the reason why a failure was expected."""
@@ -26,20 +26,20 @@ class Verdict(Struct):
         return self.state in RED
 
 
-def verdicts(results: list[Result], expected: dict[str, str]) -> list[Verdict]:
+def verdicts(results: list[CaseResult], expected: dict[str, str]) -> list[CaseVerdict]:
     """The verdict for every result."""
     return [_verdict(result, expected.get(result.case.id)) for result in results]
 
 
-def _verdict(result: Result, reason: str | None) -> Verdict:
+def _verdict(result: CaseResult, reason: str | None) -> CaseVerdict:
     if result.passed:
         if reason is None:
-            return Verdict(result, "pass")
-        return Verdict(result, "surprise", [f"expected to fail ({reason}), but passed: take it off the list"])
+            return CaseVerdict(result, "pass")
+        return CaseVerdict(result, "surprise", [f"expected to fail ({reason}), but passed: take it off the list"])
     reasons = [f"could not be tested: {result.untested}"] if result.untested else result.failures
     if reason is not None:
-        return Verdict(result, "expected", [reason])
-    return Verdict(result, "untested" if result.untested else "fail", reasons)
+        return CaseVerdict(result, "expected", [reason])
+    return CaseVerdict(result, "untested" if result.untested else "fail", reasons)
 
 
 def strangers(expected: dict[str, str], known: set[str]) -> list[str]:

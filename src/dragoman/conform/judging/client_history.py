@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from ...dialects import endpoints
-from ...endpoints.dialect_endpoints_record import Client
+from ...endpoints.dialect_endpoints_record import ReferenceClient
 from ...errors import ConfigError
 from .json_paths_and_exact_numbers import look
 
@@ -54,7 +54,7 @@ def answered(dialect: str, request: dict[str, Any], answer: Any, outputs: list[A
     return client_of(dialect).answered(request, answer, outputs, strict)
 
 
-def client_of(dialect: str) -> Client:
+def client_of(dialect: str) -> ReferenceClient:
     """The client that a dialect declares for the conformance kit. ConfigError: it declares none."""
     made = endpoints(dialect).client
     if made is None:

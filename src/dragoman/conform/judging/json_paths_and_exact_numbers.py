@@ -13,18 +13,18 @@ import msgspec
 from ...errors import ConfigError
 
 
-class Number(float):
+class ExactFloat(float):
     """A number with a fraction or an exponent, in its original spelling."""
 
     text: str
 
-    def __new__(cls, text: str) -> Number:
+    def __new__(cls, text: str) -> ExactFloat:
         self = super().__new__(cls, text)
         self.text = text
         return self
 
 
-_decode = msgspec.json.Decoder(float_hook=Number).decode
+_decode = msgspec.json.Decoder(float_hook=ExactFloat).decode
 
 
 def decode(text: bytes | str) -> Any:
@@ -41,7 +41,7 @@ def dump(value: Any) -> str:
         return "{" + ",".join([f"{dump(key)}:{dump(inner)}" for key, inner in value.items()]) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join([dump(inner) for inner in value]) + "]"
-    if isinstance(value, Number):
+    if isinstance(value, ExactFloat):
         return value.text
     return msgspec.json.encode(value).decode()
 

@@ -19,13 +19,13 @@ from ...translate import (
     translate_tools,
 )
 from . import independent_stream_reader
-from .case_outcome_checks import Document, Outcome, about_losses, judge
+from .case_outcome_checks import CaseOutcome, LintedDocument, about_losses, judge
 from .client_history import continued, named
 from .json_paths_and_exact_numbers import decode, dump
 from .suite_reader import Case
 
 
-class Result(Struct):
+class CaseResult(Struct):
     """The result of a case: its failures (none if it passed), or the reason why it could not be tested, which is no
     pass."""
 
@@ -41,27 +41,27 @@ class Result(Struct):
         return not self.failures and not self.untested
 
 
-def run(case: Case) -> Result:
+def run(case: Case) -> CaseResult:
     """Run one case against the library."""
     missing = [name for name in (case.source_dialect, case.target) if not is_known(name)]
     if missing:
-        return Result(case, untested=f"there is no dialect {missing[0]}")
+        return CaseResult(case, untested=f"there is no dialect {missing[0]}")
     if case.kind == "count":
-        return Result(case, untested="the library counts no tokens; ask a gateway with --base-url")
+        return CaseResult(case, untested="the library counts no tokens; ask a gateway with --base-url")
     try:
         return judged(case, observed(case))
     except DragomanError as error:
-        return Result(case, failures=[f"{type(error).__name__}: {error}"])
+        return CaseResult(case, failures=[f"{type(error).__name__}: {error}"])
 
 
-def judged(case: Case, outcome: Outcome) -> Result:
+def judged(case: Case, outcome: CaseOutcome) -> CaseResult:
     """Check each fact of a case against the outcome."""
     seen = [fact for fact in case.expect if outcome.losses is not None or not about_losses(fact)]
     failures = [wrong for fact in seen if (wrong := judge(fact, outcome))]
-    return Result(case, failures=failures, unseen=len(case.expect) - len(seen))
+    return CaseResult(case, failures=failures, unseen=len(case.expect) - len(seen))
 
 
-def observed(case: Case) -> Outcome:
+def observed(case: Case) -> CaseOutcome:
     """The library's outcome of a case."""
     if case.kind == "conversation":
         return _conversation(case)
@@ -91,9 +91,9 @@ def _outcome(
     losses: tuple[Loss, ...],
     raw: bytes | None = None,
     given: bytes | None = None,
-) -> Outcome:
-    checked = [Document(case.target, kind, case.model, document)] if kind else []
-    return Outcome(case.target, document, checked, losses, raw, given)
+) -> CaseOutcome:
+    checked = [LintedDocument(case.target, kind, case.model, document)] if kind else []
+    return CaseOutcome(case.target, document, checked, losses, raw, given)
 
 
 def _request_translation(case: Case) -> Translation | None:
@@ -103,7 +103,7 @@ def _request_translation(case: Case) -> Translation | None:
     return translate_request(dump(case.request), source=case.client, target=case.upstream, model=case.model)
 
 
-def _fault(case: Case) -> Outcome:
+def _fault(case: Case) -> CaseOutcome:
     status, headers = case.input["status"], case.input.get("headers", {})
     body = case.input["body"] if isinstance(case.input["body"], str) else dump(case.input["body"])
     if status == 200:
@@ -120,7 +120,7 @@ def _fault(case: Case) -> Outcome:
     return _outcome(case, document, None, done.losses)
 
 
-def _stream(case: Case, translation: Translation | None) -> Outcome:
+def _stream(case: Case, translation: Translation | None) -> CaseOutcome:
     sent = independent_stream_reader.framed(case.source_dialect, case.input)
     whole, losses = _translated(case, translation, [sent])
     pieces, _ = _translated(case, translation, [sent[at : at + 1] for at in range(len(sent))])
@@ -128,8 +128,8 @@ def _stream(case: Case, translation: Translation | None) -> Outcome:
     same = stream_document(case.target, pieces)["response"] == document["response"]
     # A client must get the same answer for any cut of the bytes.
     document["cut_anywhere"] = same
-    checked = [Document(case.target, "stream", case.model, document["frames"])]
-    return Outcome(case.target, document, checked, losses, whole, sent)
+    checked = [LintedDocument(case.target, "stream", case.model, document["frames"])]
+    return CaseOutcome(case.target, document, checked, losses, whole, sent)
 
 
 def _translated(case: Case, translation: Translation | None, chunks: list[bytes]) -> tuple[bytes, tuple[Loss, ...]]:
@@ -145,10 +145,10 @@ def stream_document(dialect: str, data: bytes) -> dict[str, Any]:
     return {"frames": frames, "response": independent_stream_reader.fold(dialect, frames)}
 
 
-def _conversation(case: Case) -> Outcome:
+def _conversation(case: Case) -> CaseOutcome:
     """A conversation: the requests that the upstream gets, and the responses that the client gets."""
     request: dict[str, Any] = case.input["request"]
-    checked: list[Document] = []
+    checked: list[LintedDocument] = []
     answers: list[Any] = []
     losses: list[Loss] = []
     for step in case.input["steps"]:
@@ -156,7 +156,7 @@ def _conversation(case: Case) -> Outcome:
         host = case.host or None
         translation = translate_request(dump(request), source=case.client, target=upstream, model=model, host=host)
         losses += translation.losses
-        checked.append(Document(upstream, "request", model, decode(translation.body)))
+        checked.append(LintedDocument(upstream, "request", model, decode(translation.body)))
         step = named(step, upstream, checked[-1].body)
         if "reply" in step:
             done = translate_response(dump(step["reply"]), source=upstream, target=case.client, answers=translation)
@@ -172,7 +172,7 @@ def _conversation(case: Case) -> Outcome:
         if answers:
             request = continued(case.client, request, answers[-1], step, bool(case.input.get("strict")))
     document = {"requests": [one.body for one in checked], "answers": answers}
-    return Outcome(case.target, document, checked, tuple(losses))
+    return CaseOutcome(case.target, document, checked, tuple(losses))
 
 
 def chosen(

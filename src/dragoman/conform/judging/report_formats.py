@@ -9,15 +9,15 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from .case_verdicts import Verdict
+from .case_verdicts import CaseVerdict
 
 MARKS = {"pass": "ok", "fail": "FAIL", "untested": "UNTESTED", "expected": "expected", "surprise": "SURPRISE"}
 
 
-def text(verdicts: list[Verdict], tested: str) -> str:
+def text(verdicts: list[CaseVerdict], tested: str) -> str:
     """The report as text: every requirement with its counts, then all red verdicts, then the summary."""
     lines: list[str] = []
-    groups: dict[tuple[str, str], list[Verdict]] = {}
+    groups: dict[tuple[str, str], list[CaseVerdict]] = {}
     for verdict in verdicts:
         case = verdict.result.case
         groups.setdefault((case.topic, case.requirement), []).append(verdict)
@@ -32,7 +32,7 @@ def text(verdicts: list[Verdict], tested: str) -> str:
     return "\n".join([*lines, "", summary(verdicts, tested)])
 
 
-def summary(verdicts: list[Verdict], tested: str) -> str:
+def summary(verdicts: list[CaseVerdict], tested: str) -> str:
     """One line of totals, and a second line if some facts could not be checked."""
     counts = Counter(verdict.state for verdict in verdicts)
     words = [f"{counts['pass']} passed"]
@@ -43,7 +43,7 @@ def summary(verdicts: list[Verdict], tested: str) -> str:
     return f"{number} against {tested}: {', '.join(words)}.{rest}"
 
 
-def json(verdicts: list[Verdict], tested: str) -> str:
+def json(verdicts: list[CaseVerdict], tested: str) -> str:
     """The whole report as JSON."""
     cases: list[dict[str, Any]] = []
     for verdict in verdicts:
@@ -56,10 +56,10 @@ def json(verdicts: list[Verdict], tested: str) -> str:
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
 
-def junit(verdicts: list[Verdict], tested: str) -> str:
+def junit(verdicts: list[CaseVerdict], tested: str) -> str:
     """The report as JUnit XML, with one test suite for each topic. An expected failure is a skipped test."""
     root = ElementTree.Element("testsuites", name=f"conformance of {tested}")
-    topics: dict[str, list[Verdict]] = {}
+    topics: dict[str, list[CaseVerdict]] = {}
     for verdict in verdicts:
         topics.setdefault(verdict.result.case.topic, []).append(verdict)
     for topic, group in topics.items():
@@ -78,4 +78,4 @@ def junit(verdicts: list[Verdict], tested: str) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
 
 
-FORMATS: dict[str, Callable[[list[Verdict], str], str]] = {"text": text, "json": json, "junit": junit}
+FORMATS: dict[str, Callable[[list[CaseVerdict], str], str]] = {"text": text, "json": json, "junit": junit}

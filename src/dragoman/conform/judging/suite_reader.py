@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import ConfigError
-from .json_paths_and_exact_numbers import Number
+from .json_paths_and_exact_numbers import ExactFloat
 
 Folder = Path | zipfile.Path
 """A folder on the disk, or one in an archive."""
@@ -26,7 +26,7 @@ MANIFEST = "suite.json"
 PLAIN = "plain.json"
 
 
-class Source(Struct, frozen=True, forbid_unknown_fields=True):
+class RequirementSource(Struct, frozen=True, forbid_unknown_fields=True):
     """The source of a requirement: a page, its section, the kind of evidence, and the date."""
 
     page: str
@@ -41,7 +41,7 @@ class Case(Struct, frozen=True, forbid_unknown_fields=True, rename={"source_dial
     id: str
     topic: str
     requirement: str
-    source: tuple[Source, ...]
+    source: tuple[RequirementSource, ...]
     kind: Kind
     source_dialect: str
     """The dialect of the input (`from`)."""
@@ -85,7 +85,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     files: tuple[Listed, ...]
 
 
-class Plain(Struct, frozen=True, forbid_unknown_fields=True):
+class SimplestDocuments(Struct, frozen=True, forbid_unknown_fields=True):
     """The simplest documents of a dialect, for cases that test something else."""
 
     request: dict[str, Any]
@@ -99,10 +99,10 @@ class Suite(Struct, frozen=True):
     date: str
     cases: tuple[Case, ...]
     place: Folder
-    plain: dict[str, Plain]
+    plain: dict[str, SimplestDocuments]
 
 
-_cases = msgspec.json.Decoder(tuple[Case, ...], float_hook=Number).decode
+_cases = msgspec.json.Decoder(tuple[Case, ...], float_hook=ExactFloat).decode
 
 
 def latest() -> Folder:
@@ -128,7 +128,7 @@ def load(place: Folder) -> Suite:
             if len(found) != listed.cases:
                 raise ConfigError(f"number of cases in {listed.file}", str(len(found)), (str(listed.cases),))
             cases += found
-        plain = msgspec.json.decode((place / PLAIN).read_bytes(), type=dict[str, Plain])
+        plain = msgspec.json.decode((place / PLAIN).read_bytes(), type=dict[str, SimplestDocuments])
     except (OSError, KeyError, msgspec.DecodeError) as error:  # KeyError: an archive without the file
         raise ConfigError("suite", str(place), ("a directory with a suite.json",), str(error)) from None
     return Suite(manifest.date, tuple(cases), place, plain)

@@ -21,7 +21,7 @@ SHOWN = 16 * 1024
 """The side file holds at most so many bytes of a bad line."""
 
 
-class Chunk(Struct, array_like=True):
+class ConversionChunk(Struct, array_like=True):
     """Lines of one file."""
 
     data: bytes
@@ -42,7 +42,7 @@ class Chunk(Struct, array_like=True):
     """The reason why the rest of the file cannot be read. The chunk has no lines then."""
 
 
-class Settings(Struct, array_like=True, frozen=True):
+class ChunkSettings(Struct, array_like=True, frozen=True):
     """The options that all chunks share."""
 
     target: str
@@ -55,7 +55,7 @@ class Settings(Struct, array_like=True, frozen=True):
     """Model names of the source, and the names that replace them."""
 
 
-class Result(Struct, array_like=True):
+class ConvertedChunk(Struct, array_like=True):
     """A converted chunk."""
 
     out: bytes
@@ -68,11 +68,11 @@ class Result(Struct, array_like=True):
 class ChunkConverter:
     """Converts chunks of all files with the same settings."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ChunkSettings) -> None:
         self._settings = settings
         self._converters: dict[tuple[str, Kind], LineConverter] = {}
 
-    def __call__(self, chunk: Chunk) -> Result:
+    def __call__(self, chunk: ConversionChunk) -> ConvertedChunk:
         """The converted chunk."""
         convert = self._converter(chunk.source, chunk.kind)
         summary = Summary()
@@ -113,7 +113,7 @@ class ChunkConverter:
             # The last line gets its line end, too.
             out.append(b"")
         data = compress(b"\n".join(out), chunk.compression) if out else b""
-        return Result(data, b"".join(bad), summary)
+        return ConvertedChunk(data, b"".join(bad), summary)
 
     def _converter(self, source: str, kind: Kind) -> LineConverter:
         found = self._converters.get((source, kind))
@@ -160,7 +160,7 @@ def _too_long(limit: int) -> str:
     return f"the line is longer than {limit} bytes. Raise the limit with --max-line"
 
 
-def _bad(chunk: Chunk, number: int, line: bytes, reason: dict[str, Any]) -> bytes:
+def _bad(chunk: ConversionChunk, number: int, line: bytes, reason: dict[str, Any]) -> bytes:
     # A bad line may be no UTF-8 at all.
     shown = line[:SHOWN].decode("utf-8", "backslashreplace")
     record = {"file": chunk.file, "line": number, **reason, "text": shown}

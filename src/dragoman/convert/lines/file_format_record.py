@@ -1,5 +1,5 @@
-"""Owns FileFormat, the record that each module under `formats/` fills in, and Record, one line of a file without its
-envelope.
+"""Owns FileFormat, the record that each module under `formats/` fills in, and LineRecord, one line of a file without
+its envelope.
 
 A file format is an envelope around documents of a dialect (a batch file), or a form of conversations (a fine-tuning
 set). The module knows no format by name.
@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 from ...canon.request import Request
 from ...codec import json_text
 from ...context import Context
-from ...dialect import Dialect, Endpoint
+from ...dialect import Dialect, UpstreamPaths
 from ...errors import ConfigError, WireError
 
 _NULL = Raw(b"null")
@@ -36,7 +36,7 @@ its elements; a mapping of member names to types."""
 Columns: TypeAlias = dict[str, Column]
 
 
-class Record(Struct):
+class LineRecord(Struct):
     """One line of a file, without its envelope."""
 
     kind: Kind
@@ -69,9 +69,9 @@ class FileFormat(Struct, frozen=True, eq=False):
     """The day on which the page was read."""
     dialect: Dialect
     """The dialect of the documents that are written in this format."""
-    read: Callable[[bytes], Record]
+    read: Callable[[bytes], LineRecord]
     """Opens the envelope of a line. Raises WireError."""
-    write: Callable[[Record], bytes]
+    write: Callable[[LineRecord], bytes]
     """Closes the envelope around a document in `dialect`."""
     evidence: Callable[[Mapping[str, Any]], str]
     """The reason to believe that a decoded line is in this format; "" if there is none."""
@@ -145,6 +145,6 @@ def conversation_dialect(
         write_fault=refuse,
         write_results=refuse,
         evidence=lambda document: [],
-        endpoint=Endpoint("", ""),
+        endpoint=UpstreamPaths("", ""),
         kin=kin,
     )

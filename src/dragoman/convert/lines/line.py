@@ -25,7 +25,7 @@ from ...translate import translate_fault, translate_response
 from ...translate.request import Options
 from ...translate.result import Translation
 from ...translate.with_fast_shortcuts import translate_with
-from .file_format_record import FileFormat, Kind, Record
+from .file_format_record import FileFormat, Kind, LineRecord
 from .formats import get, get_target
 from .formats.exchange import conversation_reader, joined
 
@@ -107,15 +107,15 @@ class LineConverter:
                 raise LossError(self.tolerance, worse)
         return Converted(self._to.write(written), losses, kept)
 
-    def _exchange(self, record: Record) -> Record:
+    def _exchange(self, record: LineRecord) -> LineRecord:
         """An exchange as the target wants it: as a conversation, as a request or as an answer."""
         if self._to.trains:
             reader = conversation_reader(record.dialect.name)
-            return Record("request", joined(record), reader, at=record.at, unread=record.unread, joined=True)
+            return LineRecord("request", joined(record), reader, at=record.at, unread=record.unread, joined=True)
         if self.kind == "response":
             more = (*record.unread, "/request")
-            return Record("response", record.answer, record.dialect, at="/response", unread=more)
-        return Record("request", record.body, record.dialect, at=record.at, unread=(*record.unread, "/response"))
+            return LineRecord("response", record.answer, record.dialect, at="/response", unread=more)
+        return LineRecord("request", record.body, record.dialect, at=record.at, unread=(*record.unread, "/response"))
 
     def row(self, text: str) -> dict[str, str]:
         """For `datasets.map` and Spark: the converted line, the losses as JSON, and the error. One of line and error is
@@ -128,7 +128,7 @@ class LineConverter:
             return {"line": "", "losses": "[]", "error": str(error)}
         return {"line": done.line.decode(), "losses": msgspec.json.encode(done.losses).decode(), "error": ""}
 
-    def _converted(self, record: Record, name: str) -> tuple[Record, tuple[Loss, ...], str]:
+    def _converted(self, record: LineRecord, name: str) -> tuple[LineRecord, tuple[Loss, ...], str]:
         target = self._to
         notes = Context(self.source, self.target)
         for place in record.unread:
@@ -138,7 +138,9 @@ class LineConverter:
             identity = self._named(identity, name, notes)
         elif identity is not None:
             notes.lose("field.dropped", (self._from.id_member,), "the target's lines have no id", severity="info")
-        done = Record(record.kind, record.body, target.dialect, identity, status=record.status, ending=record.ending)
+        done = LineRecord(
+            record.kind, record.body, target.dialect, identity, status=record.status, ending=record.ending
+        )
         if record.kind == "ended":
             return done, notes.losses.all(), ""
         if record.kind == "fault":
@@ -164,7 +166,7 @@ class LineConverter:
         foreign = target.has_model and chosen is None and record.dialect.name != target.dialect.name
         return done, (*losses, *notes.losses.all()), translation.model if foreign else ""
 
-    def _chosen_model(self, record: Record) -> str | None:
+    def _chosen_model(self, record: LineRecord) -> str | None:
         """The model name that the caller wants in this request; None: the name of the source."""
         if self.models:
             try:
@@ -188,7 +190,7 @@ class LineConverter:
         notes.lose("record.id.rewritten", (self._from.id_member,), f"{legal}-{digest}")
         return f"{legal}-{digest}"
 
-    def _answer(self, record: Record, done: Record, notes: Context) -> tuple[Record, tuple[Loss, ...]]:
+    def _answer(self, record: LineRecord, done: LineRecord, notes: Context) -> tuple[LineRecord, tuple[Loss, ...]]:
         source, target = record.dialect.name, self._to.dialect.name
         answer: Translation
         try:

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from ...canon.tools import Tool
-from ...codec.hosted_tools import Row
+from ...codec.hosted_tools import HostedToolRow
 from ...codec.json_text import encode
 from .wire import NAME
 
@@ -33,7 +33,7 @@ def _commands(*words: str) -> dict[str, Any]:
     return {"type": "string", "enum": list(words)}
 
 
-def _row(family: str, kinds: str, description: str, properties: dict[str, Any], required: list[str]) -> Row:
+def _row(family: str, kinds: str, description: str, properties: dict[str, Any], required: list[str]) -> HostedToolRow:
     schema = encode({"type": "object", "properties": properties, "required": required}).decode()
 
     def function(value: Any) -> Tool | None:
@@ -42,7 +42,7 @@ def _row(family: str, kinds: str, description: str, properties: dict[str, Any], 
 
     quiet = frozenset({"type", "name", "cache_control"})
     # The type word has the date of its version, such as bash_20250124 (anthropic 2.8.0, 2026-11).
-    return Row(NAME, family, family, re.compile(f"{family}|{kinds}"), quiet=quiet, function=function)
+    return HostedToolRow(NAME, family, family, re.compile(f"{family}|{kinds}"), quiet=quiet, function=function)
 
 
 _POINT = {"type": "array", "items": {"type": "integer"}, "description": "x and y in pixels, from the upper left."}
@@ -116,7 +116,7 @@ STANDARD = (
         },
         ["command"],
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "computer",
         "computer",

@@ -12,16 +12,16 @@ from ...canon.losses import Loss
 from ...endpoints.dialect_endpoints_record import (
     CREATED_DAY,
     AgentForm,
-    Call,
     Claim,
-    Client,
+    EndpointCall,
     Endpoints,
     Environment,
     Fields,
     HeaderRules,
-    Model,
     ModelLists,
+    OfferedModel,
     Query,
+    ReferenceClient,
     Served,
     SetupLine,
     StreamForm,
@@ -40,11 +40,11 @@ MessageCountTokensParams)."""
 _THREAD = {NAME: {"details": Raw(b'{"error_code":"thread_not_found"}')}}
 
 
-def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> Call:
-    return Call("model", NAME, decode(path.removeprefix("/v1/models/")))
+def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall:
+    return EndpointCall("model", NAME, decode(path.removeprefix("/v1/models/")))
 
 
-def _entry(model: Model, publisher: str) -> dict[str, Any]:
+def _entry(model: OfferedModel, publisher: str) -> dict[str, Any]:
     return {
         "type": "model",
         "id": model.name,
@@ -77,7 +77,7 @@ def unheld_thread(losses: Iterable[Loss]) -> Fault | None:
     return None
 
 
-def _client() -> Client:
+def _client() -> ReferenceClient:
     from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
@@ -86,10 +86,10 @@ def _client() -> Client:
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
-            Claim(("POST",), "/v1/messages", Call("generate", NAME)),
-            Claim(("POST",), "/v1/messages/count_tokens", Call("count", NAME)),
-            Claim(("POST",), "/api/v1/messages", Call("generate", NAME)),
-            Claim(("GET",), "/v1/models", Call("models", NAME), headers=_SIGNS),
+            Claim(("POST",), "/v1/messages", EndpointCall("generate", NAME)),
+            Claim(("POST",), "/v1/messages/count_tokens", EndpointCall("count", NAME)),
+            Claim(("POST",), "/api/v1/messages", EndpointCall("generate", NAME)),
+            Claim(("GET",), "/v1/models", EndpointCall("models", NAME), headers=_SIGNS),
             Claim(("GET",), "/v1/models/", read=_one_model, verbs=("model",), headers=_SIGNS),
         ),
         shown=("POST /v1/messages", "POST /v1/messages/count_tokens", "GET /v1/models"),

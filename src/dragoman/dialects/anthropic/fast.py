@@ -1,5 +1,5 @@
-"""The fast paths of Messages: plain answers without parts (`fast.common_answer_form.Plain`), repeated frames, continued
-requests.
+"""The fast paths of Messages: plain answers without parts (`fast.common_answer_form.PlainAnswer`), repeated frames,
+continued requests.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...fast.common_answer_form import (
     Exact,
     Named,
     PackedSeals,
-    Plain,
+    PlainAnswer,
     PlainCall,
     PlainSeals,
     Word,
@@ -183,7 +183,7 @@ _NO_PLACE = ("not_available", "standard")
 _NO_WORDS = Raw(b'""')
 
 
-def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
+def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> PlainAnswer | None:
     """A plain answer; None if the answer needs the full reader."""
     try:
         answer = _decode(body)
@@ -221,7 +221,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     usage = answer.usage
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
     details = usage.output_tokens_details
-    return Plain(
+    return PlainAnswer(
         answer.id,
         answer.model,
         text,
@@ -243,7 +243,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     )
 
 
-def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+def write_plain(plain: PlainAnswer, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
     packed = plain.packed
     if plain.parsed and plain.calls and not decodable(plain):
@@ -273,7 +273,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     )
 
 
-def _sealed_content(plain: Plain, packed: PackedSeals) -> list[Any]:
+def _sealed_content(plain: PlainAnswer, packed: PackedSeals) -> list[Any]:
     """The thought, the text and the calls, each after the thought that carries its seal."""
     content: list[Any] = []
     if packed.on_thought is not None:

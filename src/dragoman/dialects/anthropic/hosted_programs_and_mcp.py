@@ -27,7 +27,7 @@ def read_program(name: str, text: str) -> str:
     return arguments(code=word(fields, "code") or text, language="python")
 
 
-class Output(NamedTuple):
+class ProgramOutput(NamedTuple):
     """The result of a run."""
 
     parts: tuple[Part, ...] = ()
@@ -36,30 +36,30 @@ class Output(NamedTuple):
     exit_code: int | None = None
 
 
-def read_output(content: Any, at: Path) -> Output:
+def read_output(content: Any, at: Path) -> ProgramOutput:
     """The result of a run. Encrypted output (`encrypted_stdout`) is left out: other upstreams cannot read it."""
     if not isinstance(content, dict):
-        return Output()
+        return ProgramOutput()
     kind = word(content, "type")
     if kind.endswith("_error"):
         message = ": ".join([words for words in (word(content, "error_code"), word(content, "error_message")) if words])
-        return Output((Text(message, at=(*at, "error_code")),), True)
+        return ProgramOutput((Text(message, at=(*at, "error_code")),), True)
     # Python and bash have the same members: stdout, stderr, return_code and made files (anthropic 2.8.0, 2026-11).
     if "return_code" in content:
         output, code = word(content, "stdout"), content["return_code"]
         parts: list[Part] = [Text(output, at=(*at, "stdout"))] if output else []
         for i, one in numbered_objects(content.get("content")):
             parts.append(Media("document", file=word(one, "file_id"), at=(*at, "content", i, "file_id")))
-        return Output(tuple(parts), code != 0, word(content, "stderr"), code if type(code) is int else None)
+        return ProgramOutput(tuple(parts), code != 0, word(content, "stderr"), code if type(code) is int else None)
     if kind.endswith("_view_result") and isinstance(content.get("content"), str):
         # The other members, such as line numbers, follow the text of the file.
         counted = ((name, value) for name, value in sorted(content.items()) if name not in ("type", "content"))
         shown = {name: value for name, value in counted if value and value != "text"}
         rest = (Text(json_text.encode(shown).decode(), at=at),) if shown else ()
-        return Output((Text(content["content"], at=(*at, "content")), *rest))
+        return ProgramOutput((Text(content["content"], at=(*at, "content")), *rest))
     # Sorted, because the SDK changes the order of the members in a streamed block.
     others = {name: value for name, value in sorted(content.items()) if name != "type"}
-    return Output((Text(json_text.encode(others).decode(), at=at),)) if others else Output()
+    return ProgramOutput((Text(json_text.encode(others).decode(), at=at),)) if others else ProgramOutput()
 
 
 def read_mcp_content(content: Any, at: Path) -> tuple[Part, ...]:

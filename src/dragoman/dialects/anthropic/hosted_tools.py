@@ -12,7 +12,7 @@ from msgspec import Raw
 from ...canon.parts import Path
 from ...canon.tools import Choice, HostedTool, Tool
 from ...codec import json_text
-from ...codec.hosted_tools import Option, Row, kinds, location, plain_options
+from ...codec.hosted_tools import HostedToolRow, Option, kinds, location, plain_options
 from ...context import Context
 from .wire import NAME
 
@@ -33,7 +33,7 @@ _DOMAINS = {"max_uses": "max_uses", "allowed_domains": "allowed_domains", "block
 _CALLERS = {"callers": Option(("allowed_callers",))}
 
 HOSTED = (
-    Row(
+    HostedToolRow(
         NAME,
         "web_search",
         # The oldest type word that all models with web search accept; newer ones (20260209, 20260318) also run in code
@@ -46,7 +46,7 @@ HOSTED = (
         quiet=frozenset({"type", "name", "cache_control"}),
         force={"type": "tool", "name": "web_search"},
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "web_fetch",
         "web_fetch_20250910",
@@ -56,7 +56,7 @@ HOSTED = (
         quiet=frozenset({"type", "name", "cache_control"}),
         force={"type": "tool", "name": "web_fetch"},
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "code_execution",
         "code_execution_20250825",
@@ -65,7 +65,7 @@ HOSTED = (
         fixed={"type": "code_execution_20250825", "name": "code_execution"},
         quiet=frozenset({"type", "name", "cache_control"}),
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "mcp",
         TOOLSET,
@@ -79,7 +79,7 @@ HOSTED = (
         quiet=frozenset({"type", "cache_control"}),
         wants=frozenset({"label", "url"}),
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "tool_search",
         "tool_search_tool_bm25_20251119",

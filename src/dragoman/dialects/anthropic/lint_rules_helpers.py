@@ -13,7 +13,7 @@ from ...rules.rule import Subject
 NEW_VERSION = "2026-10-21"
 
 
-class Turn(NamedTuple):
+class JoinedTurn(NamedTuple):
     """Neighbouring messages of one role. The upstream joins such messages, so rules see them as one turn."""
 
     role: str
@@ -38,15 +38,15 @@ def blocks(holder: dict[str, Any], at: Path, key: str = "content") -> list[Place
     return items(holder, key, at)
 
 
-def turns(subject: Subject) -> list[Turn]:
+def turns(subject: Subject) -> list[JoinedTurn]:
     """The messages of a request as turns."""
-    out: list[Turn] = []
+    out: list[JoinedTurn] = []
     for at, message in messages(subject):
         role = word(message, "role")
         if out and out[-1].role == role:
             out[-1].blocks.extend(blocks(message, at))
         else:
-            out.append(Turn(role, at, blocks(message, at)))
+            out.append(JoinedTurn(role, at, blocks(message, at)))
     return out
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from ...codec import packed_seals
 from ...rules.helpers import Place, declarations, items, listed, quoted, sub, twice, word
 from ...rules.rule import Breach, Subject, rule, rules_of
-from .lint_rules_helpers import NEW_VERSION, Turn, blocks, every_block, messages, turns, version
+from .lint_rules_helpers import NEW_VERSION, JoinedTurn, blocks, every_block, messages, turns, version
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _ROLES = ("user", "assistant", "system")
@@ -297,7 +297,7 @@ def programmatic_answers(subject: Subject) -> Iterator[Breach]:
                     yield Breach(place, "a program's call is answered with text only", "write it as text")
 
 
-def _by_code(turn: Turn) -> set[str]:
+def _by_code(turn: JoinedTurn) -> set[str]:
     calls = turn.of("tool_use")
     return {word(call, "id") for _, call in calls if sub(call, "caller").get("type") not in (None, "direct")}
 

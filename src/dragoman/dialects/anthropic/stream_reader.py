@@ -21,7 +21,7 @@ from ...codec.dialect_extras import NULL, Fields, carried, gather
 from ...codec.failure_sentence_in_answer import events_of_whole_answer
 from ...codec.fault_kinds_statuses_and_error_object import broken_off, is_empty_field
 from ...codec.packed_seals import origin
-from ...codec.sse_splitter import Splitter
+from ...codec.sse_splitter import SseSplitter
 from ...codec.sse_stream_reader_base import FrameReader
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding_with_unknown_fields import Unknown
@@ -126,7 +126,7 @@ class StreamReader(FrameReader):
     """Takes wire events and returns canon events."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME))
+        super().__init__(SseSplitter(wire.NAME))
         self._context = context
         self._live: _Block | None = None
         self._waiting: list[_Block] = []

@@ -17,7 +17,7 @@ from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
 from ...codec.failure_sentence_in_answer import cut_short, failure, flawed, unusable
 from ...codec.media import missing
-from ...codec.repeated_frame_interface import Template
+from ...codec.repeated_frame_interface import FrameTemplate
 from ...codec.surrogates.documents import has_lone_surrogate
 from ...context import Context
 from . import wire
@@ -86,9 +86,9 @@ class StreamWriter:
         error = json_text.encode({**error_event(event), "request_id": event.request_id or None})
         return b"event: error\ndata: %b\n\n" % error
 
-    def template(self, index: int) -> Template | None:
+    def template(self, index: int) -> FrameTemplate | None:
         """The template for more text of the open block."""
-        return Template(self._head, _DELTA_END) if index == self._index and self._head else None
+        return FrameTemplate(self._head, _DELTA_END) if index == self._index and self._head else None
 
     def add_texts(self, index: int, texts: list[str]) -> None:
         """Take note of text that was written with the template."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import Client
+from ...endpoints.dialect_endpoints_record import ReferenceClient
 from ..gemini import conformance_client as gemini
 
 
@@ -30,6 +30,6 @@ def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
     return {"response": gemini.fold(inner, arguments)}
 
 
-CLIENT = Client(
+CLIENT = ReferenceClient(
     "/request/tools", "/request/tools/*/functionDeclarations/*/name", with_user_turn, answered, fold, ends_well
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...dialect import Dialect, Endpoint
+from ...dialect import Dialect, UpstreamPaths
 from ...rules.rule import Rule
 from ..gemini.dialect import DIALECT as GEMINI
 from ..gemini.hosted_calls import write_hosted
@@ -76,7 +76,7 @@ DIALECT = Dialect(
     # Both endpoints run Gemini's models: a signature of one of them is kept under the one name.
     origin=GEMINI.name,
     rules=rules,
-    endpoint=Endpoint("/v1internal:generateContent", "/v1internal:streamGenerateContent?alt=sse"),
+    endpoint=UpstreamPaths("/v1internal:generateContent", "/v1internal:streamGenerateContent?alt=sse"),
     endpoints=endpoints,
     requirements=GEMINI.requirements,
     # Fields that both dialects have pass without a loss, because Gemini's code reads and writes them for both.

@@ -11,13 +11,13 @@ from ...canon.request import Settings
 from ...codec import json_text
 from ...endpoints.dialect_endpoints_record import (
     AgentForm,
-    Call,
     Claim,
-    Client,
+    EndpointCall,
     Endpoints,
     Fields,
     ProjectSearch,
     Query,
+    ReferenceClient,
     Served,
     SetupLine,
     TokenCounts,
@@ -31,20 +31,20 @@ _SESSION = "request/session_id"
 _VERB = re.compile(r"/v1internal(?:/[^:]*)?:(?P<verb>[A-Za-z]+)\Z")
 
 
-def _operation(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+def _operation(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall | None:
     """The call for a resource of the session, such as an operation that is polled by its name."""
-    return Call("session", NAME, rest=path.removeprefix("/v1internal/")) if _VERB.match(path) is None else None
+    return EndpointCall("session", NAME, rest=path.removeprefix("/v1internal/")) if _VERB.match(path) is None else None
 
 
-def _read_call(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+def _read_call(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall | None:
     found = _VERB.match(path)
     if found is None:
         return None
     known = VERBS.get(found["verb"])
     if known is None:
-        return Call("session", NAME, rest=found["verb"])
+        return EndpointCall("session", NAME, rest=found["verb"])
     verb, stream = known
-    return Call(verb, NAME, "", stream, wants_array(stream, query))
+    return EndpointCall(verb, NAME, "", stream, wants_array(stream, query))
 
 
 def _count_request(fields: Fields, model: str) -> tuple[bytes | None, str]:
@@ -72,7 +72,7 @@ def _setup(base: str, key: str, model: str) -> str:
     return f"GOOGLE_GENAI_USE_GCA=true CODE_ASSIST_ENDPOINT={base} GOOGLE_CLOUD_ACCESS_TOKEN={key} gemini{model}"
 
 
-def _client() -> Client:
+def _client() -> ReferenceClient:
     from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT

@@ -13,7 +13,7 @@ from ..gemini import stream_end_detection as gemini
 
 
 class _Wrapped(msgspec.Struct):
-    response: gemini.Chunk | None = None
+    response: gemini.ChunkEnd | None = None
     error: Any = None
 
 
@@ -23,9 +23,9 @@ _wrapped = msgspec.json.Decoder(_Wrapped).decode
 class StreamEnd(gemini.StreamEnd):
     """Finds the end of a stream of wrapped chunks."""
 
-    def chunk(self, data: bytes) -> gemini.Chunk | None:
+    def chunk(self, data: bytes) -> gemini.ChunkEnd | None:
         """The Gemini chunk in a frame's data."""
         wrapped = decoded(data, _wrapped, _Wrapped)
         if wrapped is None or not wrapped.error:
             return None if wrapped is None else wrapped.response
-        return gemini.Chunk(error=wrapped.error)
+        return gemini.ChunkEnd(error=wrapped.error)

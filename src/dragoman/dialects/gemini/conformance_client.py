@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import Client
+from ...endpoints.dialect_endpoints_record import ReferenceClient
 
 
 def with_user_turn(request: dict[str, Any], text: str) -> dict[str, Any]:
@@ -63,4 +63,4 @@ def _add_parts(parts: list[Any], more: list[Any]) -> None:
             parts.append(part)
 
 
-CLIENT = Client("/tools", "/tools/*/functionDeclarations/*/name", with_user_turn, answered, fold, ends_well)
+CLIENT = ReferenceClient("/tools", "/tools/*/functionDeclarations/*/name", with_user_turn, answered, fold, ends_well)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place
+from ...dialect import AnswerPlaces, Dialect, HistoryRequirements, LogprobsPlace, UpstreamPaths
 from ...rules.rule import Rule
 from .detection_evidence import evidence
 from .fast import FAST
@@ -59,7 +59,7 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     ends=AnswerPlaces(("finishReason",), ("usageMetadata",), ("candidates",)),
-    logprobs=Place(NAME, "chosen", "logprobsResult", "candidates"),
+    logprobs=LogprobsPlace(NAME, "chosen", "logprobsResult", "candidates"),
     hosted=HOSTED,
     write_hosted=write_hosted,
     # Gemini 3 puts a signature on the first functionCall of each step, and may put one on other parts (docs "Thought
@@ -68,7 +68,9 @@ DIALECT = Dialect(
     # Not on thoughts: gemini-cli strips thoughts from its history (gemini-cli 0.56 sources, 2026-08).
     echoes=frozenset({"call", "text"}),
     rules=rules,
-    endpoint=Endpoint("/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"),
+    endpoint=UpstreamPaths(
+        "/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"
+    ),
     endpoints=endpoints,
     requirements=HistoryRequirements(
         "contents", alternate=True, thoughts_lead=False, held=frozenset({"cachedContent"})

@@ -11,16 +11,16 @@ from ...canon.request import Settings
 from ...codec import json_text
 from ...endpoints.dialect_endpoints_record import (
     AgentForm,
-    Call,
     Claim,
-    Client,
+    EndpointCall,
     Endpoints,
     Environment,
     Fields,
     HeaderRules,
-    Model,
     ModelLists,
+    OfferedModel,
     Query,
+    ReferenceClient,
     RehearsalForm,
     Served,
     SetupLine,
@@ -54,29 +54,31 @@ def wants_array(stream: bool | None, query: Query) -> bool:
     return bool(stream) and "sse" not in query.get("alt", ())
 
 
-def _read_call(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+def _read_call(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall | None:
     found = _MODEL_VERB.match(decode(path))
     if found is None or found["verb"] not in VERBS:
         return None
     verb, stream = VERBS[found["verb"]]
     # Vertex's SDKs take the part before a slash in a model's name for its publisher.
     maker = f"{found['publisher']}/" if found["publisher"] not in (None, "google") else ""
-    return Call(verb, NAME, maker + found["model"], stream, wants_array(stream, query))
+    return EndpointCall(verb, NAME, maker + found["model"], stream, wants_array(stream, query))
 
 
-def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> Call:
-    return Call("model", NAME, decode(path.removeprefix("/v1/models/")))
+def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall:
+    return EndpointCall("model", NAME, decode(path.removeprefix("/v1/models/")))
 
 
-def _models(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+def _models(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall | None:
     found = _LIST.match(decode(path))
     # `models/NAME:VERB` would match as a model's name, but it is a call with the wrong method.
     if found is None or (found["model"] or "").rpartition(":")[2] in VERBS:
         return None
-    return Call("model" if found["model"] else "models", NAME, found["model"] or "", rest=found["publisher"] or "")
+    return EndpointCall(
+        "model" if found["model"] else "models", NAME, found["model"] or "", rest=found["publisher"] or ""
+    )
 
 
-def _entry(model: Model, publisher: str) -> dict[str, Any]:
+def _entry(model: OfferedModel, publisher: str) -> dict[str, Any]:
     if publisher:
         return {"name": model.name, "versionId": "default", "launchStage": "GA"}
     limits = {"inputTokenLimit": model.context, "outputTokenLimit": model.output}
@@ -89,7 +91,7 @@ def _entry(model: Model, publisher: str) -> dict[str, Any]:
     }
 
 
-def _named(model: Model, publisher: str) -> dict[str, Any]:
+def _named(model: OfferedModel, publisher: str) -> dict[str, Any]:
     return {"name": f"{publisher}models/{model.name}"}
 
 
@@ -143,7 +145,7 @@ def _setup(base: str, key: str, model: str) -> str:
     return f"GOOGLE_GENAI_USE_VERTEXAI=true GOOGLE_VERTEX_BASE_URL={base} GOOGLE_API_KEY={key} gemini{model}"
 
 
-def _client() -> Client:
+def _client() -> ReferenceClient:
     from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
@@ -153,7 +155,7 @@ ENDPOINTS = Endpoints(
     served=Served(
         claims=(
             Claim(("POST",), "/", read=_read_call, verbs=("generate", "count")),
-            Claim(("GET",), "/v1/models", Call("models", NAME), headers=_SIGNS, query=("key",)),
+            Claim(("GET",), "/v1/models", EndpointCall("models", NAME), headers=_SIGNS, query=("key",)),
             Claim(("GET",), "/v1/models/", read=_one_model, verbs=("model",), headers=_SIGNS, query=("key",)),
             Claim(("GET",), "/", read=_models, verbs=("model", "models")),
         ),

@@ -1,5 +1,5 @@
-"""The fast paths of Gemini: plain answers without parts (`fast.common_answer_form.Plain`), repeated frames, continued
-requests.
+"""The fast paths of Gemini: plain answers without parts (`fast.common_answer_form.PlainAnswer`), repeated frames,
+continued requests.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...fast.common_answer_form import (
     CallId,
     Exact,
     Named,
-    Plain,
+    PlainAnswer,
     PlainCall,
     PlainSeals,
     Word,
@@ -136,7 +136,7 @@ _DUMMY_LENGTH = max(map(len, DUMMIES))
 _written_time = lookup_cache(64)(write_time)
 
 
-def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
+def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> PlainAnswer | None:
     """A plain answer; None if the answer needs the full reader."""
     try:
         answer = _decode(body)
@@ -192,7 +192,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     if total is not None and total != prompt + output:
         return None
     tier = _take_tier(usage) if usage.serviceTier is not None else None
-    return Plain(
+    return PlainAnswer(
         answer.responseId,
         bare(answer.modelVersion),
         text,
@@ -230,7 +230,7 @@ def _take_tier(usage: _Usage) -> str | None:
     return tier
 
 
-def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+def write_plain(plain: PlainAnswer, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
     packed = plain.packed
     if plain.cache_write:

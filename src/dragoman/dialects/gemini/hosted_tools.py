@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from ...codec.hosted_tools import Option, Row, kinds, plain_options
+from ...codec.hosted_tools import HostedToolRow, Option, kinds, plain_options
 from .wire import NAME
 
 _EXCLUDED = ("excludeDomains",)
 
-_SEARCH = Row(
+_SEARCH = HostedToolRow(
     NAME,
     "web_search",
     "googleSearch",
@@ -19,14 +19,16 @@ _SEARCH = Row(
     options={"blocked_domains": Option(_EXCLUDED, write=None)},
     inside="googleSearch",
 )
-_FETCH = Row(NAME, "web_fetch", "urlContext", kinds("urlContext|url_context"), inside="urlContext")
-_CODE = Row(NAME, "code_execution", "codeExecution", kinds("codeExecution|code_execution"), inside="codeExecution")
+_FETCH = HostedToolRow(NAME, "web_fetch", "urlContext", kinds("urlContext|url_context"), inside="urlContext")
+_CODE = HostedToolRow(
+    NAME, "code_execution", "codeExecution", kinds("codeExecution|code_execution"), inside="codeExecution"
+)
 
 HOSTED = (
     _SEARCH,
     _FETCH,
     _CODE,
-    Row(
+    HostedToolRow(
         NAME,
         "mcp",
         "mcpServers",

@@ -12,7 +12,7 @@ import msgspec
 from ...codec.passthrough_stream_end import AnswersStreamEnd, decoded
 
 
-class Candidate(msgspec.Struct):
+class CandidateEnd(msgspec.Struct):
     """The end of one candidate."""
 
     index: Any = None
@@ -25,15 +25,15 @@ class Feedback(msgspec.Struct):
     blockReason: Any = None
 
 
-class Chunk(msgspec.Struct):
+class ChunkEnd(msgspec.Struct):
     """The fields of a chunk that decide whether it ends the stream."""
 
-    candidates: list[Candidate] | None = None
+    candidates: list[CandidateEnd] | None = None
     promptFeedback: Feedback | None = None
     error: Any = None
 
 
-_chunk = msgspec.json.Decoder(Chunk).decode
+_chunk = msgspec.json.Decoder(ChunkEnd).decode
 
 
 class StreamEnd(AnswersStreamEnd):
@@ -61,6 +61,6 @@ class StreamEnd(AnswersStreamEnd):
         for candidate in chunk.candidates or ():
             self.answer(candidate.index, candidate.finishReason)
 
-    def chunk(self, data: bytes) -> Chunk | None:
+    def chunk(self, data: bytes) -> ChunkEnd | None:
         """The chunk in a frame's data."""
-        return decoded(data, _chunk, Chunk)
+        return decoded(data, _chunk, ChunkEnd)

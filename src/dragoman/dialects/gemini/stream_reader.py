@@ -115,12 +115,12 @@ class StreamReader(FrameReader):
     """Made with the first chunk, whose id distinguishes the calls of this answer."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(sse_splitter.Splitter(wire.NAME))
+        super().__init__(sse_splitter.SseSplitter(wire.NAME))
         self._context = context
         self._head = b""
         self._odd = b""  # a body that is no chunk, in place of the first one
         self._sse = False
-        self._array: json_array_splitter.Splitter | None = None
+        self._array: json_array_splitter.JsonArraySplitter | None = None
         self._answers: dict[int, _Answer] = {}
         self._first: _Answer | None = None
         self._next = 0
@@ -169,7 +169,7 @@ class StreamReader(FrameReader):
             return
         # Without alt=sse the stream is one JSON array.
         if head[:1] in b"[{":
-            self._array = json_array_splitter.Splitter(wire.NAME)
+            self._array = json_array_splitter.JsonArraySplitter(wire.NAME)
         else:
             self._sse = True
             self.one = self._frames.one

@@ -16,7 +16,7 @@ from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning
 from ...codec import json_text
 from ...codec.answer_ids import original
 from ...codec.failure_sentence_in_answer import left_out, malformed
-from ...codec.repeated_frame_interface import Template
+from ...codec.repeated_frame_interface import FrameTemplate
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire
@@ -92,12 +92,12 @@ class StreamWriter:
         # A fault in a stream has the form of an error answer (Google RPC error model).
         return b"data: " + _line({"error": error_object(event)}) + _END
 
-    def template(self, index: int) -> Template | None:
+    def template(self, index: int) -> FrameTemplate | None:
         """The template for more text of an open part."""
         opened = self._open.get(index)
         if opened is None or not (opened.before or opened.pieces is not None):
             return None
-        return Template(opened.before, opened.after)
+        return FrameTemplate(opened.before, opened.after)
 
     def add_texts(self, index: int, texts: list[str]) -> None:
         """Take note of text that was written with the template."""

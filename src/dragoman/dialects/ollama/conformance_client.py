@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import Client
+from ...endpoints.dialect_endpoints_record import ReferenceClient
 
 
 def with_user_turn(request: dict[str, Any], text: str) -> dict[str, Any]:
@@ -47,4 +47,4 @@ def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
     return {**out, "message": message}
 
 
-CLIENT = Client("/tools", "/tools/*/function/name", with_user_turn, answered, fold, ends_well)
+CLIENT = ReferenceClient("/tools", "/tools/*/function/name", with_user_turn, answered, fold, ends_well)

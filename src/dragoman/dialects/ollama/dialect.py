@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...codec.hosted_calls_as_text import write_as_text
-from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place
+from ...dialect import AnswerPlaces, Dialect, HistoryRequirements, LogprobsPlace, UpstreamPaths
 from ...rules.rule import Rule
 from .detection_evidence import evidence
 from .fast import FAST
@@ -65,11 +65,11 @@ DIALECT = Dialect(
     evidence=evidence,
     write_hosted=write_as_text,
     ends=AnswerPlaces(("done_reason",)),
-    logprobs=Place(NAME, "tokens", "logprobs", spelled=False),
+    logprobs=LogprobsPlace(NAME, "tokens", "logprobs", spelled=False),
     rules=rules,
     # `thinking` is a separate field of a message, so a thought need not be the first part (server sources, 2026-08).
     requirements=HistoryRequirements(thoughts_lead=False),
-    endpoint=Endpoint("/api/chat", "/api/chat"),
+    endpoint=UpstreamPaths("/api/chat", "/api/chat"),
     endpoints=endpoints,
     # These fields are about the server's machine, not about the answer: their loss changes no meaning.
     noise=frozenset(

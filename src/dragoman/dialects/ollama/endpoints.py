@@ -11,13 +11,13 @@ from ...codec import json_text
 from ...endpoints.dialect_endpoints_record import (
     CREATED_DAY,
     AgentForm,
-    Call,
     Claim,
-    Client,
+    EndpointCall,
     Endpoints,
     Environment,
-    Model,
     ModelLists,
+    OfferedModel,
+    ReferenceClient,
     RehearsalForm,
     Served,
     SetupLine,
@@ -28,7 +28,7 @@ from ...endpoints.dialect_endpoints_record import (
 from . import NAME
 
 
-def _entry(model: Model, publisher: str) -> dict[str, Any]:
+def _entry(model: OfferedModel, publisher: str) -> dict[str, Any]:
     return {
         "name": model.name,
         "model": model.name,
@@ -40,7 +40,7 @@ def _entry(model: Model, publisher: str) -> dict[str, Any]:
     }
 
 
-def _family(model: Model) -> dict[str, Any]:
+def _family(model: OfferedModel) -> dict[str, Any]:
     return {
         "parent_model": "",
         "format": "",
@@ -51,7 +51,7 @@ def _family(model: Model) -> dict[str, Any]:
     }
 
 
-def _named(model: Model, publisher: str) -> dict[str, Any]:
+def _named(model: OfferedModel, publisher: str) -> dict[str, Any]:
     return {"name": model.name, "model": model.name}
 
 
@@ -59,7 +59,7 @@ def _listed(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
     return {"models": entries}
 
 
-def _details(model: Model) -> dict[str, Any]:
+def _details(model: OfferedModel) -> dict[str, Any]:
     """The answer to `/api/show`. Clients read the capabilities and the context length from it before anything else."""
     info: dict[str, Any] = {"general.architecture": model.upstream}
     if model.context is not None:
@@ -148,7 +148,7 @@ def _setup(base: str, key: str, model: str) -> str:
     return f'OLLAMA_HOST={base}, or Client(host="{base}"{shown})'
 
 
-def _client() -> Client:
+def _client() -> ReferenceClient:
     from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
@@ -157,11 +157,11 @@ def _client() -> Client:
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
-            Claim(("POST",), "/api/chat", Call("generate", NAME)),
-            Claim(("GET",), "/api/tags", Call("models", NAME)),
-            Claim(("POST",), "/api/show", Call("show", NAME)),
-            Claim(("GET",), "/api/version", Call("version", NAME)),
-            Claim(("GET",), "/api/ps", Call("running", NAME)),
+            Claim(("POST",), "/api/chat", EndpointCall("generate", NAME)),
+            Claim(("GET",), "/api/tags", EndpointCall("models", NAME)),
+            Claim(("POST",), "/api/show", EndpointCall("show", NAME)),
+            Claim(("GET",), "/api/version", EndpointCall("version", NAME)),
+            Claim(("GET",), "/api/ps", EndpointCall("running", NAME)),
         ),
         shown=("POST /api/chat", "GET /api/tags", "POST /api/show", "GET /api/ps", "GET /api/version"),
         near=("/api",),

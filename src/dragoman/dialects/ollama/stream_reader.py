@@ -42,7 +42,7 @@ class StreamReader:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._lines = ndjson_splitter.Splitter(wire.NAME)
+        self._lines = ndjson_splitter.NdjsonSplitter(wire.NAME)
         self._ids = Ids(context)
         self._next = 0
         self._kind = ""  # text or thought, or "" when no part is open

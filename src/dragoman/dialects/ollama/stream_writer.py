@@ -17,7 +17,7 @@ from ...codec import json_text
 from ...codec.failure_sentence_in_answer import GAP, failure, left_out, malformed, unusable
 from ...codec.media import missing
 from ...codec.ndjson_splitter import one_line
-from ...codec.repeated_frame_interface import Template
+from ...codec.repeated_frame_interface import FrameTemplate
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
 from . import wire
@@ -71,10 +71,10 @@ class StreamWriter:
         self._over = True
         return error_line(event)
 
-    def template(self, index: int) -> Template | None:
+    def template(self, index: int) -> FrameTemplate | None:
         """The template for more text of an open part."""
         before = self._open.get(index)
-        return None if before is None else Template(before, _AFTER)
+        return None if before is None else FrameTemplate(before, _AFTER)
 
     def add_texts(self, index: int, texts: list[str]) -> None:
         """Nothing to count for text that was written with the template."""

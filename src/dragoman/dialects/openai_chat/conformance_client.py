@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import Client
+from ...endpoints.dialect_endpoints_record import ReferenceClient
 
 _MESSAGE = ("role", "content", "refusal", "tool_calls")
 _CALL = ("id", "type", "function")
@@ -88,4 +88,4 @@ def _add_detail(detail: dict[str, Any], piece: dict[str, Any]) -> None:
         detail[key] = detail[key] + value if joined else value
 
 
-CLIENT = Client("/tools", "/tools/*/function/name", with_user_turn, answered, fold, ends_well)
+CLIENT = ReferenceClient("/tools", "/tools/*/function/name", with_user_turn, answered, fold, ends_well)

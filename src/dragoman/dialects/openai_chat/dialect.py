@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...dialect import AnswerPlaces, Dialect, Endpoint, Place
+from ...dialect import AnswerPlaces, Dialect, LogprobsPlace, UpstreamPaths
 from ...rules.rule import Rule
 from .detection_evidence import evidence
 from .fast import FAST
@@ -58,13 +58,13 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     ends=AnswerPlaces(("finish_reason",), ("usage",), ("choices",), frozenset({"tool_calls", "function_call"})),
-    logprobs=Place(NAME, "content", "logprobs", "choices"),
+    logprobs=LogprobsPlace(NAME, "content", "logprobs", "choices"),
     hosted=HOSTED,
     write_hosted=write_hosted,
     # An assistant message holds text and refusal parts only (openai 3.49.0, 2026-11), so images move to the next user
     # turn.
     moves_images=lambda image: True,
-    endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
+    endpoint=UpstreamPaths("/v1/chat/completions", "/v1/chat/completions"),
     endpoints=endpoints,
     # Google's compatible endpoint puts seals into extra_content of calls (Google's OpenAI compatibility page, 2026-11).
     # Clients that append the whole message return the field; clients that rebuild the message lose it. So the field is

@@ -8,12 +8,12 @@ from typing import Any
 
 from ...endpoints.dialect_endpoints_record import (
     OPENAI_LISTS,
-    Call,
     Claim,
-    Client,
+    EndpointCall,
     Endpoints,
     Fields,
     Query,
+    ReferenceClient,
     RehearsalForm,
     Served,
     SetupLine,
@@ -27,14 +27,14 @@ from . import NAME
 _AZURE = re.compile(r"/openai/deployments/(?P<model>[^/]+)/chat/completions\Z")
 
 
-def _deployment(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+def _deployment(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall | None:
     """The call for an address of Azure, which contains the model."""
     found = _AZURE.match(path)
-    return Call("generate", NAME, decode(found["model"])) if found is not None else None
+    return EndpointCall("generate", NAME, decode(found["model"])) if found is not None else None
 
 
-def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> Call:
-    return Call("model", NAME, decode(path.removeprefix("/v1/models/")))
+def _one_model(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall:
+    return EndpointCall("model", NAME, decode(path.removeprefix("/v1/models/")))
 
 
 def asking(fields: Fields, stream: bool) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def asking(fields: Fields, stream: bool) -> dict[str, Any]:
     return out
 
 
-def _client() -> Client:
+def _client() -> ReferenceClient:
     from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
@@ -57,9 +57,9 @@ def _client() -> Client:
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
-            Claim(("POST",), "/v1/chat/completions", Call("generate", NAME)),
+            Claim(("POST",), "/v1/chat/completions", EndpointCall("generate", NAME)),
             Claim(("POST",), "/openai/deployments/", read=_deployment, verbs=("generate",)),
-            Claim(("GET",), "/v1/models", Call("models", NAME)),
+            Claim(("GET",), "/v1/models", EndpointCall("models", NAME)),
             Claim(("GET",), "/v1/models/", read=_one_model, verbs=("model",)),
         ),
         shown=("POST /v1/chat/completions", "GET /v1/models"),

@@ -1,5 +1,5 @@
-"""The fast paths of Chat Completions: plain answers without parts (`fast.common_answer_form.Plain`), repeated frames,
-continued requests.
+"""The fast paths of Chat Completions: plain answers without parts (`fast.common_answer_form.PlainAnswer`), repeated
+frames, continued requests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...fast.common_answer_form import (
     CallId,
     Exact,
     Named,
-    Plain,
+    PlainAnswer,
     PlainCall,
     PlainSeals,
     Word,
@@ -212,7 +212,7 @@ _elements = msgspec.json.Decoder(list[Raw]).decode
 _NO_PROMPT_DETAILS, _NO_COMPLETION_DETAILS = _PromptDetails(), _CompletionDetails()
 
 
-def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
+def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> PlainAnswer | None:
     """A plain answer; None if the answer needs the full reader."""
     unknown: _Unknown = ()
     try:
@@ -253,7 +253,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     tier = answer_service_tiers.read(answer.service_tier) if answer.service_tier is not None else None
     if tier is not None:
         answer.service_tier = None
-    plain = Plain(
+    plain = PlainAnswer(
         answer.id,
         answer.model,
         text,
@@ -316,7 +316,7 @@ _MESSAGE_FIELDS, _CHOICE_FIELDS, _USAGE_FIELDS, _ANSWER_FIELDS = [
 ]
 
 
-def _take_known(unknown: _Unknown, plain: Plain) -> bool:
+def _take_known(unknown: _Unknown, plain: PlainAnswer) -> bool:
     """Move figures and the service tier from the unknown fields to the answer. False: the answer has two tiers."""
     for at, fields in unknown:
         if at == _IN_USAGE:
@@ -370,7 +370,7 @@ def _extra_content(packed: str) -> dict[str, Any]:
     return {"google": {"thought_signature": packed}}
 
 
-def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+def write_plain(plain: PlainAnswer, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
     calls, packed = plain.calls, plain.packed
     if packed is not None and (packed.before_text is not None or packed.before_calls is not None):

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from ...codec.hosted_tools import Row, kinds, location, plain_options
+from ...codec.hosted_tools import HostedToolRow, kinds, location, plain_options
 from .wire import NAME
 
 OPTIONS = "web_search_options"
 
 HOSTED = (
-    Row(
+    HostedToolRow(
         NAME,
         "web_search",
         OPTIONS,

@@ -29,7 +29,7 @@ from .reasoning_details import (
     words,
 )
 from .stream_reader import StreamReader
-from .streamed_answer import Answer
+from .streamed_answer import StreamedAnswer
 
 _KIND = "detail"
 
@@ -80,14 +80,14 @@ class DetailStreamReader(StreamReader):
         super().__init__(context)
         self._details: dict[int, GrowingDetail] = {}
 
-    def _take_details(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+    def _take_details(self, answer: StreamedAnswer, delta: wire.Message, events: list[Event]) -> None:
         if self._reads_details or self._context.target != wire.NAME:
             if delta.reasoning and not self._field:
                 self._field = "reasoning"
             self._read_details(answer, delta, events)
             delta.reasoning_details = wire.NONE
 
-    def _read_details(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+    def _read_details(self, answer: StreamedAnswer, delta: wire.Message, events: list[Event]) -> None:
         values = listed(delta.reasoning_details)
         at: Path = ("choices", answer.number, "delta")
         if values is None:
@@ -122,14 +122,14 @@ class DetailStreamReader(StreamReader):
                 self._odd_field(at, {"reasoning": json_text.raw(thought)})
             delta.reasoning = delta.reasoning_content = None
 
-    def _end(self, answer: Answer, events: list[Event]) -> None:
+    def _end(self, answer: StreamedAnswer, events: list[Event]) -> None:
         if answer.kind == _KIND:
             seal = self._detail_seal(answer, self._details.pop(answer.number))
             if seal is not None:
                 events.append(PartDelta(answer.index, "", seal))
         super()._end(answer, events)
 
-    def _detail_seal(self, answer: Answer, detail: GrowingDetail) -> Seal | None:
+    def _detail_seal(self, answer: StreamedAnswer, detail: GrowingDetail) -> Seal | None:
         """The seal of a thought: the whole entry, if it proves anything."""
         whole = detail.whole()
         found = look(whole)
@@ -149,7 +149,7 @@ class DetailStreamReader(StreamReader):
             seal = Seal(wire.NAME, json_text.text(value), found.type)
         return Reasoning(words(found), seal=seal, at=at)
 
-    def _odd_detail(self, answer: Answer, value: Raw, at: Path, events: list[Event]) -> None:
+    def _odd_detail(self, answer: StreamedAnswer, value: Raw, at: Path, events: list[Event]) -> None:
         """Keep an entry of an unknown type."""
         self._odd_field(at[:-1], {FIELD: value})
 

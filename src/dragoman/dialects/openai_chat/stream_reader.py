@@ -22,7 +22,7 @@ from ...codec.dialect_extras import Fields, carried
 from ...codec.failure_sentence_in_answer import events_of_whole_answer
 from ...codec.fault_kinds_statuses_and_error_object import broken_off
 from ...codec.late_id_and_model_losses import report_id, report_model
-from ...codec.sse_splitter import Splitter
+from ...codec.sse_splitter import SseSplitter
 from ...codec.sse_stream_reader_base import FrameReader, starts_part
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding_with_unknown_fields import Admitter, Unknown
@@ -36,8 +36,8 @@ from .faults import fault_from
 from .message_content import read_annotations, read_seal, text_value, thinking_text, thought_origin
 from .response import TIER_AT, read_response, read_stop, read_usage, with_earlier_counts
 from .search_result_reader import Search, take_search
-from .streamed_answer import Answer
-from .streamed_calls import Call, begins
+from .streamed_answer import StreamedAnswer
+from .streamed_calls import StreamedCall, begins
 
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
 ROOT_FIELDS = Fields("id", "model", *_CHUNK_EXTRAS)
@@ -63,11 +63,11 @@ class StreamReader(FrameReader):
     _executed: ExecutedTools | None = None  # set at the first field that OpenAI's chunk does not have
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME))
+        super().__init__(SseSplitter(wire.NAME))
         self._context = context
         self._decode = self._strict if context.target in wire.KIN else self._strict_for_others
-        self._answers: dict[int, Answer] = {}
-        self._first: Answer | None = None
+        self._answers: dict[int, StreamedAnswer] = {}
+        self._first: StreamedAnswer | None = None
         self._next = 0
         self._started = False
         self._over = False
@@ -223,7 +223,7 @@ class StreamReader(FrameReader):
                 self._add_search(answer, search, events)
         self._search = search
 
-    def _add_search(self, answer: Answer, search: Search, events: list[Event]) -> None:
+    def _add_search(self, answer: StreamedAnswer, search: Search, events: list[Event]) -> None:
         for part in search.parts(self._id):
             self._begin(answer, "whole", part, events)
             self._end(answer, events)
@@ -297,7 +297,7 @@ class StreamReader(FrameReader):
         is_more_text = going_on and more and not answer.waiting
         return is_more_text and not (noted or choice.finish_reason or choice.stop_reason)
 
-    def _score(self, answer: Answer, scores: dict[str, Raw], events: list[Event]) -> None:
+    def _score(self, answer: StreamedAnswer, scores: dict[str, Raw], events: list[Event]) -> None:
         """Log probabilities of the text in this chunk."""
         from ...codec import logprobs  # late: few streams have them
 
@@ -319,14 +319,14 @@ class StreamReader(FrameReader):
         self._context.lose("field.dropped", ("choices", choice.index, "message"), "it repeats the deltas", "info")
         return choice.delta
 
-    def _answer(self, number: int) -> Answer:
+    def _answer(self, number: int) -> StreamedAnswer:
         answer = self._answers.get(number)
         if answer is None:
-            answer = self._answers[number] = Answer(number)
+            answer = self._answers[number] = StreamedAnswer(number)
             self._first = self._first or answer
         return answer
 
-    def _read_delta(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+    def _read_delta(self, answer: StreamedAnswer, delta: wire.Message, events: list[Event]) -> None:
         """Read everything in a delta but its calls."""
         if delta.reasoning_details:
             self._take_details(answer, delta, events)
@@ -358,10 +358,10 @@ class StreamReader(FrameReader):
             self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
             self._cite(answer, delta, events)
 
-    def _take_details(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+    def _take_details(self, answer: StreamedAnswer, delta: wire.Message, events: list[Event]) -> None:
         """Read the list `reasoning_details`, if it has a meaning for the target. Then it is taken out of the delta."""
 
-    def _read_audio(self, answer: Answer, audio: Raw, events: list[Event]) -> None:
+    def _read_audio(self, answer: StreamedAnswer, audio: Raw, events: list[Event]) -> None:
         """Read a piece of sound: its transcript, and a part for targets that can hold sound."""
         if not json_text.is_object(audio):
             self._note(("choices", answer.number, "delta"), {"audio": audio})
@@ -373,7 +373,7 @@ class StreamReader(FrameReader):
         if piece is not None:
             self._whole_piece(answer, piece, events)
 
-    def _whole_piece(self, answer: Answer, piece: Media | Opaque, events: list[Event]) -> None:
+    def _whole_piece(self, answer: StreamedAnswer, piece: Media | Opaque, events: list[Event]) -> None:
         """Write media that come whole, after the parts that have begun."""
         if answer.waiting or (answer.call is not None and not answer.call.whole()):
             answer.waiting.append(piece)
@@ -382,12 +382,12 @@ class StreamReader(FrameReader):
             self._end(answer, events)
             self._one_piece(answer, piece, events)
 
-    def _one_piece(self, answer: Answer, part: Media | Opaque, events: list[Event]) -> None:
+    def _one_piece(self, answer: StreamedAnswer, part: Media | Opaque, events: list[Event]) -> None:
         """A part that comes whole. It is not kept in `seen`: an answer may hold many pieces of sound."""
         events += (PartStart(self._next, part, answer.number), PartEnd(self._next))
         self._next += 1
 
-    def _words(self, answer: Answer, kind: str, text: str, events: list[Event]) -> None:
+    def _words(self, answer: StreamedAnswer, kind: str, text: str, events: list[Event]) -> None:
         if self._search is not None and kind == "text" and not answer.number:
             self._words_cited.append(text)
         if answer.kind == kind:
@@ -401,12 +401,12 @@ class StreamReader(FrameReader):
         self._begin(answer, kind, self._blank(answer, kind), events)
         self._more(answer, text, events)
 
-    def _more(self, answer: Answer, text: str, events: list[Event]) -> None:
+    def _more(self, answer: StreamedAnswer, text: str, events: list[Event]) -> None:
         if answer.kind == "text":
             answer.length += len(text)
         events.append(PartDelta(answer.index, text))
 
-    def _parts(self, answer: Answer, content: list[wire.ContentPart], events: list[Event]) -> None:
+    def _parts(self, answer: StreamedAnswer, content: list[wire.ContentPart], events: list[Event]) -> None:
         """Mistral's answers: content as a list, with thinking in it."""
         at: Path = ("choices", answer.number, "delta", "content")
         for part in content:
@@ -420,7 +420,7 @@ class StreamReader(FrameReader):
                 kind = json_text.kind(part.strange) if part.strange else part.type
                 self._context.lose("part.dropped", at, kind)
 
-    def _piece(self, answer: Answer, piece: wire.Call, events: list[Event]) -> None:
+    def _piece(self, answer: StreamedAnswer, piece: wire.Call, events: list[Event]) -> None:
         function, custom = piece.function, piece.custom
         if function is not None:
             name, text = function.name or "", text_value(function.arguments)
@@ -472,7 +472,7 @@ class StreamReader(FrameReader):
         elif text.strip():  # the call has ended: text after a whole JSON object is no part of the call
             self._context.lose("event.dropped", at, "arguments after a whole JSON object")
 
-    def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
+    def _new_call(self, answer: StreamedAnswer, piece: wire.Call, name: str) -> StreamedCall:
         call_id = piece.id
         at: Path = ("choices", answer.number, "delta", "tool_calls", answer.calls)
         # The first delta of a call has its id (openai 3.49.0, 2026-11); some hosts omit it.
@@ -483,7 +483,7 @@ class StreamReader(FrameReader):
         if seal is None and piece.extra_content:
             self._note(at, {"extra_content": piece.extra_content})
         custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
-        call = Call(ToolCall(call_id, name, "", custom, seal=seal, at=at), piece.index, bool(piece.id))
+        call = StreamedCall(ToolCall(call_id, name, "", custom, seal=seal, at=at), piece.index, bool(piece.id))
         answer.calls += 1
         answer.latest = call
         if piece.index is not None:
@@ -492,15 +492,15 @@ class StreamReader(FrameReader):
             answer.by_id[piece.id] = call
         return call
 
-    def _release(self, answer: Answer, events: list[Event], *, all_of_them: bool = False) -> None:
+    def _release(self, answer: StreamedAnswer, events: list[Event], *, all_of_them: bool = False) -> None:
         """Begin held parts, as far as the open call is whole and the next call has its name."""
         while answer.waiting and (all_of_them or answer.call is None or answer.call.whole()):
             item = answer.waiting[0]
-            if isinstance(item, Call) and not (self._ready(answer, item, events) or all_of_them):
+            if isinstance(item, StreamedCall) and not (self._ready(answer, item, events) or all_of_them):
                 return
             del answer.waiting[0]
             self._end(answer, events)
-            if isinstance(item, Call):
+            if isinstance(item, StreamedCall):
                 self._begin_call(answer, item, events)
                 for text in item.unsent:
                     events.append(PartDelta(item.index, text))
@@ -519,7 +519,7 @@ class StreamReader(FrameReader):
                     self._more(answer, answer.waiting.pop(0)[1], events)  # type: ignore[index]
 
     # The name must be known before the part begins.
-    def _ready(self, answer: Answer, call: Call, events: list[Event]) -> bool:
+    def _ready(self, answer: StreamedAnswer, call: StreamedCall, events: list[Event]) -> bool:
         """Whether a call can begin: it has a name, and its own arguments."""
         if not call.part.name or not call.pieces:
             return False
@@ -528,7 +528,7 @@ class StreamReader(FrameReader):
             return False
         return call.once(self._context)
 
-    def _begin(self, answer: Answer, kind: str, part: Part, events: list[Event]) -> None:
+    def _begin(self, answer: StreamedAnswer, kind: str, part: Part, events: list[Event]) -> None:
         answer.kind = kind
         answer.before = answer.length
         answer.index = self._next
@@ -536,12 +536,12 @@ class StreamReader(FrameReader):
         self._next += 1
         events.append(PartStart(answer.index, part, answer.number))
 
-    def _begin_call(self, answer: Answer, call: Call, events: list[Event]) -> None:
+    def _begin_call(self, answer: StreamedAnswer, call: StreamedCall, events: list[Event]) -> None:
         self._begin(answer, "call", call.part, events)
         call.index = answer.index
         answer.call = call
 
-    def _blank(self, answer: Answer, kind: str) -> Part:
+    def _blank(self, answer: StreamedAnswer, kind: str) -> Part:
         """The empty text or thought that begins."""
         at: Path = ("choices", answer.number, "delta", _FIELDS[kind])
         if kind == "reasoning":
@@ -551,7 +551,7 @@ class StreamReader(FrameReader):
     def _thought_origin(self) -> Seal | None:
         return thought_origin(self._field, self._context)
 
-    def _end(self, answer: Answer, events: list[Event]) -> None:
+    def _end(self, answer: StreamedAnswer, events: list[Event]) -> None:
         if answer.kind:
             if answer.kind == "text" and not answer.number:
                 if self._words_cited and self._search is not None and not self._skips_numbers:
@@ -564,7 +564,7 @@ class StreamReader(FrameReader):
             answer.kind = ""
             answer.call = None
 
-    def _cite(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+    def _cite(self, answer: StreamedAnswer, delta: wire.Message, events: list[Event]) -> None:
         at: Path = ("choices", answer.number, "delta", "annotations")
         unknown: Unknown = {}
         citations = read_annotations(delta.annotations or [], at, self._context, unknown)
@@ -591,7 +591,7 @@ class StreamReader(FrameReader):
             # Snowflake ends texts without a finish reason (recorded), but half a call is no call.
             events.append(Fault("upstream_bad", "the upstream's stream ended in the middle of a call", 502))
             return
-        if any(isinstance(item, Call) and not item.part.name for answer in answers for item in answer.waiting):
+        if any(isinstance(item, StreamedCall) and not item.part.name for answer in answers for item in answer.waiting):
             events.append(Fault("upstream_bad", "the upstream's stream has a call without a name", 502))
             return
         if self._tier is not None and self._usage is not None:

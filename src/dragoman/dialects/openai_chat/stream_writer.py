@@ -11,7 +11,7 @@ from ...codec.call_ids import to_chat_client
 from ...codec.failure_sentence_in_answer import GAP, cut_short, failure, flawed
 from ...codec.media import missing
 from ...codec.packed_seals import pack
-from ...codec.repeated_frame_interface import Template
+from ...codec.repeated_frame_interface import FrameTemplate
 from ...context import Context
 from . import wire
 from .answer_audio_reader import AUDIO
@@ -62,10 +62,10 @@ class StreamWriter:
             return self._finish(event)
         return self._fault(event)
 
-    def template(self, index: int) -> Template | None:
+    def template(self, index: int) -> FrameTemplate | None:
         """The template for more text of an open part."""
         frame = self._open.get(index)
-        return None if frame is None else Template(*frame)
+        return None if frame is None else FrameTemplate(*frame)
 
     def add_texts(self, index: int, texts: list[str]) -> None:
         """Take note of text that was written with the template."""

@@ -8,10 +8,10 @@ import msgspec
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning
 from ...context import Context
 from .answer_audio_reader import StreamedSound
-from .streamed_calls import Call
+from .streamed_calls import StreamedCall
 
 
-class Answer:
+class StreamedAnswer:
     """The open parts of one answer."""
 
     __slots__ = (
@@ -23,12 +23,12 @@ class Answer:
         self.number = number
         self.index = -1
         self.kind = ""  # text, refusal, reasoning, call; "": no part is open
-        self.call: Call | None = None
+        self.call: StreamedCall | None = None
         self.calls = 0
-        self.latest: Call | None = None
-        self.by_index: dict[int, Call] = {}
-        self.by_id: dict[str, Call] = {}
-        self.waiting: list[Call | tuple[str, str] | Reasoning | Media | Opaque] = []
+        self.latest: StreamedCall | None = None
+        self.by_index: dict[int, StreamedCall] = {}
+        self.by_id: dict[str, StreamedCall] = {}
+        self.waiting: list[StreamedCall | tuple[str, str] | Reasoning | Media | Opaque] = []
         self.seen: list[Part] = []
         self.word: str | None = None
         self.sound: StreamedSound | None = None
@@ -37,7 +37,7 @@ class Answer:
 
     def breaks_off(self) -> bool:
         """Whether the arguments of a call are not whole yet."""
-        calls = [self.call, *[item for item in self.waiting if isinstance(item, Call)]]
+        calls = [self.call, *[item for item in self.waiting if isinstance(item, StreamedCall)]]
         return any(call is not None and not call.part.custom and not call.whole() for call in calls)
 
     def placed(self, cited: Citation, at: Path, context: Context) -> Citation:

@@ -13,7 +13,7 @@ from . import wire
 from .message_content import read_seal
 
 
-class Call:
+class StreamedCall:
     """A call whose pieces are still arriving. It begins when it has a name and arguments: some hosts send the name, or
     the rest of it, in a later piece.
     """
@@ -91,7 +91,7 @@ class Call:
         return self.index < 0 and not self.pieces
 
 
-def begins(piece: wire.Call, name: str, text: str, call: Call) -> bool:
+def begins(piece: wire.Call, name: str, text: str, call: StreamedCall) -> bool:
     """Whether a piece under the index of `call`, or without an index, begins a new call.
 
     Some hosts give parallel calls one index, no index, or no id; repeat ids and names in later pieces; or send a name

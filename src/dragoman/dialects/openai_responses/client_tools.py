@@ -22,7 +22,7 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...codec import json_text
 from ...codec.call_ids import send as send_id
-from ...codec.hosted_tools import Row, kinds
+from ...codec.hosted_tools import HostedToolRow, kinds
 from ...context import Context
 from . import wire
 from .client_tool_search import is_search, search_item
@@ -150,7 +150,9 @@ def _as_function(tool: ClientTool) -> Callable[[Any], Tool | None]:
 
 ROWS = tuple(
     [
-        Row(wire.NAME, tool.name, tool.name, kinds(tool.name), function=_as_function(tool), quiet=frozenset({"type"}))
+        HostedToolRow(
+            wire.NAME, tool.name, tool.name, kinds(tool.name), function=_as_function(tool), quiet=frozenset({"type"})
+        )
         for tool in _TOOLS
         # The type `shell` means two tools: the client's own shell, and a shell in a container (OpenAI's guide,
         # 2026-11). It has its own row below.
@@ -159,7 +161,7 @@ ROWS = tuple(
 )
 """The declarations as rows of `codec/hosted_tools.py`."""
 
-SHELL_ROW = Row(
+SHELL_ROW = HostedToolRow(
     wire.NAME,
     "code_execution",
     SHELL,

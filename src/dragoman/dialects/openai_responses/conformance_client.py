@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import Client
+from ...endpoints.dialect_endpoints_record import ReferenceClient
 
 
 def with_user_turn(request: dict[str, Any], text: str) -> dict[str, Any]:
@@ -45,4 +45,4 @@ def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
     return {**last, "output": [items[at] for at in sorted(items)], "terminal_output": last.get("output", [])}
 
 
-CLIENT = Client("/tools", "/tools/*/name", with_user_turn, answered, fold, ends_well)
+CLIENT = ReferenceClient("/tools", "/tools/*/name", with_user_turn, answered, fold, ends_well)

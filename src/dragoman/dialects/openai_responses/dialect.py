@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...dialect import AnswerPlaces, Dialect, Endpoint, HistoryRequirements, Place
+from ...dialect import AnswerPlaces, Dialect, HistoryRequirements, LogprobsPlace, UpstreamPaths
 from ...rules.rule import Rule
 from .detection_evidence import evidence
 from .fast import FAST
@@ -59,11 +59,11 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     ends=AnswerPlaces(("status",), ("usage",)),
-    logprobs=Place(NAME, "tokens", "logprobs", on_texts=True),
+    logprobs=LogprobsPlace(NAME, "tokens", "logprobs", on_texts=True),
     hosted=HOSTED,
     write_hosted=write_hosted,
     moves_images=lambda image: not fits_item(image),
-    endpoint=Endpoint("/v1/responses", "/v1/responses"),
+    endpoint=UpstreamPaths("/v1/responses", "/v1/responses"),
     endpoints=endpoints,
     # An output may stand anywhere after its call, but of the call's kind, and only `async` calls may stay open. Calls
     # that the server holds need not be in the input (openai 3.49.0, 2026-11).

@@ -9,13 +9,13 @@ from typing import Any
 
 from ...endpoints.dialect_endpoints_record import (
     OPENAI_LISTS,
-    Call,
     Claim,
-    Client,
+    EndpointCall,
     Endpoints,
     Environment,
     Fields,
     Query,
+    ReferenceClient,
     RehearsalForm,
     Served,
     SetupLine,
@@ -34,10 +34,10 @@ _COUNTED = frozenset(
 """Fields that cost tokens. The counting endpoint takes no other field (openai 3.49.0, InputTokenCountParams)."""
 
 
-def _stored(path: str, query: Query, decode: Callable[[str], str]) -> Call | None:
+def _stored(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall | None:
     """The call for a stored response or conversation."""
     found = _STORED.match(path)
-    return Call(found["verb"], NAME, rest=decode(found["rest"] or "")) if found is not None else None
+    return EndpointCall(found["verb"], NAME, rest=decode(found["rest"] or "")) if found is not None else None
 
 
 def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _codex(base: str, key: str, model: str) -> str:
     return f"{secret}codex -c 'model_providers.dragoman={{{named}{shown}}}' -c model_provider=dragoman{model}"
 
 
-def _client() -> Client:
+def _client() -> ReferenceClient:
     from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
@@ -63,12 +63,12 @@ def _client() -> Client:
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
-            Claim(("POST",), "/v1/responses", Call("generate", NAME)),
+            Claim(("POST",), "/v1/responses", EndpointCall("generate", NAME)),
             # The WebSocket mode has the same path (openai 3.49.0, 2026-11). The gateway refuses it with its reason.
-            Claim(("GET",), "/v1/responses", Call("socket", NAME)),
-            Claim(("POST",), "/v1/responses/input_tokens", Call("count", NAME)),
-            Claim(("POST",), "/v1/responses/compact", Call("compact", NAME)),
-            Claim(("POST",), "/api/v1/responses", Call("generate", NAME)),
+            Claim(("GET",), "/v1/responses", EndpointCall("socket", NAME)),
+            Claim(("POST",), "/v1/responses/input_tokens", EndpointCall("count", NAME)),
+            Claim(("POST",), "/v1/responses/compact", EndpointCall("compact", NAME)),
+            Claim(("POST",), "/api/v1/responses", EndpointCall("generate", NAME)),
             Claim((), "/v1/responses", read=_stored, verbs=("responses", "conversations")),
             Claim((), "/v1/conversations", read=_stored, verbs=("responses", "conversations")),
         ),

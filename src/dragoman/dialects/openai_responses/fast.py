@@ -1,4 +1,4 @@
-"""The fast paths of Responses: plain answers without parts (`fast.common_answer_form.Plain`), repeated frames,
+"""The fast paths of Responses: plain answers without parts (`fast.common_answer_form.PlainAnswer`), repeated frames,
 continued requests.
 """
 
@@ -26,7 +26,7 @@ from ...fast.common_answer_form import (
     Exact,
     Named,
     PackedSeals,
-    Plain,
+    PlainAnswer,
     PlainCall,
     PlainSeals,
     Word,
@@ -193,7 +193,7 @@ _PLACES = tuple([f"{place:03x}" for place in range(2 * _MANY + 1)])
 _OWN_IDS = tuple([(("output", i), ("id",)) for i in range(_MANY)])
 
 
-def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> Plain | None:
+def read_plain(body: bytes, created: int = 0, answers: Request | None = None) -> PlainAnswer | None:
     """A plain answer; None if the answer needs the full reader."""
     unknown: _Unknown | None = None
     try:
@@ -239,7 +239,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     tier = answer_service_tiers.read(answer.service_tier) if answer.service_tier else None
     if tier is not None:
         answer.service_tier = wire.NONE
-    return Plain(
+    return PlainAnswer(
         answer.id,
         answer.model,
         text,
@@ -294,7 +294,7 @@ def _ids(items: list[Any]) -> list[str | None]:
     return [item.id for item in items]
 
 
-def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+def write_plain(plain: PlainAnswer, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
     status = "incomplete" if plain.stop == "length" else "completed"
     if plain.tier is not None and plain.tier != "standard":  # the default of every filled answer
@@ -331,7 +331,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     return completed(out, answers)
 
 
-def _thoughts(plain: Plain, packed: PackedSeals, stem: str) -> list[Any]:
+def _thoughts(plain: PlainAnswer, packed: PackedSeals, stem: str) -> list[Any]:
     """The thought of an answer, and the thought that carries the seal of the text."""
     output: list[Any] = []
     if packed.on_thought is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...codec.hosted_tools import IMAGES, Option, Row, kinds, location, plain_options
+from ...codec.hosted_tools import IMAGES, HostedToolRow, Option, kinds, location, plain_options
 from .client_tool_search import as_function
 from .client_tools import ROWS, SHELL_ROW
 from .max_tool_calls import OPTION as MAX_USES
@@ -17,7 +17,7 @@ def _tool_names(value: Any) -> Any:
 
 
 HOSTED = (
-    Row(
+    HostedToolRow(
         NAME,
         "web_search",
         "web_search",
@@ -40,7 +40,7 @@ HOSTED = (
         force={"type": "allowed_tools", "mode": "required", "tools": [{"type": "web_search"}]},
     ),
     SHELL_ROW,
-    Row(
+    HostedToolRow(
         NAME,
         "code_execution",
         "code_interpreter",
@@ -48,7 +48,7 @@ HOSTED = (
         fixed={"type": "code_interpreter", "container": {"type": "auto"}},
         force={"type": "code_interpreter"},
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "image_generation",
         "image_generation",
@@ -58,7 +58,7 @@ HOSTED = (
         force={"type": "image_generation"},
         needs="image_generation",
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "mcp",
         "mcp",
@@ -82,7 +82,7 @@ HOSTED = (
         implied={"approval": "always"},
         wants=frozenset({"label", "url"}),
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "tool_search",
         "tool_search",

@@ -22,7 +22,7 @@ from ...codec.dialect_extras import NULL
 from ...codec.failure_sentence_in_answer import events_of_whole_answer
 from ...codec.fault_kinds_statuses_and_error_object import broken_off, is_empty_field
 from ...codec.late_id_and_model_losses import report_id, report_model
-from ...codec.sse_splitter import Splitter
+from ...codec.sse_splitter import SseSplitter
 from ...codec.sse_stream_reader_base import FrameReader, starts_part
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding_with_unknown_fields import Unknown
@@ -37,7 +37,7 @@ from .generated_images import KIND as IMAGE
 from .hosted_programs_and_mcp import STREAM_EVENTS
 from .repeated_items import FinishedItems
 from .response import answer_extra, read_figures, read_response, read_stop
-from .streamed_item_reader import ANNOTATION, DONE, KINDS, PART_DONE, Item, PartEvents
+from .streamed_item_reader import ANNOTATION, DONE, KINDS, PART_DONE, PartEvents, StreamedItem
 
 
 def _decoder(**fields: Any) -> Callable[[bytes], wire.StreamEvent]:
@@ -100,11 +100,11 @@ class StreamReader(FrameReader):
     """Takes wire events and returns canon events."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(Splitter(wire.NAME))
+        super().__init__(SseSplitter(wire.NAME))
         self._context = context
         self._part_events = PartEvents(context)
-        self._active: Item | None = None
-        self._waiting: dict[int, Item] = {}
+        self._active: StreamedItem | None = None
+        self._waiting: dict[int, StreamedItem] = {}
         self._done: set[int] = set()
         self._free = 0  # the first place after all finished items
         self._finished = FinishedItems()
@@ -267,7 +267,7 @@ class StreamReader(FrameReader):
         # tools may never end (recorded 2026).
         if item.type not in _STREAMED or place in self._done:
             return
-        opened = Item(place, item)
+        opened = StreamedItem(place, item)
         if self._active is None:
             self._begin_item(opened, events)
         else:
@@ -302,7 +302,7 @@ class StreamReader(FrameReader):
             else:
                 self._waiting[place].queue.append(event)
 
-    def _begin_item(self, item: Item, events: list[Event]) -> None:
+    def _begin_item(self, item: StreamedItem, events: list[Event]) -> None:
         self._active = item
         wire_item = item.item
         if wire_item.type in ("function_call", "custom_tool_call") and wire_item.name:
@@ -323,7 +323,7 @@ class StreamReader(FrameReader):
             else:
                 self._part_events.inside(item, event, events)
 
-    def _finish_item(self, item: Item, raw: Raw | wire.Item, events: list[Event]) -> None:
+    def _finish_item(self, item: StreamedItem, raw: Raw | wire.Item, events: list[Event]) -> None:
         """End an item with its final value: text that the deltas lack is added now."""
         self._active = None
         self._mark_done(item.place)

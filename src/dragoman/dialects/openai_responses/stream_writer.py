@@ -31,7 +31,7 @@ from ...codec import answer_ids, json_text
 from ...codec.dialect_extras import restore
 from ...codec.failure_sentence_in_answer import cut_short, flawed
 from ...codec.media import missing
-from ...codec.repeated_frame_interface import Template
+from ...codec.repeated_frame_interface import FrameTemplate
 from ...context import Context
 from . import wire
 from .assistant_items import (
@@ -124,11 +124,11 @@ class StreamWriter:
             return self._finish(event)
         return self._fault(event)
 
-    def template(self, index: int) -> Template | None:
+    def template(self, index: int) -> FrameTemplate | None:
         """The template for more text of the open part."""
         if index != self._index or not self._text_begun:
             return None
-        return Template(self._before, self._after, _DELTA, self._number)
+        return FrameTemplate(self._before, self._after, _DELTA, self._number)
 
     def add_texts(self, index: int, texts: list[str]) -> None:
         """Take note of text that was written with the template."""

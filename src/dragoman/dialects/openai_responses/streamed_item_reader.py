@@ -58,7 +58,7 @@ def _same_object(one: str, other: str) -> bool:
     return whole and json_text.decode(one) == json_text.decode(other)
 
 
-class Item:
+class StreamedItem:
     """An item whose events are still arriving."""
 
     __slots__ = (
@@ -117,7 +117,7 @@ class PartEvents:
         self.id = ""
         """The id of the answer."""
 
-    def parts_of(self, item: Item, wire_item: wire.Item) -> list[Part]:
+    def parts_of(self, item: StreamedItem, wire_item: wire.Item) -> list[Part]:
         """The parts of an item so far. Its status is left out, because it is not final."""
         parts: list[Part] = []
         status, wire_item.status = wire_item.status, wire.NONE
@@ -125,7 +125,7 @@ class PartEvents:
         wire_item.status = status
         return parts
 
-    def delta(self, item: Item, event: wire.StreamEvent, events: list[Event]) -> None:
+    def delta(self, item: StreamedItem, event: wire.StreamEvent, events: list[Event]) -> None:
         """Add the text of a delta to the right part."""
         text = event.delta
         if not text:
@@ -153,7 +153,7 @@ class PartEvents:
         item.delta, item.content, item.summary = kind, event.content_index, event.summary_index
         self.add_text(item, text, events)
 
-    def _open_text(self, item: Item, inner: int, refusal: bool, events: list[Event]) -> None:
+    def _open_text(self, item: StreamedItem, inner: int, refusal: bool, events: list[Event]) -> None:
         if item.index >= 0:
             self._end_early(item, events)
         at: Path = ("output", item.place, "content", inner // 2)
@@ -161,18 +161,18 @@ class PartEvents:
         item.inner = inner
         self.begin(item, Text("", refusal, extra=extra, at=at), events)
 
-    def _message_extra(self, item: Item) -> Extra | None:
+    def _message_extra(self, item: StreamedItem) -> Extra | None:
         """The fields of the message item, kept on its first part."""
         message = wire.Item("message", "assistant", "", item.item.phase, item.item.id)
         parts: list[Part] = []
         read_item(message, ("output", item.place), parts, self._context, {})
         return parts[0].extra
 
-    def _blank_reasoning(self, item: Item) -> Reasoning:
+    def _blank_reasoning(self, item: StreamedItem) -> Reasoning:
         handles = {"id": item.item.id} if self._own and item.item.id else {}
         return Reasoning(extra=with_fields(None, handles), at=("output", item.place))
 
-    def _end_early(self, item: Item, events: list[Event]) -> None:
+    def _end_early(self, item: StreamedItem, events: list[Event]) -> None:
         """End a text because the next text of the same message begins."""
         extra = None
         if item.part:
@@ -189,7 +189,7 @@ class PartEvents:
         item.count = item.base = item.cited = 0
         item.pieces.clear()
 
-    def inside(self, item: Item, event: wire.StreamEvent, events: list[Event]) -> None:
+    def inside(self, item: StreamedItem, event: wire.StreamEvent, events: list[Event]) -> None:
         """Read an event inside an item. `.done` repeats a text: it is used only for text without deltas. Annotations
         are passed at once.
         """
@@ -214,7 +214,7 @@ class PartEvents:
             event.delta = text[known:]
             self.delta(item, event, events)
 
-    def complete(self, item: Item, last: Part, events: list[Event]) -> None:
+    def complete(self, item: StreamedItem, last: Part, events: list[Event]) -> None:
         """End a part with its final value: the rest of its text, its seal and its citations."""
         text = ""
         citations: tuple[Citation, ...] = ()
@@ -255,7 +255,7 @@ class PartEvents:
             logprobs.unkeep(self._context, [(*at, "logprobs")])
             events.append(PartDelta(index, "", None, (), tuple(found)))
 
-    def _missing_text(self, item: Item, last: Part, text: str) -> str:
+    def _missing_text(self, item: StreamedItem, last: Part, text: str) -> str:
         """The text of the final value that the deltas lack. A host may use other spaces. If the final value differs
         otherwise, frames are missing, and an incomplete call is no call. If less than half of a text came, the whole
         text follows.
@@ -277,7 +277,7 @@ class PartEvents:
             self._context.lose("event.dropped", last.at, "the deltas differ from the whole arguments", "error")
         return ""
 
-    def begin(self, item: Item, part: Part, events: list[Event]) -> None:
+    def begin(self, item: StreamedItem, part: Part, events: list[Event]) -> None:
         """Begin a part."""
         item.index = self._next
         item.part_count += 1
@@ -287,7 +287,7 @@ class PartEvents:
         self.seen.append(part)
         events.append(PartStart(item.index, part))
 
-    def add_text(self, item: Item, text: str, events: list[Event]) -> None:
+    def add_text(self, item: StreamedItem, text: str, events: list[Event]) -> None:
         """Add text to the open part."""
         item.count += len(text)
         item.pieces.append(text)

@@ -14,7 +14,7 @@ from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import json_text
 from ...codec.dialect_extras import carried, gather, restore
-from ...codec.hosted_tools import Row, forced
+from ...codec.hosted_tools import HostedToolRow, forced
 from ...codec.schema.openai_subsets import LOOSE
 from ...codec.schema_for_target import fit, fit_openai_schema
 from ...codec.tool_declaration_cache import ToolMemo
@@ -310,7 +310,7 @@ MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 def read_choice(
     choice: str | wire.ToolChoice,
     context: Context,
-    rows: tuple[Row, ...] = (),
+    rows: tuple[HostedToolRow, ...] = (),
     tools: tuple[Tool | HostedTool, ...] = (),
 ) -> Choice:
     """Read `tool_choice`. `rows`: the hosted tools, one of which may be chosen. `tools`: the tools of the request."""
@@ -345,7 +345,7 @@ def _own_choice(value: Raw, what: str, context: Context) -> Extra:
 
 
 def _read_subset(
-    value: Raw, tools: tuple[Tool | HostedTool, ...], rows: tuple[Row, ...], context: Context
+    value: Raw, tools: tuple[Tool | HostedTool, ...], rows: tuple[HostedToolRow, ...], context: Context
 ) -> Choice | None:
     """A choice of `allowed_tools`, also in Chat's form; None if there is no list of tools."""
     choice = json_text.plain(value)
@@ -410,7 +410,7 @@ def _allowed_name(entry: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _is_allowed(tool: HostedTool, entry: Any, rows: tuple[Row, ...]) -> bool:
+def _is_allowed(tool: HostedTool, entry: Any, rows: tuple[HostedToolRow, ...]) -> bool:
     """Whether an entry of `allowed_tools` means this hosted tool: by its type in any spelling, and by the label of an
     MCP server.
     """

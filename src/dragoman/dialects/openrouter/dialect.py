@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...dialect import Dialect, Endpoint
+from ...dialect import Dialect, UpstreamPaths
 from ...rules.rule import Rule
 from ..openai_chat.dialect import DIALECT as CHAT
 from .detection_evidence import evidence
@@ -66,7 +66,7 @@ DIALECT = Dialect(
     logprobs=CHAT.logprobs,
     hosted=HOSTED,
     write_hosted=write_hosted,
-    endpoint=Endpoint("/api/v1/chat/completions", "/api/v1/chat/completions"),
+    endpoint=UpstreamPaths("/api/v1/chat/completions", "/api/v1/chat/completions"),
     endpoints=endpoints,
     rules=rules,
     # `reasoning_details` is a separate list, so the order of thoughts among texts and calls is unknown (schema of

@@ -8,14 +8,14 @@ from typing import Any
 from ...endpoints.dialect_endpoints_record import (
     CREATED,
     AgentForm,
-    Call,
     Claim,
-    Client,
+    EndpointCall,
     Endpoints,
     Environment,
     HeaderRules,
-    Model,
     ModelLists,
+    OfferedModel,
+    ReferenceClient,
     RehearsalForm,
     Served,
     SetupLine,
@@ -50,7 +50,7 @@ _PARAMETERS = [
 """The parameters that a model's entry lists as supported. Each is translated, or its loss is reported."""
 
 
-def _entry(model: Model, publisher: str) -> dict[str, Any]:
+def _entry(model: OfferedModel, publisher: str) -> dict[str, Any]:
     return {
         "id": model.name,
         "canonical_slug": model.name,
@@ -89,7 +89,7 @@ def _attribution(own: Mapping[str, str]) -> dict[str, str]:
     return attribution(own, title=_TITLE)
 
 
-def _client() -> Client:
+def _client() -> ReferenceClient:
     from .conformance_client import CLIENT  # Only the conformance kit needs the client.
 
     return CLIENT
@@ -98,9 +98,9 @@ def _client() -> Client:
 ENDPOINTS = Endpoints(
     served=Served(
         claims=(
-            Claim(("POST",), "/api/v1/chat/completions", Call("generate", NAME)),
-            Claim(("GET",), "/api/v1/models", Call("models", NAME)),
-            Claim(("GET",), "/api/v1/models/user", Call("models", NAME)),
+            Claim(("POST",), "/api/v1/chat/completions", EndpointCall("generate", NAME)),
+            Claim(("GET",), "/api/v1/models", EndpointCall("models", NAME)),
+            Claim(("GET",), "/api/v1/models/user", EndpointCall("models", NAME)),
         ),
         shown=("POST /api/v1/chat/completions", "GET /api/v1/models"),
         near=("/api/v1",),

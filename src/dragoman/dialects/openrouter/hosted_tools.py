@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.tools import HostedTool, Tool
 from ...codec import json_text
-from ...codec.hosted_tools import IMAGES, Row, kinds, location, plain_options
+from ...codec.hosted_tools import IMAGES, HostedToolRow, kinds, location, plain_options
 from ...context import Context
 from .wire import NAME
 
@@ -43,7 +43,7 @@ def _below(names: dict[str, str]) -> dict[str, str]:
 
 
 HOSTED = (
-    Row(
+    HostedToolRow(
         NAME,
         "web_search",
         "openrouter:web_search",
@@ -53,7 +53,7 @@ HOSTED = (
         force={"type": "openrouter:web_search"},
         quiet=frozenset({"type"}),
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "web_fetch",
         "openrouter:web_fetch",
@@ -65,7 +65,7 @@ HOSTED = (
     ),
     # Any model may call this tool. It has the options of `image_config`, and a model in OpenRouter's spelling (guide to
     # the image generation server tool, 2026-11).
-    Row(
+    HostedToolRow(
         NAME,
         "image_generation",
         "openrouter:image_generation",
@@ -75,7 +75,7 @@ HOSTED = (
         force={"type": "openrouter:image_generation"},
         quiet=frozenset({"type"}),
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "tool_search",
         DEFERRED_TOOLS,
@@ -86,7 +86,7 @@ HOSTED = (
         quiet=frozenset({"type", "protocol", "profile", "validation"}),
     ),
     # Read, but never written: the search of the Responses endpoint, the short form of OpenAI's type, and plugins.
-    Row(
+    HostedToolRow(
         NAME,
         "tool_search",
         "openrouter:tool_search",
@@ -94,14 +94,14 @@ HOSTED = (
         options=plain_options({"max_results": "parameters/max_results"}),
         quiet=frozenset({"type"}),
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "web_search",
         "web_search",
         kinds(r"web_search(_preview)?(_\d{4}_\d\d_\d\d)?"),
         options={**plain_options(_SEARCH), **location("user_location")},
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "web_search",
         _PLUGIN + "web",
@@ -119,7 +119,7 @@ HOSTED = (
         },
         quiet=_NO_OPTIONS,
     ),
-    Row(
+    HostedToolRow(
         NAME,
         "web_fetch",
         _PLUGIN + "web-fetch",

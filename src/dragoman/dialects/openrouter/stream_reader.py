@@ -21,7 +21,7 @@ from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
 from ..openai_chat.reasoning_details_stream_reader import DetailStreamReader, GrowingDetail
 from ..openai_chat.stream_reader import EMPTY, ROOT_FIELDS
-from ..openai_chat.streamed_answer import Answer
+from ..openai_chat.streamed_answer import StreamedAnswer
 from . import wire
 from .faults import fault_from
 from .hosted_calls import read_hosted
@@ -104,7 +104,7 @@ class StreamReader(DetailStreamReader):
     def _thought_origin(self) -> Seal | None:
         return None  # the details contain the seals
 
-    def _detail_seal(self, answer: Answer, detail: GrowingDetail) -> Seal | None:
+    def _detail_seal(self, answer: StreamedAnswer, detail: GrowingDetail) -> Seal | None:
         """The whole detail as a seal; or the seal of another origin that is packed in it."""
         whole = detail.whole()
         found = look(whole)
@@ -120,14 +120,14 @@ class StreamReader(DetailStreamReader):
     def _whole_detail(self, value: Raw, at: Path) -> Part | None:
         return read_detail(value, at)[0]
 
-    def _odd_detail(self, answer: Answer, value: Raw, at: Path, events: list[Event]) -> None:
+    def _odd_detail(self, answer: StreamedAnswer, value: Raw, at: Path, events: list[Event]) -> None:
         for use in read_hosted(value, at):
             self._whole(answer, use, events)
 
     def _odd_field(self, at: Path, fields: dict[str, Raw]) -> None:
         self._report(at, fields)
 
-    def _whole(self, answer: Answer, part: Any, events: list[Event]) -> None:
+    def _whole(self, answer: StreamedAnswer, part: Any, events: list[Event]) -> None:
         """Add a part that comes in one piece. It ends an open call."""
         self._end(answer, events)
         self._begin(answer, "whole", part, events)

@@ -12,7 +12,7 @@ from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, is_stored_e
 from ...canon.response import Stop
 from ...codec import answer_service_tiers, json_text, packed_seals
 from ...codec.failure_sentence_in_answer import cut_short
-from ...codec.repeated_frame_interface import Template
+from ...codec.repeated_frame_interface import FrameTemplate
 from ...context import Context
 from ..openai_chat import stream_writer as chat
 from ..openai_chat.reasoning_details import TEXT
@@ -56,7 +56,7 @@ class StreamWriter(chat.StreamWriter):
             return self._more(self._thoughts[event.index], event)
         return super().send(event)
 
-    def template(self, index: int) -> Template | None:
+    def template(self, index: int) -> FrameTemplate | None:
         """The template for more text of an open part."""
         # A thought is written twice in each chunk, and the arguments of a wrapped call are text inside of text. A
         # template holds one value, unchanged.

@@ -21,13 +21,13 @@ from ..exchange.fault_for_unserved_exchange import Refused
 from ..exchange.non_generation_upstream_calls import ask_upstream
 from ..http.server import IncomingRequest
 from ..services import Services
-from .endpoint_table import Call
+from .endpoint_table import EndpointCall
 
 _JSON: Headers = [("content-type", "application/json")]
 Answer = tuple[int, Headers, bytes]
 
 
-async def session(services: Services, call: Call, request: IncomingRequest) -> Answer:
+async def session(services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
     """The answer to a call that is neither a generation nor a count."""
     upstream = next((one for one in services.config.upstreams.values() if one.dialect == call.dialect), None)
     if upstream is not None:

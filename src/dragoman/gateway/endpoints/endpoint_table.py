@@ -16,32 +16,32 @@ from urllib.parse import parse_qs, unquote
 
 from msgspec import structs
 
-from ...endpoints.dialect_endpoints_record import Call as Call
 from ...endpoints.dialect_endpoints_record import Claim, Endpoints, Query, Served
+from ...endpoints.dialect_endpoints_record import EndpointCall as EndpointCall
 from ...errors import ConfigError
 
 
-def _one_exchange(path: str, query: Query, decode: Callable[[str], str]) -> Call:
-    return Call("exchanges", "", rest=path.removeprefix("/dragoman/exchanges/"))
+def _one_exchange(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall:
+    return EndpointCall("exchanges", "", rest=path.removeprefix("/dragoman/exchanges/"))
 
 
-def _page_file(path: str, query: Query, decode: Callable[[str], str]) -> Call:
-    return Call("home", "", rest=path.removeprefix("/dragoman/"))
+def _page_file(path: str, query: Query, decode: Callable[[str], str]) -> EndpointCall:
+    return EndpointCall("home", "", rest=path.removeprefix("/dragoman/"))
 
 
 OWN = (
-    Claim(("GET",), "/healthz", Call("health", "")),
-    Claim(("GET",), "/readyz", Call("ready", "")),
-    Claim(("GET",), "/dragoman/exchanges", Call("exchanges", "")),
+    Claim(("GET",), "/healthz", EndpointCall("health", "")),
+    Claim(("GET",), "/readyz", EndpointCall("ready", "")),
+    Claim(("GET",), "/dragoman/exchanges", EndpointCall("exchanges", "")),
     Claim(("GET",), "/dragoman/exchanges/", read=_one_exchange, verbs=("exchanges",)),
-    Claim(("GET",), "/dragoman/live", Call("live", "")),
-    Claim(("GET",), "/dragoman/matrix", Call("matrix", "")),
-    Claim(("GET",), "/", Call("home", "")),
+    Claim(("GET",), "/dragoman/live", EndpointCall("live", "")),
+    Claim(("GET",), "/dragoman/matrix", EndpointCall("matrix", "")),
+    Claim(("GET",), "/", EndpointCall("home", "")),
     # the page and its files are served without a key, because the page itself asks for the key
-    Claim(("GET",), "/dragoman", Call("home", "", rest="page")),
+    Claim(("GET",), "/dragoman", EndpointCall("home", "", rest="page")),
     Claim(("GET",), "/dragoman/page/", read=_page_file, verbs=("home",)),
-    Claim(("GET",), "/dragoman/about", Call("page", "", rest="about")),
-    Claim(("POST",), "/dragoman/translate", Call("page", "", rest="translate")),
+    Claim(("GET",), "/dragoman/about", EndpointCall("page", "", rest="about")),
+    Claim(("POST",), "/dragoman/translate", EndpointCall("page", "", rest="translate")),
 )
 """The endpoints of the gateway itself."""
 # Some clients add /v1 to a base address that ends with /v1 already.
@@ -101,7 +101,7 @@ class EndpointTable:
         self._bare = tuple(sorted({start for one in served.values() for start in one.bare}))
         self._check_reached(served)
 
-    def match(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
+    def match(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> EndpointCall | None:
         """The call for a request, or None when no endpoint matches."""
         found = self._exact.get((method, path))
         if found is not None:
@@ -109,7 +109,7 @@ class EndpointTable:
         plain = path.rstrip("/") or "/"
         return self._matched(method, plain, query, headers) or self._shortened(method, plain, query, headers)
 
-    def marked(self, call: Call) -> Call:
+    def marked(self, call: EndpointCall) -> EndpointCall:
         """The call, marked with the facts that its dialect declares for all calls."""
         return structs.replace(call, streams_by_default=True) if call.dialect in self._streaming_by_default else call
 
@@ -144,7 +144,7 @@ class EndpointTable:
                     "dialect", name, problem=f"{both}, and no header or query parameter distinguishes them"
                 )
 
-    def _matched(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
+    def _matched(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> EndpointCall | None:
         found = self._exact.get((method, path))
         if found is not None:
             return found
@@ -163,7 +163,7 @@ class EndpointTable:
                     return None
         return None
 
-    def _shortened(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> Call | None:
+    def _shortened(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> EndpointCall | None:
         """The call after a known prefix is removed from the path, or after a missing `/v1` is added."""
         before = self._before.match(path)
         shorter = path[before.end() :] if before is not None else path

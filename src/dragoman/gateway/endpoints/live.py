@@ -16,7 +16,7 @@ from ..config import Config
 from ..exchange.exchange_row import row
 from ..exchange.recent_exchanges import Exchange, Exchanges, Watcher
 from ..http.exchanges_of_other_workers import EVERYBODY
-from ..http.server import Reply
+from ..http.server import ReplyWriter
 
 MOST_WATCHERS = 32
 """Streams that one worker serves at once."""
@@ -53,7 +53,7 @@ async def watch(
     viewer: str,
     keys: Callable[[], list[str]],
     config: Callable[[], Config],
-    reply: Reply,
+    reply: ReplyWriter,
     goes_on: Callable[[], bool],
     peers: AskPeers | None = None,
 ) -> None:

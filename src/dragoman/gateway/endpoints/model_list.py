@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from ...dialects import endpoints
-from ...endpoints.dialect_endpoints_record import Model
+from ...endpoints.dialect_endpoints_record import OfferedModel
 from ...endpoints.model_list_reader import read_list
 from ...facts import profiles
 from ...transport.upstream_record_and_environment import own_host
@@ -43,24 +43,24 @@ class Listing:
     """Requests the model lists of upstreams, and keeps the lists."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], tuple[float, tuple[Model, ...]]] = {}
+        self._kept: dict[tuple[str, str], tuple[float, tuple[OfferedModel, ...]]] = {}
 
     def forget(self) -> None:
         """Forget all lists. The configuration has changed."""
         self._kept.clear()
 
-    async def all(self, services: Services, headers: Mapping[str, str], client: str) -> list[Model]:
+    async def all(self, services: Services, headers: Mapping[str, str], client: str) -> list[OfferedModel]:
         """Every model that can be requested. `headers` are the client's; some upstreams get the client's key."""
         asked = [(name, upstream) for name, upstream in services.config.upstreams.items() if upstream.list_models]
         answers = await asyncio.gather(*[self._of(services, name, one, headers, client) for name, one in asked])
         found = {model.name: model for answer in answers for model in answer}
         for name, upstream in services.routes.known():
-            found.setdefault(name, Model(name, upstream))
+            found.setdefault(name, OfferedModel(name, upstream))
         if "*" in services.config.upstreams[REHEARSAL].models:
-            found.update({name: Model(name, REHEARSAL) for name in _REHEARSED})
+            found.update({name: OfferedModel(name, REHEARSAL) for name in _REHEARSED})
         return list(found.values())
 
-    async def one(self, services: Services, name: str, headers: Mapping[str, str], client: str) -> Model | None:
+    async def one(self, services: Services, name: str, headers: Mapping[str, str], client: str) -> OfferedModel | None:
         """One model, with the facts from its upstream; None when no upstream serves the model."""
         _, choices = services.routes.find(name, services.draw) if name else (None, [])
         if not choices:
@@ -70,11 +70,11 @@ class Listing:
         for model in await self._of(services, upstream, choices[0].upstream, headers, client) if asks else ():
             if model.name in (name, choices[0].model, f"{upstream}/{choices[0].model}"):
                 return msgspec.structs.replace(model, name=name)
-        return _with_window(Model(name, upstream), services, choices[0].upstream, choices[0].model)
+        return _with_window(OfferedModel(name, upstream), services, choices[0].upstream, choices[0].model)
 
     async def _of(
         self, services: Services, name: str, upstream: Upstream, headers: Mapping[str, str], client: str
-    ) -> tuple[Model, ...]:
+    ) -> tuple[OfferedModel, ...]:
         if upstream.dialect == REHEARSAL:
             return ()
         # An upstream may list other models for another key.
@@ -102,17 +102,17 @@ class Listing:
         return found
 
 
-def _from_profiles(services: Services, name: str, upstream: Upstream) -> tuple[Model, ...]:
+def _from_profiles(services: Services, name: str, upstream: Upstream) -> tuple[OfferedModel, ...]:
     """The models of the upstream's dialect that the profiles name."""
     found = []
     for own in profiles.names(upstream.dialect):
         most = profiles.lookup(upstream.dialect, own).most_tokens
-        model = Model(_public_name(services, name, own), name, own, output=most)
+        model = OfferedModel(_public_name(services, name, own), name, own, output=most)
         found.append(_with_window(model, services, upstream, own))
     return tuple(found)
 
 
-def _with_window(model: Model, services: Services, upstream: Upstream, own: str) -> Model:
+def _with_window(model: OfferedModel, services: Services, upstream: Upstream, own: str) -> OfferedModel:
     """The model, completed by its known window. Values from the upstream's own list stay."""
     known = window_and_prices(model.upstream, upstream, own, services.config.models)
     context = model.context if model.context is not None else known.context
@@ -127,22 +127,22 @@ def _public_name(services: Services, name: str, own: str) -> str:
     return own if straight else f"{name}/{own}"
 
 
-def _read(services: Services, name: str, upstream: Upstream, body: bytes) -> tuple[Model, ...]:
+def _read(services: Services, name: str, upstream: Upstream, body: bytes) -> tuple[OfferedModel, ...]:
     lists = endpoints(upstream.dialect).models
     found = []
     for one in read_list(body, lists):
         public = _public_name(services, name, one.name)
-        model = Model(public, name, one.title, one.context, one.output, lists, one.row)
+        model = OfferedModel(public, name, one.title, one.context, one.output, lists, one.row)
         found.append(_with_window(model, services, upstream, one.name))
     return tuple(found)
 
 
-def listed(dialect: str, models: Sequence[Model], publisher: str = "") -> dict[str, Any]:
+def listed(dialect: str, models: Sequence[OfferedModel], publisher: str = "") -> dict[str, Any]:
     """The list for a client. `publisher` is the part of the address that names a publisher."""
     return endpoints(dialect).models.listed([entry(dialect, model, publisher) for model in models], publisher)
 
 
-def entry(dialect: str, model: Model, publisher: str = "") -> dict[str, Any]:
+def entry(dialect: str, model: OfferedModel, publisher: str = "") -> dict[str, Any]:
     """One model in the client's dialect. The fields of the upstream's own list are kept where that list has the same
     shape."""
     lists = endpoints(dialect).models

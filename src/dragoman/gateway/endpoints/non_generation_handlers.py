@@ -19,7 +19,7 @@ from ..exchange.client_ownership import apart
 from ..exchange.exchange_work_in_child_process import done, in_child
 from ..exchange.fault_for_unserved_exchange import Refused, fault_reply
 from ..exchange.response_continuation import recall, references
-from ..exchange.stored_responses import ClientStored, Stored
+from ..exchange.stored_responses import ClientStored, ResponseStore
 from ..http.server import IncomingRequest
 from ..services import Services
 from . import (
@@ -29,12 +29,12 @@ from . import (
     page_translation,
     stored_responses_and_conversations,
 )
-from .endpoint_table import Call, EndpointTable
+from .endpoint_table import EndpointCall, EndpointTable
 from .model_list import Listing, entry, listed
 from .token_counts import count
 
 Answer = tuple[int, Headers, bytes]
-Handler = Callable[[Services, Call, IncomingRequest], Awaitable[Answer]]
+Handler = Callable[[Services, EndpointCall, IncomingRequest], Awaitable[Answer]]
 _JSON: Headers = [("content-type", "application/json")]
 
 
@@ -64,7 +64,7 @@ def home(table: EndpointTable) -> bytes:
 class OtherRequests:
     """The handlers of all verbs except generation."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: ResponseStore) -> None:
         self._stored = stored
         self.listing = Listing()
         self._matrix = b""
@@ -87,7 +87,7 @@ class OtherRequests:
         """Handlers, by the verb that a dialect or the gateway declares for an address. Each raises Refused with the
         fault to send."""
 
-    async def _models(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _models(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         # `running`: the gateway itself loads no models.
         found = await self.listing.all(services, request.headers, call.dialect) if call.verb == "models" else []
         out = listed(call.dialect, found, call.rest)
@@ -98,7 +98,7 @@ class OtherRequests:
             out["models"] = []
         return _json(out)
 
-    async def _model(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _model(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         name = call.model
         if call.verb == "show":
             try:
@@ -121,7 +121,7 @@ class OtherRequests:
             return _json(details(found))
         return _json(entry(call.dialect, found, call.rest))
 
-    async def _count(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _count(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         earlier = None
         if call.dialect in services.table.stored:
             stored = ClientStored(self._stored, request.owner)
@@ -130,20 +130,20 @@ class OtherRequests:
             )
         return await count(services, call, request.headers, request.body, services.vault.of(request.owner), earlier)
 
-    async def _responses(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _responses(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         return await stored_responses_and_conversations.responses(services, self._seen(request), call, request)
 
-    async def _conversations(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _conversations(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         return await stored_responses_and_conversations.conversations(
             services, self._seen(request), call, request, int(services.now())
         )
 
-    async def _compact(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _compact(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         return await stored_responses_and_conversations.compact(
             services, ClientStored(self._stored, request.owner), request
         )
 
-    async def _feature_matrix(self, services: Services, call: Call, request: IncomingRequest) -> Answer:
+    async def _feature_matrix(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         """The matrix of features. The matrix takes half a second, so a child process computes the matrix once."""
         if not self._matrix:
             self._matrix = await in_child(services.children, computed_feature_matrix.feature_matrix)
@@ -154,18 +154,18 @@ class OtherRequests:
         return ClientStored(self._stored, request.owner, every=request.admin)
 
 
-async def _version(services: Services, call: Call, request: IncomingRequest) -> Answer:
+async def _version(services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
     return _json({"version": __version__})
 
 
-async def _home(services: Services, call: Call, request: IncomingRequest) -> Answer:
+async def _home(services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
     """The page and its files for browsers, a short text for everybody else."""
     if call.rest or "text/html" in request.headers.get("accept", ""):
         return page_files_and_facts.page_file(call.rest) or nothing(services.table, request)
     return 200, [("content-type", "text/plain; charset=utf-8")], home(services.table)
 
 
-async def _page(services: Services, call: Call, request: IncomingRequest) -> Answer:
+async def _page(services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
     if call.rest == "about":
         return page_files_and_facts.about(services.config, f"http://{request.headers.get('host', 'HOST')}")
     work = partial(page_translation.translate, request.body)
@@ -175,7 +175,7 @@ async def _page(services: Services, call: Call, request: IncomingRequest) -> Ans
     return await done(services.children, request.body, work)
 
 
-async def _socket(services: Services, call: Call, request: IncomingRequest) -> Answer:
+async def _socket(services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
     """Refuse a web socket at once. The client then uses HTTP."""
     if "upgrade" not in request.headers:
         return nothing(services.table, request)

@@ -25,11 +25,11 @@ from ..exchange.fault_for_unserved_exchange import Refused
 from ..exchange.forwarded_headers import to_client
 from ..exchange.non_generation_upstream_calls import ask_upstream
 from ..exchange.response_continuation import chain, recall, references, with_answer, with_id
-from ..exchange.stored_responses import ClientStored, Conversation, Kept
+from ..exchange.stored_responses import ClientStored, Kept, StoredConversation
 from ..exchange.upstream_headers_and_key import auth
 from ..http.server import IncomingRequest
 from ..services import Services
-from .endpoint_table import Call
+from .endpoint_table import EndpointCall
 
 _NATIVE = "openai-responses"
 _JSON: Headers = [("content-type", "application/json")]
@@ -44,7 +44,7 @@ COMPACTING = 600.0
 Answer = tuple[int, Headers, bytes]
 
 
-async def responses(services: Services, stored: ClientStored, call: Call, request: IncomingRequest) -> Answer:
+async def responses(services: Services, stored: ClientStored, call: EndpointCall, request: IncomingRequest) -> Answer:
     """`/v1/responses/ID`, with GET, DELETE, `cancel` and `input_items`."""
     name, _, rest = call.rest.partition("/")
     kept = await stored.get(name)
@@ -101,7 +101,7 @@ async def compact(services: Services, stored: ClientStored, request: IncomingReq
 
 
 async def conversations(
-    services: Services, stored: ClientStored, call: Call, request: IncomingRequest, now: int
+    services: Services, stored: ClientStored, call: EndpointCall, request: IncomingRequest, now: int
 ) -> Answer:
     """`/v1/conversations`, one conversation, and its items."""
     name, _, rest = call.rest.partition("/")
@@ -112,14 +112,14 @@ async def conversations(
         fields = _fields(request.body) if request.body else {}
         name = f"conv_{os.urandom(16).hex()}"
         metadata = fields.get("metadata", json_text.raw({})).copy()
-        talk = Conversation(name, stored.owner, now, metadata, _new(name, fields, "items"))
+        talk = StoredConversation(name, stored.owner, now, metadata, _new(name, fields, "items"))
         await stored.put(talk)
         return _answer(_shown(talk))
     part, _, item = rest.partition("/")
     if part not in ("", "items") or "/" in item:
         raise Refused(Fault("not_found", f"no endpoint has the path {request.path}", 404))
     found = await stored.get(name)
-    if not isinstance(found, Conversation):
+    if not isinstance(found, StoredConversation):
         missing, place = f"no conversation {name!r} is stored here", f"/v1/conversations/{_path(call)}"
         return await _elsewhere(services, request, _askable(services.config, request), missing, place)
     if part:
@@ -134,7 +134,7 @@ async def conversations(
     return _answer(_shown(found))
 
 
-async def _items(stored: ClientStored, talk: Conversation, request: IncomingRequest, name: str) -> Answer:
+async def _items(stored: ClientStored, talk: StoredConversation, request: IncomingRequest, name: str) -> Answer:
     if not name and request.method == "POST":
         more = _new(talk.id, _fields(request.body), "items")
         await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *more)))
@@ -164,7 +164,7 @@ def _id(item: Raw) -> Any:
     return json_text.plain(json_text.fields(item)["id"])
 
 
-def _shown(talk: Conversation) -> dict[str, Any]:
+def _shown(talk: StoredConversation) -> dict[str, Any]:
     return {"id": talk.id, "object": "conversation", "created_at": talk.created, "metadata": talk.metadata}
 
 
@@ -206,7 +206,7 @@ def _askable(config: Config, request: IncomingRequest) -> Upstream | None:
     return native[0] if native else None
 
 
-def _path(call: Call) -> str:
+def _path(call: EndpointCall) -> str:
     """The part of the path behind `responses/` or `conversations/`, quoted for the upstream's address."""
     names = call.rest.split("/")
     # An upstream resolves "..", which would lead to another path.

@@ -26,9 +26,9 @@ from ..exchange.exchange_work_in_child_process import done
 from ..exchange.fault_for_unserved_exchange import fault_reply, no_model, untranslated
 from ..exchange.non_generation_upstream_calls import SideAnswer, ask_upstream
 from ..exchange.response_continuation import PreviousResponses
-from ..exchange.routes import Choice
+from ..exchange.routes import UpstreamChoice
 from ..services import Services
-from .endpoint_table import Call
+from .endpoint_table import EndpointCall
 
 ESTIMATED: Headers = [("content-type", "application/json"), ("dragoman-estimate", "true")]
 SECONDS = 10.0
@@ -41,7 +41,7 @@ Answer = tuple[int, Headers, bytes]
 
 async def count(
     services: Services,
-    call: Call,
+    call: EndpointCall,
     headers: Mapping[str, str],
     body: bytes,
     vault: Vault,
@@ -69,19 +69,19 @@ async def count(
     return 200, ESTIMATED, json_text.encode(endpoints(call.dialect).counts.written(estimate))
 
 
-def _estimate(plain: bytes, call: Call, model: str) -> int | Fault:
+def _estimate(plain: bytes, call: EndpointCall, model: str) -> int | Fault:
     request = rehearsal_upstream.read(plain, call, model)
     return request if isinstance(request, Fault) else rehearsal_upstream.tokens(request)
 
 
 async def _counts_of_upstream(
     services: Services,
-    call: Call,
+    call: EndpointCall,
     headers: Mapping[str, str],
     body: bytes,
     plain: bytes,
     route: Route,
-    choice: Choice,
+    choice: UpstreamChoice,
     vault: Vault,
 ) -> Answer | Fault | None:
     """The upstream's count; None when the upstream does not count."""
@@ -113,7 +113,9 @@ async def _counts_of_upstream(
     )
 
 
-def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, vault: Vault) -> bytes | None:
+def _sent(
+    call: EndpointCall, body: bytes, plain: bytes, route: Route, choice: UpstreamChoice, vault: Vault
+) -> bytes | None:
     """The body for the upstream's counting endpoint; None for a request that cannot be read."""
     upstream = choice.upstream
     try:
@@ -139,7 +141,7 @@ def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, v
         return None  # The estimate reads the request again, and its error names the mistake.
 
 
-def _request(call: Call, body: bytes) -> tuple[bytes | None, str]:
+def _request(call: EndpointCall, body: bytes) -> tuple[bytes | None, str]:
     """The request that is to be counted (None: the body itself), and its model."""
     try:
         return endpoints(call.dialect).counts.request(json_text.fields(body), call.model)

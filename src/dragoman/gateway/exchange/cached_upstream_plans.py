@@ -12,7 +12,7 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
-from ...codec.cache_memory_budget import Table
+from ...codec.cache_memory_budget import TableCache
 from ...dialects import endpoints, get
 from ...errors import ConfigError, TransportError
 from ...facts import hosts
@@ -21,13 +21,13 @@ from ...translate import StreamTranslator, Translation
 from ...translate.request import Options, make_options, pass_request
 from ...translate.request import Peek as Looked
 from ...translate.with_fast_shortcuts import answer_with
-from ...transport.http_client_interface import Answer, Post
+from ...transport.http_client_interface import Post, UpstreamAnswer
 from ...transport.request_head_and_decompression import prepared
 from ...transport.secret_redaction import upstream_secrets
 from ..http.request_head_cache import KnownHead
 from .fault_reactions import Origin
 from .forwarded_headers import plan
-from .routes import Choice
+from .routes import UpstreamChoice
 from .secrets_in_passed_frames import SecretSearch
 from .upstream_headers_and_key import address, auth, headers, host, key_headers, target
 
@@ -48,11 +48,11 @@ _ENTRY = 1_000
 _STREAMS = ("text/event-stream", "application/x-ndjson")
 
 
-def _is_verbatim(choice: Choice, client: str) -> bool:
+def _is_verbatim(choice: UpstreamChoice, client: str) -> bool:
     return choice.upstream.dialect == client and choice.route.repair != "refuse"
 
 
-def options_for(choice: Choice, client: str) -> Options:
+def options_for(choice: UpstreamChoice, client: str) -> Options:
     """The options for requests of a dialect that go to a place."""
     route = choice.route
     return make_options(
@@ -76,7 +76,7 @@ class UpstreamPlan:
 
     def __init__(
         self,
-        choice: Choice,
+        choice: UpstreamChoice,
         environment: Mapping[str, str],
         client: str,
         names: tuple[str, ...],
@@ -180,7 +180,7 @@ class UpstreamPlan:
             vault=vault,
         )
 
-    def streams(self, answer: Answer) -> bool:
+    def streams(self, answer: UpstreamAnswer) -> bool:
         """Whether an answer is a stream. An upstream may send the other shape than the request demanded."""
         kind = answer.header("content-type")
         if self.stream:
@@ -188,7 +188,7 @@ class UpstreamPlan:
         return kind.startswith(_STREAMS)
 
 
-class UpstreamPlans(Table[tuple[Any, ...], UpstreamPlan]):
+class UpstreamPlans(TableCache[tuple[Any, ...], UpstreamPlan]):
     """The plans for recent kinds of requests.
 
     The key holds the choice, the client's dialect, whether the client wants a stream, and the names of its headers.
@@ -199,15 +199,20 @@ class UpstreamPlans(Table[tuple[Any, ...], UpstreamPlan]):
     def __init__(self, environment: Mapping[str, str]) -> None:
         super().__init__(MAX_KNOWN, _PLAN)
         self._environment = environment
-        self._options: Table[tuple[Choice, str], Options] = Table(MAX_KNOWN, _ENTRY)
-        self.known: Table[tuple[Choice, bool, KnownHead | None], tuple[UpstreamPlan, Post | None]] = Table(
-            MAX_KNOWN, _ENTRY
+        self._options: TableCache[tuple[UpstreamChoice, str], Options] = TableCache(MAX_KNOWN, _ENTRY)
+        self.known: TableCache[tuple[UpstreamChoice, bool, KnownHead | None], tuple[UpstreamPlan, Post | None]] = (
+            TableCache(MAX_KNOWN, _ENTRY)
         )
         """The results of `find`, by the choice, whether a stream is wanted, and a known head, which determines all
         other values. The relay reads this dictionary itself, because it does so for every request."""
 
     def find(
-        self, choice: Choice, client: str, stream: bool, client_headers: Mapping[str, str], head: KnownHead | None
+        self,
+        choice: UpstreamChoice,
+        client: str,
+        stream: bool,
+        client_headers: Mapping[str, str],
+        head: KnownHead | None,
     ) -> tuple[UpstreamPlan, Post | None]:
         """The plan for requests with such headers, and the prepared request without its body. The prepared request is
         None where it depends on the time, or cannot be made."""

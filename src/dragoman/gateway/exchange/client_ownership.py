@@ -24,7 +24,7 @@ _FORWARDED = frozenset(
 """Headers that a proxy adds to a forwarded request."""
 
 
-class Client(NamedTuple):
+class AdmittedClient(NamedTuple):
     """An admitted client."""
 
     owner: str
@@ -45,12 +45,12 @@ class Identities:
         self._keys = [_digest(key) for key in listed(listen.key_env, environment, "key_env")]
         self._open = not listen.key_env
         self._passed = passes_client_keys(config)
-        self.nobody = Client(self._owner("no key", ""))
+        self.nobody = AdmittedClient(self._owner("no key", ""))
         """The identity of all clients without a valid key. They count as one client."""
         self.no_keys = self._open and not listen.admin_key_env
         """The configuration has neither keys for clients nor keys for administrators."""
 
-    def client(self, headers: Mapping[str, str]) -> Client | Fault:
+    def client(self, headers: Mapping[str, str]) -> AdmittedClient | Fault:
         """The client that sends a request with these headers, or the refusal.
 
         The server remembers an admitted request head until the configuration changes. So this function does not run for
@@ -60,9 +60,9 @@ class Identities:
         if key and (self._admins or self._keys):
             shown = _digest(key)
             if _among(shown, self._admins):
-                return Client(self._owner("key", key), True)
+                return AdmittedClient(self._owner("key", key), True)
             if _among(shown, self._keys):
-                return Client(self._owner("key", key))
+                return AdmittedClient(self._owner("key", key))
         if not self._open:
             if key:
                 why = (
@@ -75,7 +75,7 @@ class Identities:
             return Fault("auth", why, 401)
         # Within one dialect an upstream that gets the client's key gets every key header of the client.
         passed = shown_keys(headers) if self._passed else ()
-        return Client(self._owner("passed", "\n".join(passed))) if passed else self.nobody
+        return AdmittedClient(self._owner("passed", "\n".join(passed))) if passed else self.nobody
 
     def _owner(self, kind: str, key: str) -> str:
         # `person` keeps the kinds apart: a passed key must not give the identity of one of our own keys.

@@ -13,7 +13,7 @@ import msgspec
 
 from ... import fast
 from ...codec.packed_seals import is_marked
-from ...endpoints.dialect_endpoints_record import Call
+from ...endpoints.dialect_endpoints_record import EndpointCall
 from ...errors import RepairError, WireError
 from ...fast.continued_requests import Known
 from ...fast.identical_requests import IdenticalRequest, IdenticalRequests
@@ -26,7 +26,7 @@ from .cached_upstream_plans import UpstreamPlan
 from .child_process import LARGE, SMALL, NotedVault, takes_long
 from .fault_for_unserved_exchange import Refused, nested, not_json, untranslated
 from .memory_seal_vault import ClientVault
-from .routes import Choice
+from .routes import UpstreamChoice
 
 if TYPE_CHECKING:
     from .response_continuation import PreviousResponses
@@ -42,7 +42,7 @@ class ClientRequest:
     def __init__(
         self,
         services: Services,
-        call: Call,
+        call: EndpointCall,
         body: bytes,
         vault: ClientVault | NotedVault,
         earlier: PreviousResponses | None,
@@ -80,7 +80,7 @@ class ClientRequest:
         self._known = known = known_beginning(self._body, self._call.dialect)
         return known is not None and known.unread <= SMALL
 
-    def body_for(self, choice: Choice) -> bytes:
+    def body_for(self, choice: UpstreamChoice) -> bytes:
         """The body for one place, with the earlier turns that it refers to."""
         return self._body if self._earlier is None else self._earlier.body_for(choice)
 

@@ -16,7 +16,7 @@ from ...canon.parts import HostedCall, Part, Reasoning, Text, ToolCall, pointer
 from ...context import Context
 from ...dialects import get
 from ...errors import DragomanError
-from .corresponding_parts import Found, joined_places, places, plain_arguments, read
+from .corresponding_parts import FoundPart, joined_places, places, plain_arguments, read
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
 _FIELD = re.compile(rb"^\s*\{|^(?:data|event):", re.M)
@@ -49,13 +49,13 @@ def joined_answers(one: Side | None, other: Side | None) -> list[dict[str, Any]]
         return []
 
 
-def _found(side: Side) -> Iterator[Found]:
+def _found(side: Side) -> Iterator[FoundPart]:
     if side.stream:
         yield from _stream_parts(side)
         return
     placed = read(side.dialect, side.body, "response")
     for key, path, name in places(placed.document) if placed is not None else ():
-        yield Found(key, pointer(placed.within + path), name)  # type: ignore[union-attr]
+        yield FoundPart(key, pointer(placed.within + path), name)  # type: ignore[union-attr]
 
 
 class _Part:
@@ -77,21 +77,21 @@ class _Part:
         else:
             self.frames.append([frame, start, end])
 
-    def found(self) -> Found | None:
+    def found(self) -> FoundPart | None:
         """The part and its place; None for a part that is not joined."""
         kind = _KINDS.get(type(self.part))
         if kind is None:
             return None
         text = "".join(self.pieces)
         if isinstance(self.part, ToolCall):
-            return Found((kind, self.part.name, plain_arguments(text)), self.frames, self.part.id)
-        return Found((kind, text), self.frames, "")
+            return FoundPart((kind, self.part.name, plain_arguments(text)), self.frames, self.part.id)
+        return FoundPart((kind, text), self.frames, "")
 
 
 _KINDS: dict[type[Part], Literal["text", "thought", "call"]] = {Text: "text", Reasoning: "thought", ToolCall: "call"}
 
 
-def _stream_parts(side: Side) -> Iterator[Found]:
+def _stream_parts(side: Side) -> Iterator[FoundPart]:
     reader = get(side.dialect).reader(Context(side.dialect, side.dialect))
     parts: dict[int, _Part] = {}
     counted = [one for one in frames(side.body) if _FIELD.search(one)][:MOST_FRAMES]

@@ -24,7 +24,7 @@ MOST = 2000
 """Joined places of one pair of documents. The page shows no more."""
 
 
-class Found(NamedTuple):
+class FoundPart(NamedTuple):
     """A part that can be joined: a key of its kind and content, its place, and its id."""
 
     key: tuple[Any, ...]
@@ -62,15 +62,15 @@ def joined(one: Placed | None, other: Placed | None) -> list[dict[str, Any]]:
     if one is None or other is None:
         return []
     sides = [
-        [Found(key, pointer(side.within + path), name) for key, path, name in places(side.document)]
+        [FoundPart(key, pointer(side.within + path), name) for key, path, name in places(side.document)]
         for side in (one, other)
     ]
     return joined_places(*sides)
 
 
-def joined_places(one: Iterable[Found], other: Iterable[Found]) -> list[dict[str, Any]]:
+def joined_places(one: Iterable[FoundPart], other: Iterable[FoundPart]) -> list[dict[str, Any]]:
     """Joins places that were already found, and returns rows like `joined`."""
-    waiting: dict[Any, deque[Found]] = defaultdict(deque)
+    waiting: dict[Any, deque[FoundPart]] = defaultdict(deque)
     for there in other:
         waiting[there.key].append(there)
     rows = []

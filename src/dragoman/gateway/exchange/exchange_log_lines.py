@@ -37,7 +37,7 @@ _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 _AGENT = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}(?=[/ ]|\Z)")
 
 
-class Entry(msgspec.Struct):
+class LoggedExchange(msgspec.Struct):
     """One exchange, as the log shows it. A JSON line has all these fields, in this order."""
 
     time: str
@@ -59,7 +59,7 @@ class Entry(msgspec.Struct):
     error: str = ""
 
 
-class Facts(msgspec.Struct, gc=False):
+class ExchangeFacts(msgspec.Struct, gc=False):
     """The data of an exchange from which its line is made. Only the reason is redacted. All other texts are unchanged
     texts of the client and the upstream."""
 
@@ -88,7 +88,7 @@ class ExchangeLog:
         self.form: LogFormat = form
         self._colour = _is_terminal(descriptor)
         self._writer = LineWriter(descriptor)
-        self._noted: list[Facts | bytes] = []  # bytes: a finished line
+        self._noted: list[ExchangeFacts | bytes] = []  # bytes: a finished line
         self._timer: asyncio.TimerHandle | None = None
         self._minute = 0.0  # start of the minute in which refusals are counted
         self._refusals = 0  # refusals in this minute
@@ -123,13 +123,13 @@ class ExchangeLog:
         agent = harmless(hidden.text(agent_name(headers.get("user-agent", ""))), MAX_NAME)
         if form == "json":
             written = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
-            line = msgspec.json.encode(Entry(written, "", client, status, 0, agent, error=reason))
+            line = msgspec.json.encode(LoggedExchange(written, "", client, status, 0, agent, error=reason))
         else:
             words = f"{_clock(int(now))} {status} {client}{' ' + agent if agent else ''}  {reason}"
             line = (f"{_RED}{words}{_PLAIN}" if self._colour else words).encode("utf-8", "replace")
         self._write_soon(line + b"\n")
 
-    def _write_soon(self, noted: Facts | bytes) -> None:
+    def _write_soon(self, noted: ExchangeFacts | bytes) -> None:
         self._noted.append(noted)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(PAUSE, self._flush)
@@ -143,7 +143,7 @@ class ExchangeLog:
         noted, self._noted = self._noted, []
         self._writer.write([one if isinstance(one, bytes) else self._line(one) for one in noted])
 
-    def _line(self, ended: Facts) -> bytes:
+    def _line(self, ended: ExchangeFacts) -> bytes:
         if self.form == "json":
             return msgspec.json.encode(entry(ended)) + b"\n"
         return text(ended, colour=self._colour)
@@ -163,9 +163,9 @@ def _is_terminal(descriptor: int) -> bool:
         return False
 
 
-def facts(exchange: Exchange, keys: Iterable[str] = ()) -> Facts:
+def facts(exchange: Exchange, keys: Iterable[str] = ()) -> ExchangeFacts:
     """The data of an exchange for its line. `keys` are secrets that the reason must not repeat."""
-    return Facts(
+    return ExchangeFacts(
         exchange.began,
         exchange.id,
         exchange.dialect,
@@ -184,9 +184,9 @@ def facts(exchange: Exchange, keys: Iterable[str] = ()) -> Facts:
     )
 
 
-def entry(ended: Facts) -> Entry:
+def entry(ended: ExchangeFacts) -> LoggedExchange:
     """An exchange for a JSON line."""
-    return Entry(
+    return LoggedExchange(
         datetime.fromtimestamp(ended.began, UTC).isoformat(timespec="milliseconds"),
         ended.id,
         ended.client,
@@ -205,7 +205,7 @@ def entry(ended: Facts) -> Entry:
     )
 
 
-def text(ended: Facts, *, colour: bool = False) -> bytes:
+def text(ended: ExchangeFacts, *, colour: bool = False) -> bytes:
     """An exchange as a line of text. The line of a failed exchange ends with the reason, and is red with `colour`."""
     tokens_in, tokens_out = ended.tokens
     parties = _parties(ended.client, ended.user_agent, ended.model, ended.upstream, ended.upstream_model)
@@ -238,7 +238,7 @@ def _clock(seconds: int) -> str:
     return time.strftime("%H:%M:%S", time.localtime(seconds))
 
 
-def _milliseconds(ended: Facts) -> int:
+def _milliseconds(ended: ExchangeFacts) -> int:
     return round((ended.seconds or 0.0) * 1000)
 
 

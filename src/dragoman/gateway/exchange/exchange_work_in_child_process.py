@@ -18,7 +18,7 @@ from ...canon.parts import ToolCall
 from ...canon.turns import Turn
 from ...codec.request_read_and_write_steps import leading
 from ...dialects import endpoints, get
-from ...seals.conversation_digest import Conversation, ConversationDigest, ConversationState, conversation_state
+from ...seals.conversation_digest import ConversationDigest, ConversationState, RunningDigest, conversation_state
 from ...translate.result import Translation
 from .child_process import ChildDied, ChildProcesses, OutOfMemory, takes_long
 from .fault_for_unserved_exchange import Refused
@@ -92,7 +92,7 @@ def restored(light: Light) -> Translation:
         translation.request = msgspec.structs.replace(request, turns=tuple(turns))
         if conversation is not None:
             translation.history = ConversationDigest(())
-            translation.history.reached(Conversation.of(conversation), 0)
+            translation.history.reached(RunningDigest.of(conversation), 0)
     return translation
 
 

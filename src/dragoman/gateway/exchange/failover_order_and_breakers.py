@@ -13,7 +13,7 @@ from ...canon.events import Fault
 from .fault_reactions import FaultRow
 from .recent_exchanges import Try
 from .resting_upstreams import Breaker, Breakers, request_digest
-from .routes import Choice
+from .routes import UpstreamChoice
 from .upstream_headers_and_key import client_key
 from .upstream_key_faults import serves_nothing
 
@@ -21,17 +21,19 @@ from .upstream_key_faults import serves_nothing
 class Failover:
     """Places that replace each other. A route with one place needs no Failover, because its failures do not count."""
 
-    def __init__(self, choices: list[Choice], breakers: Breakers, headers: Mapping[str, str], body: bytes) -> None:
+    def __init__(
+        self, choices: list[UpstreamChoice], breakers: Breakers, headers: Mapping[str, str], body: bytes
+    ) -> None:
         """`headers` and `body` belong to the client's request."""
         self._choices, self._breakers, self._headers, self._body = choices, breakers, headers, body
-        self._failed: list[tuple[Choice, Fault]] = []
+        self._failed: list[tuple[UpstreamChoice, Fault]] = []
 
     @cached_property
     def _client(self) -> str:
         """A digest of the client's key, so that no key is kept. All clients without a key count as one."""
         return request_digest(client_key(self._headers).encode("utf-8", "replace")).hex()
 
-    def ordered(self, tries: list[Try]) -> list[Choice]:
+    def ordered(self, tries: list[Try]) -> list[UpstreamChoice]:
         """The places in the order in which they are tried: resting places last. The resting places are added to
         `tries`."""
         now, asked, resting = monotonic(), [], []
@@ -44,7 +46,7 @@ class Failover:
                 asked.append(choice)
         return asked + resting
 
-    def failed(self, choice: Choice, fault: Fault, row: FaultRow) -> None:
+    def failed(self, choice: UpstreamChoice, fault: Fault, row: FaultRow) -> None:
         """Note that a place has not served the request."""
         if row.breaker == "counted":
             self._failed.append((choice, fault))

@@ -16,11 +16,11 @@ from ...codec.surrogates.documents import without_surrogates
 from ...context import Context
 from ...dialect import Dialect
 from ...dialects import endpoints, get
-from ...endpoints.dialect_endpoints_record import Call
+from ...endpoints.dialect_endpoints_record import EndpointCall
 from ...errors import WireError
 from ...lint.runner import lint
 from ..config import REHEARSAL
-from ..http.server import Reply
+from ..http.server import ReplyWriter
 from .dialect_stream_framing import array_frames
 
 Headers = list[tuple[str, str]]
@@ -31,7 +31,7 @@ _SEALS = frozenset({"ANT-012", "GEM-008", "GEM-009"})
 """Rules about foreign or missing seals. They are skipped, because the rehearsal checks its own seals."""
 
 
-def read(body: bytes, call: Call, model: str) -> Request | Fault:
+def read(body: bytes, call: EndpointCall, model: str) -> Request | Fault:
     """The client's request in canon, for the rehearsal."""
     dialect = get(call.dialect)
     try:
@@ -57,7 +57,7 @@ def _read_request(body: bytes, dialect: Dialect, context: Context) -> Request:
     return dialect.read_request(mended, context)
 
 
-def admit(body: bytes, call: Call, model: str, requested_model: str) -> Request | Fault:
+def admit(body: bytes, call: EndpointCall, model: str, requested_model: str) -> Request | Fault:
     """The client's request in canon, or the fault that upstreams of this dialect would answer."""
     if not requested_model:
         return _refused("the request names no model. Set `model`.", "model", "model_required")
@@ -99,10 +99,10 @@ def tokens(request: Request) -> int:
 
 async def answer_rehearsal(
     request: Request,
-    call: Call,
+    call: EndpointCall,
     requested_model: str,
     created: int,
-    reply: Reply,
+    reply: ReplyWriter,
     whole: Headers,
     streamed: Headers,
     stream: bool,

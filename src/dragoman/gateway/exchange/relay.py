@@ -19,18 +19,18 @@ from ...canon.events import Fault
 from ...canon.losses import Loss
 from ...codec import json_text
 from ...dialects import get
-from ...endpoints.dialect_endpoints_record import Call
+from ...endpoints.dialect_endpoints_record import EndpointCall
 from ...errors import ConfigError, FaultError, LossError, TransportError, WireError
 from ...seals.vault import keep
 from ...translate.errors_with_status_200 import has_answer
 from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
-from ...transport.http_client_interface import Answer, Post, too_long
+from ...transport.http_client_interface import Post, UpstreamAnswer, too_long
 from ...transport.response_head_reader import NONE
 from ...transport.retry_decision import wait
 from ..config import REHEARSAL, Route
 from ..http.recording_reply import RecordingReply
-from ..http.server import Gone, IncomingRequest, Reply
+from ..http.server import Gone, IncomingRequest, ReplyWriter
 from ..services import Services
 from . import (
     exchange_work_in_child_process,
@@ -61,7 +61,7 @@ from .memory_seal_vault import ClientVault
 from .non_generation_upstream_calls import SideAnswer
 from .non_generation_upstream_calls import ask_upstream as aside
 from .recent_exchanges import Exchange, Recording, Try, compact, compact_repairs
-from .routes import Choice
+from .routes import UpstreamChoice
 from .seal_refusal_detection import refuses_seals
 from .stream_reply import StreamReply, Translator
 from .upstream_faults import UpstreamFaults
@@ -98,9 +98,9 @@ class Relay:
     def __init__(
         self,
         services: Services,
-        call: Call,
+        call: EndpointCall,
         request: IncomingRequest,
-        reply: Reply,
+        reply: ReplyWriter,
         exchange: Exchange,
         earlier: PreviousResponses | None = None,
     ) -> None:
@@ -178,7 +178,7 @@ class Relay:
         self._exchange.error = fault.message
         self._stream_reply.fail(fault, self._delivered())
 
-    def _choices(self) -> list[Choice]:
+    def _choices(self) -> list[UpstreamChoice]:
         """The places that may serve the request, by the model in its path or its body."""
         call, exchange, request = self._call, self._exchange, self._request
         if HOPS in request.headers and INSTANCE in request.headers[HOPS]:
@@ -199,7 +199,7 @@ class Relay:
 
     # One place.
 
-    async def _ask(self, choice: Choice) -> Fault | None:
+    async def _ask(self, choice: UpstreamChoice) -> Fault | None:
         """Use one place; None when the client has its answer."""
         services, exchange, upstream = self._services, self._exchange, choice.upstream
         exchange.upstream = choice.name
@@ -297,11 +297,11 @@ class Relay:
             return None
         return None if bare.body == translation.body else bare
 
-    def _failed(self, choice: Choice, fault: Fault) -> Fault:
+    def _failed(self, choice: UpstreamChoice, fault: Fault) -> Fault:
         self._exchange.tries.append(Try(choice.name, choice.model, fault.kind, fault.status, fault.message))
         return fault
 
-    async def _rehearse(self, choice: Choice) -> Fault | None:
+    async def _rehearse(self, choice: UpstreamChoice) -> Fault | None:
         call, requested_model = self._call, self._exchange.model
         body = self._client.body_for(choice)
         request = rehearsal_upstream.admit(body, call, choice.model, requested_model)
@@ -348,7 +348,7 @@ class Relay:
         there is one."""
         exchange, bounds, pool = self._exchange, self._bounds, self._services.pool
         exchange.attempts += 1
-        answer: Answer | None = None
+        answer: UpstreamAnswer | None = None
         try:
             if post is None:
                 try:

@@ -22,14 +22,14 @@ from ...codec.json_text import contains
 from ...codec.surrogates.documents import fields_tolerant, without_surrogates
 from ..config import REHEARSAL
 from ..http.reply_wrapper import ReplyWrapper
-from ..http.server import Reply
+from ..http.server import ReplyWriter
 from .child_process import LARGE, ChildProcesses
 from .exchange_work_in_child_process import done
 from .fault_for_unserved_exchange import Refused
 from .recent_exchanges import Exchange
-from .routes import Choice
+from .routes import UpstreamChoice
 from .stored_item_ids_in_request import ids, item_fields, reference
-from .stored_responses import ClientStored, Conversation, Kept
+from .stored_responses import ClientStored, Kept, StoredConversation
 from .upstream_headers_and_key import auth
 
 _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
@@ -144,7 +144,7 @@ class PreviousResponses:
             raise Refused(Fault("not_found", why, 404, "conversation_not_found", "conversation"))
         raise Refused(Fault("invalid_request", why, 400, "previous_response_not_found", "previous_response_id"))
 
-    def body_for(self, choice: Choice) -> bytes:
+    def body_for(self, choice: UpstreamChoice) -> bytes:
         """The request for a place, with the earlier turns inserted where the upstream does not do that itself.
 
         An upstream of the same dialect that gave the last answer has the turns before it. An upstream may also know an
@@ -268,7 +268,7 @@ async def recall(
     named: dict[str, tuple[Raw, ...]] = {}
     holder = ""
     talk = await stored.get(known.talk) if known.talk else None
-    if isinstance(talk, Conversation):
+    if isinstance(talk, StoredConversation):
         named[talk.id] = talk.items
     if known.previous:
         items, holder = await chain(stored, known.previous)
@@ -335,7 +335,7 @@ class ResponseKeeping(ReplyWrapper):
 
     __slots__ = ("_end", "_exchange", "_final", "_frame", "_fresh", "_held", "_known", "_old", "_stored", "_whole")
 
-    def __init__(self, inner: Reply, exchange: Exchange, known: References, stored: ClientStored) -> None:
+    def __init__(self, inner: ReplyWriter, exchange: Exchange, known: References, stored: ClientStored) -> None:
         super().__init__(inner)
         self._stored = stored
         self._known = known
@@ -426,7 +426,7 @@ async def keep(stored: ClientStored, known: References, response: bytes, upstrea
         return
     if known.talk:
         talk = await stored.get(known.talk)
-        if isinstance(talk, Conversation):
+        if isinstance(talk, StoredConversation):
             more = known.items + output(response)
             added = [with_id(item, f"{name}_{i}").copy() for i, item in enumerate(more)]
             await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *added)))

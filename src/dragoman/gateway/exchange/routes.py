@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ...codec.cache_memory_budget import Table, lookup_cache
+from ...codec.cache_memory_budget import TableCache, lookup_cache
 from ..config import REHEARSAL, Config, Route, Target, Upstream
 
 DEFAULT = Route("*", ())
@@ -18,7 +18,7 @@ _ENTRY = 1_000
 """The approximate size of a remembered result."""
 
 
-class Choice:
+class UpstreamChoice:
     """One place to try: an upstream, the model's name there, and the route that leads to the place.
 
     The same place is the same object, as long as it is remembered. Other modules use the object as a key.
@@ -42,12 +42,14 @@ class Routes:
         self._models = [
             (_pattern(model), name) for name, upstream in config.upstreams.items() for model in upstream.models
         ]
-        self.found: Table[str, tuple[Route, list[Choice]]] = Table(MAX_KNOWN, _ENTRY)
+        self.found: TableCache[str, tuple[Route, list[UpstreamChoice]]] = TableCache(MAX_KNOWN, _ENTRY)
         """The results of `find` that no weight decides, for recent names. The relay reads this dictionary itself,
         because it does so for every request."""
-        self._places: Table[tuple[int, str, str], Choice] = Table(MAX_KNOWN, _ENTRY)  # the places that routes lead to
+        self._places: TableCache[tuple[int, str, str], UpstreamChoice] = TableCache(
+            MAX_KNOWN, _ENTRY
+        )  # the places that routes lead to
 
-    def find(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
+    def find(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[UpstreamChoice]]:
         """The route for a model, and the places in the order of the attempts; no places when no upstream serves the
         model.
 
@@ -60,25 +62,25 @@ class Routes:
                 self.found.put(model, found)
         return found
 
-    def _look(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
+    def _look(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[UpstreamChoice]]:
         for pattern, route in self._routes:
             if pattern.match(model):
                 return route, [self._choice(route, target, model) for target in _drawn(route.to, draw)]
         name, slash, rest = model.partition("/")
         if slash and name in self.config.upstreams and rest:
             upstream = self.config.upstreams[name]
-            return DEFAULT, [Choice(name, upstream, model if upstream.dialect == REHEARSAL else rest)]
+            return DEFAULT, [UpstreamChoice(name, upstream, model if upstream.dialect == REHEARSAL else rest)]
         for pattern, name in self._models:
             if pattern.match(model):
-                return DEFAULT, [Choice(name, self.config.upstreams[name], model)]
+                return DEFAULT, [UpstreamChoice(name, self.config.upstreams[name], model)]
         return DEFAULT, []
 
-    def _choice(self, route: Route, target: Target, model: str) -> Choice:
+    def _choice(self, route: Route, target: Target, model: str) -> UpstreamChoice:
         name, model = target.upstream, target.model or model
         kind = (id(route), name, model)  # routes live as long as this object
         found = self._places.get(kind)
         if found is None:
-            found = Choice(name, self.config.upstreams[name], model, route)
+            found = UpstreamChoice(name, self.config.upstreams[name], model, route)
             if len(model) <= MAX_NAME:
                 self._places.put(kind, found)
         return found

@@ -1,7 +1,7 @@
 """The store for clients of the Responses dialect: responses and conversations, by owner and id.
 
-`Stored` is the interface. `MemoryStored` keeps the latest entries, limited by number and by bytes, as long as the
-process runs. `ClientStored` is one client's view of a store: entries of other clients do not exist for it.
+`ResponseStore` is the interface. `MemoryStored` keeps the latest entries, limited by number and by bytes, as long as
+the process runs. `ClientStored` is one client's view of a store: entries of other clients do not exist for it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Kept(Struct, frozen=True):
         return len(self.response) + sum([len(item) for item in self.input]) + 200 * (1 + len(self.item_ids))
 
 
-class Conversation(Struct, frozen=True):
+class StoredConversation(Struct, frozen=True):
     """A conversation that clients add items to."""
 
     id: str
@@ -52,17 +52,17 @@ class Conversation(Struct, frozen=True):
         return len(self.metadata) + sum([len(item) for item in self.items]) + 200
 
 
-class Stored(Protocol):
+class ResponseStore(Protocol):
     """Stores responses and conversations. An entry can be read as soon as `put` has returned.
 
     Two owners may have entries with the same id, because upstreams may give an id twice.
     """
 
-    async def put(self, one: Kept | Conversation) -> None:
+    async def put(self, one: Kept | StoredConversation) -> None:
         """Store an entry, in place of an older one with the same owner and id."""
         ...
 
-    async def get(self, owner: str, name: str) -> Kept | Conversation | None:
+    async def get(self, owner: str, name: str) -> Kept | StoredConversation | None:
         """The entry of an owner with this id, or None."""
         ...
 
@@ -82,16 +82,16 @@ class Stored(Protocol):
 class ClientStored:
     """One client's view of a store: its own entries; with `every`, also the entries of all other owners."""
 
-    def __init__(self, stored: Stored, owner: str, *, every: bool = False) -> None:
+    def __init__(self, stored: ResponseStore, owner: str, *, every: bool = False) -> None:
         self.owner = owner
         self._stored = stored
         self._every = every
 
-    async def put(self, one: Kept | Conversation) -> None:
+    async def put(self, one: Kept | StoredConversation) -> None:
         """Store a new entry of this client, or a changed entry of its owner."""
         await self._stored.put(one)
 
-    async def get(self, name: str) -> Kept | Conversation | None:
+    async def get(self, name: str) -> Kept | StoredConversation | None:
         """The entry with this id that the client may see, or None."""
         found = await self._stored.get(self.owner, name)
         # An admin key sees the entries of all clients.
@@ -100,7 +100,7 @@ class ClientStored:
                 found = found or await self._stored.get(owner, name)
         return found
 
-    async def drop(self, one: Kept | Conversation) -> None:
+    async def drop(self, one: Kept | StoredConversation) -> None:
         """Remove an entry."""
         await self._stored.drop(one.owner, one.id)
 
@@ -116,11 +116,11 @@ class MemoryStored:
         self._most = most
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._kept: OrderedDict[tuple[str, str], Kept | Conversation] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], Kept | StoredConversation] = OrderedDict()
         self._items: dict[tuple[str, str], Kept] = {}
         """The response that contains an owner's item, by owner and item id."""
 
-    async def put(self, one: Kept | Conversation) -> None:
+    async def put(self, one: Kept | StoredConversation) -> None:
         """Store an entry, and drop the oldest beyond the limits."""
         # The older entry is removed first, so that its bytes and items are counted once.
         await self.drop(one.owner, one.id)
@@ -132,7 +132,7 @@ class MemoryStored:
         while self._kept and (len(self._kept) > self._most or self._bytes > self._most_bytes):
             self._forget(self._kept.popitem(last=False)[1])
 
-    def _forget(self, one: Kept | Conversation) -> None:
+    def _forget(self, one: Kept | StoredConversation) -> None:
         self._bytes -= one.size
         if isinstance(one, Kept):
             for item in one.item_ids:
@@ -140,7 +140,7 @@ class MemoryStored:
                 if self._items.get((one.owner, item)) is one:
                     del self._items[one.owner, item]
 
-    async def get(self, owner: str, name: str) -> Kept | Conversation | None:
+    async def get(self, owner: str, name: str) -> Kept | StoredConversation | None:
         """The entry of an owner with this id, or None."""
         found = self._kept.get((owner, name))
         if found is not None:

@@ -16,12 +16,12 @@ from ...canon.losses import Loss
 from ...codec.cache_memory_budget import lookup_cache
 from ...context import Context
 from ...dialects import get
-from ...endpoints.dialect_endpoints_record import Call
+from ...endpoints.dialect_endpoints_record import EndpointCall
 from ...errors import TransportError, WireError
 from ...translate.stream_passthrough import PassThrough
-from ...transport.http_client_interface import Answer
+from ...transport.http_client_interface import UpstreamAnswer
 from ..config import Bounds
-from ..http.server import Reply
+from ..http.server import ReplyWriter
 from .dialect_stream_framing import array_frames, keep_alive, media_type
 from .recent_exchanges import Recording
 from .secrets_in_passed_frames import SecretSearch, has_error
@@ -69,8 +69,8 @@ class StreamReply:
 
     def __init__(
         self,
-        call: Call,
-        reply: Reply,
+        call: EndpointCall,
+        reply: ReplyWriter,
         bounds: Bounds,
         headers: Callable[[str], list[tuple[str, str]]],
         redact: Callable[[bytes], bytes] = bytes,
@@ -89,7 +89,12 @@ class StreamReply:
             self._timer = asyncio.get_running_loop().call_later(bounds.patience, self._out_of_patience)
 
     async def relay(
-        self, answer: Answer, translator: Translator, answered: Recording, delivered: Recording, upstream: str = ""
+        self,
+        answer: UpstreamAnswer,
+        translator: Translator,
+        answered: Recording,
+        delivered: Recording,
+        upstream: str = "",
     ) -> Fault | None:
         """Send the upstream's stream without delay: all events of one read in one write. Both recordings are new.
 

@@ -12,7 +12,7 @@ import msgspec
 from ...canon.events import Fault
 from ...dialects import get
 from ...translate.result import Translation
-from ...transport.http_client_interface import Answer
+from ...transport.http_client_interface import UpstreamAnswer
 from ...transport.retry_decision import until
 from ...transport.secret_redaction import Redactor
 from ..services import Services
@@ -21,7 +21,7 @@ from .cached_upstream_plans import UpstreamPlan
 from .fault_reactions import KEY_REFUSED, Origin
 from .gateway_secrets import passed_on
 from .recent_exchanges import Exchange
-from .routes import Choice
+from .routes import UpstreamChoice
 from .secrets_in_passed_frames import SecretSearch
 from .upstream_key_faults import key_refused, refuses_key
 
@@ -44,7 +44,7 @@ class UpstreamFaults:
         self.late: Fault | None = None
         """The fault of an upstream that timed out. It is not tried again."""
 
-    async def read(self, choice: Choice, answer: Answer) -> Fault:
+    async def read(self, choice: UpstreamChoice, answer: UpstreamAnswer) -> Fault:
         """The fault in an upstream's answer with an error status."""
         bounds = self._services.config.bounds
         body = self.redactor().data(await answer.read(bounds.answer, bounds.idle))
@@ -61,7 +61,7 @@ class UpstreamFaults:
             self.verbatim = (fault, body, answer.status)
         return fault
 
-    def described(self, fault: Fault, choice: Choice, body: bytes = b"") -> Fault:
+    def described(self, fault: Fault, choice: UpstreamChoice, body: bytes = b"") -> Fault:
         """An upstream's fault with a message that names the upstream. A refusal of the gateway's key is replaced by
         another fault."""
         if self.origin == "upstream" and refuses_key(fault, body):

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from ...canon.events import Fault
-from ...codec.cache_memory_budget import Table
+from ...codec.cache_memory_budget import TableCache
 from ..config import Listen
 
 MAX_REMEMBERED = 256
@@ -36,7 +36,7 @@ class AllowedHosts:
         """The check is switched off."""
         self._names = frozenset({name.lower() for name in known if name} | {name for name in named if "*" not in name})
         self._endings = tuple([name[1:] for name in named if name.startswith("*.")])
-        self._verdicts: Table[str, Fault | None] = Table(MAX_REMEMBERED, 1_000)
+        self._verdicts: TableCache[str, Fault | None] = TableCache(MAX_REMEMBERED, 1_000)
 
     def refusal(self, host: str | None, *, required: bool = True) -> Fault | None:
         """The refusal of a request with this Host, or None. `required`: the request uses HTTP/1.1, where the header is

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from ..exchange.recent_exchanges import Recording
 from .reply_wrapper import ReplyWrapper
-from .server import Reply
+from .server import ReplyWriter
 
 
 class RecordingReply(ReplyWrapper):
@@ -14,7 +14,7 @@ class RecordingReply(ReplyWrapper):
 
     __slots__ = ("_tape",)
 
-    def __init__(self, inner: Reply, tape: Recording) -> None:
+    def __init__(self, inner: ReplyWriter, tape: Recording) -> None:
         super().__init__(inner)
         self._tape = tape
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from .server import Reply
+from .server import ReplyWriter
 
 Headers = list[tuple[str, str]]
 
 
-class ReplyWrapper(Reply):
+class ReplyWrapper(ReplyWriter):
     """A reply that passes each step on unchanged. Subclasses change one step."""
 
     __slots__ = ("inner",)
 
-    def __init__(self, inner: Reply) -> None:
+    def __init__(self, inner: ReplyWriter) -> None:
         super().__init__(inner._client)
         self.inner = inner
 
@@ -52,7 +52,7 @@ class WithHeaders(ReplyWrapper):
 
     __slots__ = ("_more",)
 
-    def __init__(self, inner: Reply, more: Headers) -> None:
+    def __init__(self, inner: ReplyWriter, more: Headers) -> None:
         super().__init__(inner)
         self._more = more
 

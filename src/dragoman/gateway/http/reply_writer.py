@@ -29,10 +29,10 @@ class Gone(Exception):
     """The client has closed its connection."""
 
 
-class Reply:
+class ReplyWriter:
     """The answer to one request: whole by `send`, or in pieces by `start`, `write` and `end`.
 
-    A connection answers one request after the other, and uses the same Reply for all of them.
+    A connection answers one request after the other, and uses the same ReplyWriter for all of them.
     """
 
     def __init__(self, client: _Client) -> None:

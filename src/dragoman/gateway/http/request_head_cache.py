@@ -23,7 +23,7 @@ from typing import Any
 from msgspec import Struct
 
 from ... import fast
-from ...codec.cache_memory_budget import Table, small_cache
+from ...codec.cache_memory_budget import TableCache, small_cache
 from ...transport.request_head_and_decompression import lower
 
 MAX_KNOWN = 256
@@ -62,7 +62,7 @@ class KnownHeads:
     __slots__ = ("known",)
 
     def __init__(self) -> None:
-        self.known: Table[tuple[bytes, bytes], KnownHead] = Table(MAX_KNOWN, 4 * MAX_LENGTH)
+        self.known: TableCache[tuple[bytes, bytes], KnownHead] = TableCache(MAX_KNOWN, 4 * MAX_LENGTH)
         """Heads by the bytes before the length and after the length. `learn` fills this dictionary. The server reads
         this dictionary itself, because it does so for every request."""
 

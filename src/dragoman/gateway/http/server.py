@@ -27,12 +27,12 @@ from ...transport.request_head_and_decompression import lower
 from ...transport.shared_deadline_timer import Deadlines
 from .client_hangup_detection import has_left
 from .incoming_request_record import IncomingRequest
-from .reply_writer import Gone, Reply
+from .reply_writer import Gone, ReplyWriter
 from .request_head_cache import LENGTH, MAX_DIGITS, KnownHead, KnownHeads, joined, method, parted
 
-__all__ = ["Bounds", "Gone", "Handler", "IncomingRequest", "Reply", "Server"]
+__all__ = ["Gone", "Handler", "IncomingRequest", "ReplyWriter", "Server", "ServerBounds"]
 
-Handler = Callable[["IncomingRequest", "Reply"], Awaitable[None]]
+Handler = Callable[["IncomingRequest", "ReplyWriter"], Awaitable[None]]
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LINGER = 2.0
@@ -51,7 +51,7 @@ _STRANGE = 8
 """Unknown heads in a row after which a connection is no longer searched for known heads."""
 
 
-class Bounds(Struct, frozen=True):
+class ServerBounds(Struct, frozen=True):
     """Limits on the requests of a client."""
 
     head: int = 64 * 1024
@@ -431,7 +431,7 @@ class _Client(asyncio.Protocol):
 
     async def _serve(self, request: IncomingRequest) -> None:
         """Serve one request after the other. A task for each request would cost more than one task that waits."""
-        server, loop, reply = self._server, self._loop, Reply(self)
+        server, loop, reply = self._server, self._loop, ReplyWriter(self)
         handler = server.handler
         try:
             while True:
@@ -549,9 +549,9 @@ class _Stop(Exception):
 class Server:
     """Listens, and gives requests to the handler."""
 
-    def __init__(self, handler: Handler, bounds: Bounds | None = None) -> None:
+    def __init__(self, handler: Handler, bounds: ServerBounds | None = None) -> None:
         self.handler = handler
-        self.bounds = bounds or Bounds()
+        self.bounds = bounds or ServerBounds()
         self.clients: set[_Client] = set()
         self.leaving: set[asyncio.Task[None]] = set()
         """Tasks that serve clients which have left, until each task has ended."""

@@ -30,7 +30,7 @@ from ..app import Gateway
 from ..config import Config
 from ..exchange.exchange_log_lines import ExchangeLog
 from .exchanges_of_other_workers import OtherWorkers
-from .server import Bounds, Server
+from .server import Server, ServerBounds
 from .upstream_startup_checks import check_upstreams
 
 Load = Callable[[], Config]
@@ -187,9 +187,9 @@ async def _drain(server: Server, grace: float, seconds: float) -> bool:
     return await server.stop(seconds)
 
 
-def _bounds(config: Config) -> Bounds:
+def _bounds(config: Config) -> ServerBounds:
     bounds = config.bounds
-    return Bounds(bounds.head, bounds.body, request_seconds=bounds.request, bodies=bounds.requests)
+    return ServerBounds(bounds.head, bounds.body, request_seconds=bounds.request, bodies=bounds.requests)
 
 
 def _reload(gateway: Gateway, server: Server, load: Load, alone: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from time import perf_counter_ns
 
 from .reply_wrapper import ReplyWrapper
-from .server import Reply
+from .server import ReplyWriter
 
 
 class TimedReply(ReplyWrapper):
@@ -14,7 +14,7 @@ class TimedReply(ReplyWrapper):
 
     __slots__ = ("_began", "_first", "_timed")
 
-    def __init__(self, inner: Reply, timed: Callable[[bytes, int, int | None], bytes]) -> None:
+    def __init__(self, inner: ReplyWriter, timed: Callable[[bytes, int, int | None], bytes]) -> None:
         super().__init__(inner)
         self._timed = timed
         self._began = perf_counter_ns()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ...errors import ConfigError
 from ..tool_interface import Tool
 from .glob import Glob
-from .google_web_search import Endpoint, GoogleWebSearch, endpoint_of
+from .google_web_search import GoogleWebSearch, SearchEndpoint, endpoint_of
 from .list_directory import ListDirectory
 from .read_file import ReadFile
 from .read_many_files import ReadManyFiles
@@ -19,10 +19,10 @@ from .smart_edit import SmartEdit
 from .web_fetch import WebFetch
 from .write_file import WriteFile
 
-__all__ = ["Endpoint", "builtin", "endpoint_of", "tools"]
+__all__ = ["SearchEndpoint", "builtin", "endpoint_of", "tools"]
 
 
-def tools(*, search: Endpoint | None = None, command_seconds: float = SECONDS) -> tuple[Tool, ...]:
+def tools(*, search: SearchEndpoint | None = None, command_seconds: float = SECONDS) -> tuple[Tool, ...]:
     """New objects of all built-in tools. Some tools keep state for one session."""
     return (
         ReadFile(),

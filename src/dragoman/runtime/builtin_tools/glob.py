@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import file_walk, globs, ignore_options, workspace_file_access
-from ..file_walk import Entry
+from ..file_walk import FolderEntry
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
-from ..workspace_file_access import Place
+from ..workspace_file_access import WorkspacePath
 
 ALWAYS_OUT = (".git/", "node_modules/")
 
@@ -60,8 +60,8 @@ class Glob(Tool):
             if not stat.S_ISDIR(status.st_mode):
                 raise ToolError("path_is_not_a_directory", f"Search path is not a directory: {where.path}")
         options = {"respect_git_ignore": arguments.get("respect_git_ignore", True)}
-        matched: list[Entry] = []
-        skipped: list[Entry] = []
+        matched: list[FolderEntry] = []
+        skipped: list[FolderEntry] = []
         for where in places:
             found = ignore_options.ignores(where, options).also(where.path, ALWAYS_OUT)
             base, wanted = _from(pattern, where, arguments.get("case_sensitive", False))
@@ -78,7 +78,7 @@ class Glob(Tool):
         return Outcome(f"{text}\n{left_out}" if left_out else text, f"Found {len(paths)} matching file(s)")
 
 
-def _from(pattern: str, where: Place, case_sensitive: bool) -> tuple[Path, re.Pattern[str]]:
+def _from(pattern: str, where: WorkspacePath, case_sensitive: bool) -> tuple[Path, re.Pattern[str]]:
     """The expression for a pattern and the folder where the search starts. A file with exactly that name matches too,
     such as `[id].tsx`."""
     base = Path("/") if pattern.startswith("/") else where.path

@@ -12,14 +12,14 @@ from msgspec import Struct
 
 from ...errors import ConfigError
 from ...transport.search_service_config import SearchService
-from ..cited_sources import Source, cited, listed
+from ..cited_sources import CitedSource, cited, listed
 from ..fetch import fetch
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 MAX_RESULTS = 10
 
 
-class Endpoint(Struct, frozen=True):
+class SearchEndpoint(Struct, frozen=True):
     """A search service that answers in JSON. The user configures it, so it may have a private address."""
 
     url: str
@@ -29,7 +29,7 @@ class Endpoint(Struct, frozen=True):
     """The query is posted as JSON ({"query": ...}), and the address has no place for it."""
 
 
-def endpoint_of(service: SearchService, environment: Mapping[str, str]) -> Endpoint:
+def endpoint_of(service: SearchService, environment: Mapping[str, str]) -> SearchEndpoint:
     """The request to a search service for a query. ConfigError: the address or the key of the service is missing."""
     url, variable = service.address, service.key_variable
     if not url or (service.kind == "json" and "{query}" not in url):
@@ -39,13 +39,13 @@ def endpoint_of(service: SearchService, environment: Mapping[str, str]) -> Endpo
     if variable and not key:
         raise ConfigError("search", service.kind, problem=f"the variable {variable} is empty")
     if service.kind == "brave":
-        return Endpoint(f"{url}?count={MAX_RESULTS}&q={{query}}", {"X-Subscription-Token": key})
+        return SearchEndpoint(f"{url}?count={MAX_RESULTS}&q={{query}}", {"X-Subscription-Token": key})
     bearer = {"Authorization": f"Bearer {key}"} if key else {}
     if service.kind == "tavily":
-        return Endpoint(url, bearer, posts=True)
+        return SearchEndpoint(url, bearer, posts=True)
     if service.kind == "searxng":  # the path and the format of SearXNG's search API
         url = url.rstrip("/").removesuffix("/search") + "/search?format=json&q={query}"
-    return Endpoint(url, bearer)
+    return SearchEndpoint(url, bearer)
 
 
 class GoogleWebSearch(Tool):
@@ -60,7 +60,7 @@ class GoogleWebSearch(Tool):
         "required": ["query"],
     }
 
-    def __init__(self, endpoint: Endpoint | None = None) -> None:
+    def __init__(self, endpoint: SearchEndpoint | None = None) -> None:
         self.endpoint = endpoint
         self.needs_hosted = "" if endpoint is not None else "web_search"
 
@@ -83,7 +83,7 @@ class GoogleWebSearch(Tool):
         return Outcome(message, f'Search results for "{query}" returned.')
 
 
-async def _searched(endpoint: Endpoint, query: str) -> tuple[str, list[Source]]:
+async def _searched(endpoint: SearchEndpoint, query: str) -> tuple[str, list[CitedSource]]:
     """The results of a search service: an excerpt of each page, with a number."""
     # All signs are quoted: a query must not add parameters of its own.
     url, body = endpoint.url.replace("{query}", quote(query, safe="")), None
@@ -97,7 +97,7 @@ async def _searched(endpoint: Endpoint, query: str) -> tuple[str, list[Source]]:
         found = _results(msgspec.json.decode(page.body))
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise ToolError("web_search_failed", f"The search endpoint did not answer in JSON: {error}") from error
-    sources = [Source(_word(row, "url", "link"), _word(row, "title", "name")) for row in found]
+    sources = [CitedSource(_word(row, "url", "link"), _word(row, "title", "name")) for row in found]
     lines = [
         f"{_word(row, 'title', 'name')}: {_word(row, 'content', 'snippet', 'description')}[{i}]"
         for i, row in enumerate(found, 1)

@@ -55,7 +55,7 @@ class ReadFile(Tool):
         return Outcome(_excerpt(found), f"Read lines {found.start + 1}-{found.end} of {found.total} from {where.path}")
 
 
-def _excerpt(found: file_content.Lines) -> str:
+def _excerpt(found: file_content.FileLines) -> str:
     """A piece of a file, with its line range and a hint for the next piece."""
     notice = f"The content is truncated: lines {found.start + 1}-{found.end} of {found.total} total lines are shown."
     if found.cut:

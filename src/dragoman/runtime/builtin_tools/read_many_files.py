@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from ...canon.parts import Media, Text
 from .. import file_content, file_walk, globs, ignore_options, workspace_file_access
-from ..file_content import Lines
+from ..file_content import FileLines
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
-from ..workspace_file_access import Place
+from ..workspace_file_access import WorkspacePath
 
 MAX_FILES = 1000
 MAX_CHARACTERS = 4_000_000
@@ -28,7 +28,7 @@ DEFAULT_EXCLUDES = (
 
 
 class _File(NamedTuple):
-    where: Place
+    where: WorkspacePath
     shown: str
     named: bool
     """True if a pattern contains the file's name or ending, and not only a wildcard."""
@@ -125,7 +125,7 @@ async def _files(arguments: Mapping[str, Any], around: ToolEnvironment) -> tuple
                 missed.append(f"{given} (no file matches)")
         # Ignore files also apply to a file that the pattern names exactly.
         elif left_out := file_walk.reason(
-            where, ignore_options.ignores(Place(where.root, ()), options).also(where.root, out)
+            where, ignore_options.ignores(WorkspacePath(where.root, ()), options).also(where.root, out)
         ):
             missed.append(f"{given} ({'git-ignored' if left_out == 'git' else 'ignored or excluded'})")
         else:
@@ -147,7 +147,7 @@ async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], works
         where = workspace_file_access.place(folder, workspace)
         known = ignore_options.ignores(where, options).also(where.root, out)
         # For links: their targets may lie in an ignored folder of the workspace.
-        top = ignore_options.ignores(Place(where.root, ()), options).also(where.root, out)
+        top = ignore_options.ignores(WorkspacePath(where.root, ()), options).also(where.root, out)
         for entry in await file_walk.gathered(file_walk.files(where, known, workspace)):
             if wanted.fullmatch(entry.path.relative_to(where.path).as_posix()):
                 found = workspace_file_access.place(entry.path, workspace)
@@ -192,7 +192,7 @@ def _contents(files: list[_File]) -> tuple[list[Text | Media], list[str]]:
     return parts, skipped
 
 
-def _text(found: Lines) -> str:
+def _text(found: FileLines) -> str:
     text = found.text if found.text.endswith("\n") or not found.text else found.text + "\n"
     if not found.whole:
         shown_lines = f"lines {found.start + 1}-{found.end} of {found.total} are shown"

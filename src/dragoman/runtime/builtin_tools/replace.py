@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import edit_matching, file_edit, text_file_and_diff, workspace_file_access
-from ..file_edit import Edit
+from ..file_edit import PlannedEdit
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
 
@@ -53,7 +53,7 @@ class Replace(Tool):
         return file_edit.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
 
 
-def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
+def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> PlannedEdit:
     where = workspace_file_access.place(arguments["file_path"], around.workspace)
     path, old, new = where.path, arguments["old_string"], arguments["new_string"]
     expected = int(arguments.get("expected_replacements", 1))
@@ -61,7 +61,7 @@ def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
     if was.was is None:
         if old:
             raise ToolError("file_not_found", f"File not found: {path}. Use an empty old_string to create a new file.")
-        return Edit(where, was, new)
+        return PlannedEdit(where, was, new)
     if not old:
         raise ToolError("attempt_to_create_existing_file", f"File already exists, cannot create: {path}")
     changed, count = edit_matching.exact(was.text, old, new, was.end)
@@ -76,4 +76,4 @@ def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
         raise ToolError("edit_expected_occurrence_mismatch", message)
     if changed == was.text:
         raise ToolError("edit_no_change", f"No changes to apply: old_string and new_string are the same in {path}")
-    return Edit(where, was, changed, count)
+    return PlannedEdit(where, was, changed, count)

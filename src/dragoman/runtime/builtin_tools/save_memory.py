@@ -11,9 +11,9 @@ import msgspec
 
 from ...store.user_files import require_only_owner_writes
 from .. import file_edit, text_file_and_diff, workspace_file_access
-from ..file_edit import Edit
+from ..file_edit import PlannedEdit
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
-from ..workspace_file_access import Place
+from ..workspace_file_access import WorkspacePath
 
 FILE = "memory.md"
 SECTION = "## Added memories"
@@ -69,13 +69,13 @@ def remembered(config: Path, file: Path | None = None) -> str:
     return text_file_and_diff.shown(found.text)
 
 
-def _place(config: Path, file: Path | None) -> Place:
+def _place(config: Path, file: Path | None) -> WorkspacePath:
     """The place of the file. The user may have made it a link, so links are followed."""
     where = workspace_file_access.real(file or config / FILE)
-    return Place(where.parent, (where.name,))
+    return WorkspacePath(where.parent, (where.name,))
 
 
-def _planned(fact: str, around: ToolEnvironment) -> Edit:
+def _planned(fact: str, around: ToolEnvironment) -> PlannedEdit:
     if around.config is None and around.memory is None:
         raise _failed("No folder for remembered facts is configured.")
     where = _place(around.config or Path(), around.memory)
@@ -84,7 +84,7 @@ def _planned(fact: str, around: ToolEnvironment) -> Edit:
         was = text_file_and_diff.read(where)
     except ToolError as error:
         raise _failed(error) from error
-    return Edit(where, was, with_fact(was.text, fact, section))
+    return PlannedEdit(where, was, with_fact(was.text, fact, section))
 
 
 def _failed(why: object) -> ToolError:

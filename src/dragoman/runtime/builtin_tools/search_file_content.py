@@ -15,7 +15,7 @@ import msgspec
 from .. import file_walk, globs, line_search, processes, text_file_and_diff, workspace_file_access
 from ..program_search import program_outside
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
-from ..workspace_file_access import Place
+from ..workspace_file_access import WorkspacePath
 
 MAX_MATCHES = 20_000
 MAX_LINE = 2000
@@ -90,7 +90,7 @@ class SearchFileContent(Tool):
         )
 
     async def _searched(
-        self, where: Place, pattern: str, include: str, limit: int, around: ToolEnvironment
+        self, where: WorkspacePath, pattern: str, include: str, limit: int, around: ToolEnvironment
     ) -> list[Match]:
         """At most `limit` matches below a place."""
         if limit <= 0:
@@ -113,7 +113,7 @@ _OPTIONS = ("--json", "--no-config", "--ignore-case", "--hidden", "--no-require-
             "--no-ignore-global", "--no-ignore-parent", "--no-messages", "--glob", "!.git")  # fmt: skip
 
 
-async def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[Path]:
+async def _files(where: WorkspacePath, include: str, workspace: Sequence[Path]) -> list[Path]:
     """The files to search. Links are skipped, because the walk finds their targets in the workspace itself."""
     form = include.removeprefix("!")
     wanted = globs.compiled((form.removeprefix("/") if "/" in form else f"**/{form}") if form else "**")
@@ -131,7 +131,7 @@ async def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[
 class _FileFilter:
     """Selects ripgrep's matches: only matches in files that our own walk through the workspace would find."""
 
-    def __init__(self, where: Place, workspace: Sequence[Path]) -> None:
+    def __init__(self, where: WorkspacePath, workspace: Sequence[Path]) -> None:
         self._where = where
         self._workspace = workspace
         self._found = file_walk.ignores(where)
@@ -141,7 +141,7 @@ class _FileFilter:
         known = self._known.get(path)
         if known is None:
             steps = path.relative_to(self._where.root).parts
-            known = not file_walk.reason(Place(self._where.root, steps), self._found, len(self._where.steps))
+            known = not file_walk.reason(WorkspacePath(self._where.root, steps), self._found, len(self._where.steps))
             self._known[path] = known = known and workspace_file_access.inside(path, self._workspace)
         return known
 

@@ -12,10 +12,10 @@ from msgspec import Struct
 from ...canon.parts import Text
 from ...errors import DragomanError
 from .. import edit_matching, file_edit, text_file_and_diff, workspace_file_access
-from ..file_edit import Edit
+from ..file_edit import PlannedEdit
 from ..text_file_and_diff import TextFile
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
-from ..workspace_file_access import Place
+from ..workspace_file_access import WorkspacePath
 
 REMEMBERED = 32
 MAX_ASKED = 200_000
@@ -67,7 +67,7 @@ class SmartEdit(Tool):
             return file_edit.made(edit, around, f"Created new file: {path} with provided content.")
         return file_edit.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
 
-    async def _planned(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
+    async def _planned(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> PlannedEdit:
         where = workspace_file_access.place(arguments["file_path"], around.workspace)
         old, new = arguments["old_string"], arguments["new_string"]
         was = text_file_and_diff.read(where)
@@ -75,7 +75,7 @@ class SmartEdit(Tool):
             if old:
                 message = f"File not found: {where.path}. Use an empty old_string to create a new file."
                 raise ToolError("file_not_found", message)
-            return Edit(where, was, new)
+            return PlannedEdit(where, was, new)
         if not old:
             raise ToolError("attempt_to_create_existing_file", f"File already exists, cannot create: {where.path}")
         try:
@@ -83,7 +83,7 @@ class SmartEdit(Tool):
         except ToolError:
             shown = around.shown
             if shown is not None and shown.original == was.text:
-                return Edit(where, was, shown.new)  # the person approved the model's correction
+                return PlannedEdit(where, was, shown.new)  # the person approved the model's correction
             correction = await self._corrected(arguments, was, around)
             if correction is None:
                 raise
@@ -116,7 +116,7 @@ class SmartEdit(Tool):
         return found
 
 
-def _found(where: Place, was: TextFile, old: str, new: str) -> Edit:
+def _found(where: WorkspacePath, was: TextFile, old: str, new: str) -> PlannedEdit:
     changed, count = edit_matching.replaced(was.text, old, new, was.end) if old else (was.text, 0)
     path = where.path
     if count == 0:
@@ -127,7 +127,7 @@ def _found(where: Place, was: TextFile, old: str, new: str) -> Edit:
         raise ToolError("edit_expected_occurrence_mismatch", message)
     if changed == was.text:
         raise ToolError("edit_no_change", f"No changes to apply: the new content is the same in {path}")
-    return Edit(where, was, changed, count)
+    return PlannedEdit(where, was, changed, count)
 
 
 def _question(arguments: Mapping[str, Any], was: TextFile) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...errors import DragomanError
 from .. import html_text
-from ..cited_sources import Source, cited, listed
+from ..cited_sources import CitedSource, cited, listed
 from ..fetch import fetch
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
@@ -90,7 +90,7 @@ async def _fetched(prompt: str, around: ToolEnvironment) -> Outcome:
     get = around.fetch or fetch
     found = urls(prompt)
     answers: list[Any] = await asyncio.gather(*[_words(get, raw(url)) for url in found])
-    sources: list[Source] = []
+    sources: list[CitedSource] = []
     texts: list[str] = []
     failed: list[str] = []
     # Each page gets the same share, so that a long page does not displace the others.
@@ -100,7 +100,7 @@ async def _fetched(prompt: str, around: ToolEnvironment) -> Outcome:
             failed.append(f"Error fetching {url}: {answer}")
             continue
         title, words = answer
-        sources.append(Source(url, title or url))
+        sources.append(CitedSource(url, title or url))
         cut = f"{words[:room]}\n[{len(words) - room} characters left out]" if len(words) > room else words
         texts.append(f"--- {url} ---\n{cut}")
     if not texts:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import file_edit, text_file_and_diff, workspace_file_access
-from ..file_edit import Edit
+from ..file_edit import PlannedEdit
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment
 
 
@@ -41,11 +41,11 @@ class WriteFile(Tool):
         return file_edit.made(edit, around, new if edit.creates else f"Successfully overwrote file: {path}.")
 
 
-def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> Edit:
+def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> PlannedEdit:
     where = workspace_file_access.place(arguments["file_path"], around.workspace)
     was = text_file_and_diff.read(where)
     content = arguments["content"]
     # The file keeps its line ends, unless the model wrote such ends itself.
     if was.end == "\r\n" and "\r" not in content:
         content = content.replace("\n", "\r\n")
-    return Edit(where, was, content)
+    return PlannedEdit(where, was, content)

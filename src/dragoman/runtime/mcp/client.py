@@ -65,7 +65,7 @@ class Skipped(Struct, frozen=True):
     """True if the user's configuration excludes the tool."""
 
 
-class Connection:
+class McpConnection:
     """A server with its name and configuration. It connects at first use."""
 
     def __init__(
@@ -248,7 +248,7 @@ class Connection:
 class _Life:
     """A connection from its opening to its end."""
 
-    def __init__(self, of: Connection) -> None:
+    def __init__(self, of: McpConnection) -> None:
         self._of = of
         self.notes = Notes()
         self.client: Client | None = None

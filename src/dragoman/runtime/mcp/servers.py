@@ -18,7 +18,7 @@ from ...store.mcp_logins import Logins
 from ..tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 from ..toolbox import Toolbox
 from . import result_content, tool_names
-from .client import Connection, Offered, Skipped
+from .client import McpConnection, Offered, Skipped
 from .config import ServerConfig
 from .oauth import stored_login
 from .schema_gate import untyped
@@ -30,7 +30,7 @@ class RemoteTool:
 
     kind: Kind = "other"
 
-    def __init__(self, name: str, connection: Connection, offered: Offered) -> None:
+    def __init__(self, name: str, connection: McpConnection, offered: Offered) -> None:
         self.name = name
         self.description = offered.description
         self.schema = offered.schema
@@ -91,7 +91,7 @@ class Servers:
     ) -> None:
         """`requests` answers requests of servers. `logins` has the tokens of servers that need a login."""
         self._connections = {
-            name: Connection(name, config, workspace, requests, _login(config, logins))
+            name: McpConnection(name, config, workspace, requests, _login(config, logins))
             for name, config in configs.items()
             if not config.disabled
         }
@@ -132,20 +132,20 @@ class Servers:
         self._mine, self._toolbox = {}, toolbox
         self._sync()
 
-    def __getitem__(self, name: str) -> Connection:
+    def __getitem__(self, name: str) -> McpConnection:
         """The connection to a server. ConfigError: there is no server with the name."""
         if name not in self._connections:
             raise ConfigError("MCP server", name, tuple(self._connections))
         return self._connections[name]
 
-    def __iter__(self) -> Iterator[Connection]:
+    def __iter__(self) -> Iterator[McpConnection]:
         return iter(self._connections.values())
 
     def status(self) -> tuple[Status, ...]:
         """The state of every server, in the order of the configuration."""
         return tuple([self._status(connection) for connection in self._connections.values()])
 
-    def _status(self, of: Connection) -> Status:
+    def _status(self, of: McpConnection) -> Status:
         tools = tuple([tool for tool in self._mine.values() if tool.server == of.name])
         notes = [f"the key {key} means nothing here" for key in of.config.unknown]
         if of.config.schema_gate == "warn":
@@ -156,7 +156,7 @@ class Servers:
 
     def _sync(self) -> None:
         """Update the toolbox to the current tools of the servers."""
-        wanted: list[tuple[Connection, Offered]] = []
+        wanted: list[tuple[McpConnection, Offered]] = []
         for connection in self._connections.values():
             skipped = list(connection.refused)
             seen: set[str] = set()
@@ -178,7 +178,7 @@ class Servers:
             if (connection.name, offered.name) not in same:
                 self._add(connection, offered)
 
-    def _add(self, connection: Connection, offered: Offered) -> None:
+    def _add(self, connection: McpConnection, offered: Offered) -> None:
         key = (connection.name, offered.name)
         name = self._names.get(key)
         if name is None or name in self._toolbox:
@@ -218,7 +218,7 @@ def _holds(tool: RemoteTool | None, offered: Offered) -> bool:
     return tool is not None and tool.offered == offered
 
 
-async def _reach(connection: Connection) -> None:
+async def _reach(connection: McpConnection) -> None:
     try:
         await connection.connect()
     except ToolError:

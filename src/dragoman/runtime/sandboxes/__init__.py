@@ -16,7 +16,7 @@ from .macos import SandboxExec
 OFF, AUTO = "off", "auto"
 
 
-class Choice(NamedTuple):
+class SandboxChoice(NamedTuple):
     """The sandbox for commands, or why there is none."""
 
     sandbox: Sandbox | None
@@ -33,11 +33,11 @@ def names() -> tuple[str, ...]:
     return tuple([one.name for one in sandboxes()])
 
 
-def choose(wanted: str) -> Choice:
+def choose(wanted: str) -> SandboxChoice:
     """The sandbox with this name, the first that works (`auto`), or none (`off`). ConfigError: the named sandbox does
     not work here, or the name is unknown. The probes run processes, so this takes some time."""
     if wanted == OFF:
-        return Choice(None)
+        return SandboxChoice(None)
     found = {one.name: one for one in sandboxes()}
     if wanted == AUTO:
         return _first()
@@ -46,19 +46,19 @@ def choose(wanted: str) -> Choice:
     failure = _probed(wanted)
     if failure:
         raise ConfigError("sandbox", wanted, problem=f"the sandbox does not work here: {failure}")
-    return Choice(found[wanted])
+    return SandboxChoice(found[wanted])
 
 
-def _first() -> Choice:
+def _first() -> SandboxChoice:
     failures: list[str] = []
     for one in sandboxes():
         # sandbox-exec is a part of macOS, and the others need Linux.
         if (sys.platform == "darwin") == (one.name == SandboxExec.name):
             failure = _probed(one.name)
             if not failure:
-                return Choice(one)
+                return SandboxChoice(one)
             failures.append(f"{one.name}: {failure}")
-    return Choice(None, "; ".join(failures))
+    return SandboxChoice(None, "; ".join(failures))
 
 
 @cache

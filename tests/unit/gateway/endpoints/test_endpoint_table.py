@@ -12,7 +12,7 @@ from dragoman.dialects import endpoints, names
 from dragoman.endpoints.dialect_endpoints_record import Claim, Endpoints, Served
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Listen
-from dragoman.gateway.endpoints.endpoint_table import Call, EndpointTable
+from dragoman.gateway.endpoints.endpoint_table import EndpointCall, EndpointTable
 from dragoman.gateway.http.allowed_hosts import AllowedHosts
 from dragoman.gateway.http.allowed_origins import from_page
 
@@ -27,75 +27,97 @@ TABLE = EndpointTable(DECLARED, VERBS)
 @pytest.mark.parametrize(
     ("method", "path", "query", "expected"),
     [
-        ("POST", "/v1/chat/completions", "", Call("generate", "openai-chat")),
-        ("POST", "/v1/chat/completions/", "", Call("generate", "openai-chat")),
-        ("POST", "/v1/responses", "", Call("generate", "openai-responses")),
-        ("POST", "/v1/messages", "beta=true", Call("generate", "anthropic")),
-        ("POST", "/v1/messages/count_tokens", "", Call("count", "anthropic")),
-        ("POST", "/api/chat", "", Call("generate", "ollama")),
-        ("POST", "/api/v1/chat/completions", "", Call("generate", "openrouter")),
-        ("POST", "/v1beta/models/gemini-3:generateContent", "", Call("generate", "gemini", "gemini-3", False)),
+        ("POST", "/v1/chat/completions", "", EndpointCall("generate", "openai-chat")),
+        ("POST", "/v1/chat/completions/", "", EndpointCall("generate", "openai-chat")),
+        ("POST", "/v1/responses", "", EndpointCall("generate", "openai-responses")),
+        ("POST", "/v1/messages", "beta=true", EndpointCall("generate", "anthropic")),
+        ("POST", "/v1/messages/count_tokens", "", EndpointCall("count", "anthropic")),
+        ("POST", "/api/chat", "", EndpointCall("generate", "ollama")),
+        ("POST", "/api/v1/chat/completions", "", EndpointCall("generate", "openrouter")),
+        ("POST", "/v1beta/models/gemini-3:generateContent", "", EndpointCall("generate", "gemini", "gemini-3", False)),
         (
             "POST",
             "/v1beta/models/a%2Fb:streamGenerateContent",
             "alt=sse",
-            Call("generate", "gemini", "a/b", True),
+            EndpointCall("generate", "gemini", "a/b", True),
         ),
-        ("POST", "/v1/models/a/b:streamGenerateContent", "", Call("generate", "gemini", "a/b", True, True)),
+        ("POST", "/v1/models/a/b:streamGenerateContent", "", EndpointCall("generate", "gemini", "a/b", True, True)),
         (
             "POST",
             "/v1beta1/publishers/google/models/m:streamGenerateContent",
             "alt=sse&key=x",
-            Call("generate", "gemini", "m", True),
+            EndpointCall("generate", "gemini", "m", True),
         ),
         (
             "POST",
             "/v1/projects/p/locations/l/publishers/google/models/m:generateContent",
             "",
-            Call("generate", "gemini", "m", False),
+            EndpointCall("generate", "gemini", "m", False),
         ),
-        ("POST", "/v1beta/models/m:countTokens", "", Call("count", "gemini", "m")),
-        ("POST", "/v1internal:streamGenerateContent", "alt=sse", Call("generate", "code-assist", "", True)),
-        ("POST", "/v1internal:loadCodeAssist", "", Call("session", "code-assist", rest="loadCodeAssist")),
-        ("GET", "/v1beta/models", "", Call("models", "gemini")),
-        ("GET", "/v1beta/models/m", "", Call("model", "gemini", "m")),
-        ("GET", "/dragoman/exchanges/ex_1", "", Call("exchanges", "", rest="ex_1")),
-        ("GET", "/healthz", "", Call("health", "")),
-        ("GET", "/", "", Call("home", "")),
-        ("POST", "/chat/completions", "", Call("generate", "openai-chat")),
-        ("POST", "/openai/v1/chat/completions", "", Call("generate", "openai-chat")),
-        ("POST", "/v1beta/openai/chat/completions", "", Call("generate", "openai-chat")),
-        ("POST", "/openai/deployments/m/chat/completions", "api-version=1", Call("generate", "openai-chat", "m")),
-        ("POST", "/messages", "beta=true", Call("generate", "anthropic")),
-        ("POST", "/anthropic/v1/messages", "", Call("generate", "anthropic")),
-        ("POST", "/v1/v1/messages", "", Call("generate", "anthropic")),
-        ("POST", "/responses", "", Call("generate", "openai-responses")),
-        ("POST", "/openai/responses", "", Call("generate", "openai-responses")),
-        ("POST", "/openrouter/api/v1/chat/completions", "", Call("generate", "openrouter")),
-        ("POST", "/api/v1/messages", "", Call("generate", "anthropic")),
-        ("GET", "/v1/responses", "", Call("socket", "openai-responses")),
-        ("POST", "/v1/responses/compact", "", Call("compact", "openai-responses")),
-        ("GET", "/v1/responses/resp_1", "", Call("responses", "openai-responses", rest="resp_1")),
-        ("POST", "/v1/responses/resp_1/cancel", "", Call("responses", "openai-responses", rest="resp_1/cancel")),
-        ("POST", "/v1/conversations", "", Call("conversations", "openai-responses")),
-        ("DELETE", "/v1/conversations/c/items/i", "", Call("conversations", "openai-responses", rest="c/items/i")),
-        ("GET", "/v1internal/operations/o", "", Call("session", "code-assist", rest="operations/o")),
-        ("GET", "/v1beta1/publishers/google/models", "", Call("models", "gemini", rest="publishers/google/")),
-        ("POST", "/models/ollama/llama3:8b:generateContent", "", Call("generate", "gemini", "ollama/llama3:8b", False)),
-        ("GET", "/models", "", Call("models", "openai-chat")),
-        ("GET", "/openai/models", "", Call("models", "openai-chat")),
+        ("POST", "/v1beta/models/m:countTokens", "", EndpointCall("count", "gemini", "m")),
+        ("POST", "/v1internal:streamGenerateContent", "alt=sse", EndpointCall("generate", "code-assist", "", True)),
+        ("POST", "/v1internal:loadCodeAssist", "", EndpointCall("session", "code-assist", rest="loadCodeAssist")),
+        ("GET", "/v1beta/models", "", EndpointCall("models", "gemini")),
+        ("GET", "/v1beta/models/m", "", EndpointCall("model", "gemini", "m")),
+        ("GET", "/dragoman/exchanges/ex_1", "", EndpointCall("exchanges", "", rest="ex_1")),
+        ("GET", "/healthz", "", EndpointCall("health", "")),
+        ("GET", "/", "", EndpointCall("home", "")),
+        ("POST", "/chat/completions", "", EndpointCall("generate", "openai-chat")),
+        ("POST", "/openai/v1/chat/completions", "", EndpointCall("generate", "openai-chat")),
+        ("POST", "/v1beta/openai/chat/completions", "", EndpointCall("generate", "openai-chat")),
+        (
+            "POST",
+            "/openai/deployments/m/chat/completions",
+            "api-version=1",
+            EndpointCall("generate", "openai-chat", "m"),
+        ),
+        ("POST", "/messages", "beta=true", EndpointCall("generate", "anthropic")),
+        ("POST", "/anthropic/v1/messages", "", EndpointCall("generate", "anthropic")),
+        ("POST", "/v1/v1/messages", "", EndpointCall("generate", "anthropic")),
+        ("POST", "/responses", "", EndpointCall("generate", "openai-responses")),
+        ("POST", "/openai/responses", "", EndpointCall("generate", "openai-responses")),
+        ("POST", "/openrouter/api/v1/chat/completions", "", EndpointCall("generate", "openrouter")),
+        ("POST", "/api/v1/messages", "", EndpointCall("generate", "anthropic")),
+        ("GET", "/v1/responses", "", EndpointCall("socket", "openai-responses")),
+        ("POST", "/v1/responses/compact", "", EndpointCall("compact", "openai-responses")),
+        ("GET", "/v1/responses/resp_1", "", EndpointCall("responses", "openai-responses", rest="resp_1")),
+        (
+            "POST",
+            "/v1/responses/resp_1/cancel",
+            "",
+            EndpointCall("responses", "openai-responses", rest="resp_1/cancel"),
+        ),
+        ("POST", "/v1/conversations", "", EndpointCall("conversations", "openai-responses")),
+        (
+            "DELETE",
+            "/v1/conversations/c/items/i",
+            "",
+            EndpointCall("conversations", "openai-responses", rest="c/items/i"),
+        ),
+        ("GET", "/v1internal/operations/o", "", EndpointCall("session", "code-assist", rest="operations/o")),
+        ("GET", "/v1beta1/publishers/google/models", "", EndpointCall("models", "gemini", rest="publishers/google/")),
+        (
+            "POST",
+            "/models/ollama/llama3:8b:generateContent",
+            "",
+            EndpointCall("generate", "gemini", "ollama/llama3:8b", False),
+        ),
+        ("GET", "/models", "", EndpointCall("models", "openai-chat")),
+        ("GET", "/openai/models", "", EndpointCall("models", "openai-chat")),
     ],
 )
-def test_every_client_finds_its_endpoint(method: str, path: str, query: str, expected: Call) -> None:
+def test_every_client_finds_its_endpoint(method: str, path: str, query: str, expected: EndpointCall) -> None:
     assert TABLE.match(method, path, query, {}) == TABLE.marked(expected)
 
 
 def test_a_header_or_the_query_selects_the_dialect_of_the_model_list() -> None:
-    assert TABLE.match("GET", "/v1/models", "", {}) == Call("models", "openai-chat")
-    assert TABLE.match("GET", "/v1/models", "", {"anthropic-version": "2023-06-01"}) == Call("models", "anthropic")
-    assert TABLE.match("GET", "/v1/models/a%2Fb", "", {}) == Call("model", "openai-chat", "a/b")
-    assert TABLE.match("GET", "/v1/models", "", {"x-goog-api-key": "k"}) == Call("models", "gemini")
-    assert TABLE.match("GET", "/v1/models/m", "key=k", {}) == Call("model", "gemini", "m")
+    assert TABLE.match("GET", "/v1/models", "", {}) == EndpointCall("models", "openai-chat")
+    assert TABLE.match("GET", "/v1/models", "", {"anthropic-version": "2023-06-01"}) == EndpointCall(
+        "models", "anthropic"
+    )
+    assert TABLE.match("GET", "/v1/models/a%2Fb", "", {}) == EndpointCall("model", "openai-chat", "a/b")
+    assert TABLE.match("GET", "/v1/models", "", {"x-goog-api-key": "k"}) == EndpointCall("models", "gemini")
+    assert TABLE.match("GET", "/v1/models/m", "key=k", {}) == EndpointCall("model", "gemini", "m")
 
 
 @pytest.mark.parametrize(
@@ -137,13 +159,13 @@ def _with(*claims: Claim, usual: bool = False) -> dict[str, Endpoints]:
 @pytest.mark.parametrize(
     "claim",
     [
-        Claim(("POST",), "/v1/messages", Call("generate", "toy")),
-        Claim(("POST", "GET"), "/v1/responses", Call("generate", "toy")),
-        Claim(("GET",), "/v1/models", Call("models", "toy")),
-        Claim(("GET",), "/v1/models", Call("models", "toy"), headers=("x-toy", "x-api-key")),
-        Claim(("GET",), "/v1/models", Call("models", "toy"), query=("key",)),
+        Claim(("POST",), "/v1/messages", EndpointCall("generate", "toy")),
+        Claim(("POST", "GET"), "/v1/responses", EndpointCall("generate", "toy")),
+        Claim(("GET",), "/v1/models", EndpointCall("models", "toy")),
+        Claim(("GET",), "/v1/models", EndpointCall("models", "toy"), headers=("x-toy", "x-api-key")),
+        Claim(("GET",), "/v1/models", EndpointCall("models", "toy"), query=("key",)),
         Claim((), "/v1/models/", read=lambda path, query, decode: None),
-        Claim(("GET",), "/healthz", Call("models", "toy")),
+        Claim(("GET",), "/healthz", EndpointCall("models", "toy")),
     ],
 )
 def test_claims_that_cannot_be_distinguished_fail_at_start(claim: Claim) -> None:
@@ -157,15 +179,15 @@ def test_claims_that_cannot_be_distinguished_fail_at_start(claim: Claim) -> None
     ("claim", "address"),
     [
         (
-            Claim(("POST",), "/v1beta/models/", read=lambda *asked: Call("generate", "toy")),
+            Claim(("POST",), "/v1beta/models/", read=lambda *asked: EndpointCall("generate", "toy")),
             "gemini both claim POST /v1beta/models/MODEL:generateContent",
         ),
         (
-            Claim((), "/v1internal:", read=lambda *asked: Call("generate", "toy")),
+            Claim((), "/v1internal:", read=lambda *asked: EndpointCall("generate", "toy")),
             "code-assist both claim POST /v1internal:generateContent",
         ),
         (
-            Claim(("GET",), "/v1/responses/ID", Call("models", "toy")),
+            Claim(("GET",), "/v1/responses/ID", EndpointCall("models", "toy")),
             "openai-responses both claim GET /v1/responses/ID",
         ),
     ],
@@ -178,21 +200,21 @@ def test_a_family_that_takes_addresses_of_another_dialect_fails_at_start(claim: 
 
 
 def test_dialects_may_share_an_address_if_a_header_distinguishes_them() -> None:
-    shared = Claim(("GET",), "/v1/models", Call("models", "toy"), headers=("x-toy",))
-    table = EndpointTable(_with(shared, Claim(("POST",), "/toy", Call("generate", "toy"))), VERBS)
-    assert table.match("GET", "/v1/models", "", {"x-toy": "1"}) == Call("models", "toy")
-    assert table.match("GET", "/v1/models", "", {"x-goog-api-key": "k"}) == Call("models", "gemini")
-    assert table.match("GET", "/v1/models", "", {}) == Call("models", "openai-chat")
-    assert table.match("POST", "/toy/", "", {}) == Call("generate", "toy")
+    shared = Claim(("GET",), "/v1/models", EndpointCall("models", "toy"), headers=("x-toy",))
+    table = EndpointTable(_with(shared, Claim(("POST",), "/toy", EndpointCall("generate", "toy"))), VERBS)
+    assert table.match("GET", "/v1/models", "", {"x-toy": "1"}) == EndpointCall("models", "toy")
+    assert table.match("GET", "/v1/models", "", {"x-goog-api-key": "k"}) == EndpointCall("models", "gemini")
+    assert table.match("GET", "/v1/models", "", {}) == EndpointCall("models", "openai-chat")
+    assert table.match("POST", "/toy/", "", {}) == EndpointCall("generate", "toy")
 
 
 def test_a_verb_without_handler_and_two_default_dialects_fail_at_start() -> None:
     with pytest.raises(ConfigError, match=r"'paint'.* toy declares this verb for /toy"):
-        EndpointTable(_with(Claim(("POST",), "/toy", Call("paint", "toy"))), VERBS)
+        EndpointTable(_with(Claim(("POST",), "/toy", EndpointCall("paint", "toy"))), VERBS)
     with pytest.raises(ConfigError, match="'paint'"):
         EndpointTable(_with(Claim(("POST",), "/toy", read=lambda *asked: None, verbs=("paint",))), VERBS)
     with pytest.raises(ConfigError, match="openai-chat and toy"):
-        EndpointTable(_with(Claim(("POST",), "/toy", Call("generate", "toy")), usual=True), VERBS)
+        EndpointTable(_with(Claim(("POST",), "/toy", EndpointCall("generate", "toy")), usual=True), VERBS)
 
 
 PIECES = st.sampled_from(

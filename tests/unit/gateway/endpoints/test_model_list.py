@@ -18,7 +18,7 @@ from dragoman.facts import profiles
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.endpoints import model_list
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 from tests.oracles import published_schemas, schema_sources
 from tests.oracles.json_schema import Judge, component
 
@@ -198,7 +198,7 @@ def test_a_silent_upstream_does_not_delay_the_list(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(model_list, "SECONDS", 0.2)
 
     class Silent(Scripted):
-        async def handle(self, request: IncomingRequest, reply: Reply) -> None:
+        async def handle(self, request: IncomingRequest, reply: ReplyWriter) -> None:
             self.seen.append(request)
             await asyncio.sleep(30)
 

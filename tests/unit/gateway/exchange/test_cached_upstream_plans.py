@@ -11,7 +11,7 @@ from dragoman.errors import ConfigError
 from dragoman.gateway.config import Route
 from dragoman.gateway.exchange import upstream_headers_and_key
 from dragoman.gateway.exchange.cached_upstream_plans import HOPS, INSTANCE, MAX_KNOWN, MAX_POSTS, UpstreamPlans
-from dragoman.gateway.exchange.routes import Choice
+from dragoman.gateway.exchange.routes import UpstreamChoice
 from dragoman.gateway.http.request_head_cache import KnownHead, KnownHeads
 from dragoman.transport.response_head_reader import listed
 from dragoman.transport.upstream_record_and_environment import Auth, Upstream
@@ -23,9 +23,9 @@ NAMES = (
 )
 
 
-def choice(dialect: str, auth: Auth, url: str, *, pass_key: bool = False) -> Choice:
+def choice(dialect: str, auth: Auth, url: str, *, pass_key: bool = False) -> UpstreamChoice:
     upstream = Upstream(dialect, url, "KEY" if auth == "auto" else "", auth)
-    return Choice("up", upstream, "some-model", Route("*", (), client_key=pass_key))
+    return UpstreamChoice("up", upstream, "some-model", Route("*", (), client_key=pass_key))
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9", "https://example.test"])
@@ -51,7 +51,7 @@ def test_headers_of_one_client_never_reach_the_upstream_for_another(
 
 
 def test_each_request_has_the_current_token() -> None:
-    place = Choice("up", Upstream("code-assist", "https://example.test"), "some-model")
+    place = UpstreamChoice("up", Upstream("code-assist", "https://example.test"), "some-model")
     plan = UpstreamPlans({})[place, "code-assist", False]
     assert plan.google
     received = [dict(plan.post({}, token).headers)["authorization"] for token in ("a", "b", "a")]
@@ -74,7 +74,7 @@ def test_the_cache_of_plans_is_bounded() -> None:
     for number in range(3 * MAX_KNOWN):
         assert ("x-request-id", f"r{number}") in plan.post({"x-request-id": f"r{number}"}).headers
     plan.post({"x-request-id": "r" * 10_000})
-    long = Choice("up", place.upstream, "m" * 10_000)
+    long = UpstreamChoice("up", place.upstream, "m" * 10_000)
     assert plans[long, "gemini", False].options.model == "m" * 10_000
     assert plans[place, "openai-chat", False, "n" * 10_000].same_dialect
     assert len(plans) <= MAX_KNOWN
@@ -114,12 +114,12 @@ def test_the_cache_by_heads_is_bounded() -> None:
         plans.find(place, "openai-chat", False, {}, learned_head())
     assert 0 < len(plans.known) <= MAX_KNOWN
     plans.known.clear()
-    plans.find(Choice("up", place.upstream, "m" * 10_000), "openai-chat", False, {}, learned_head())
+    plans.find(UpstreamChoice("up", place.upstream, "m" * 10_000), "openai-chat", False, {}, learned_head())
     assert plans.known == {}
 
 
 def test_plans_with_changing_tokens_or_mistakes_are_not_cached() -> None:
-    google = Choice("up", Upstream("code-assist", "https://example.test"), "some-model")
+    google = UpstreamChoice("up", Upstream("code-assist", "https://example.test"), "some-model")
     keyless, odd = choice("openai-chat", "auto", "https://example.test"), choice("openai-chat", "none", "https://a b")
     plans = UpstreamPlans({})
     for place in (google, keyless, odd):
@@ -189,5 +189,5 @@ def test_the_content_type_decides_whether_an_answer_is_a_stream(
 def test_values_of_the_stream_field_that_need_no_change(
     client: str, upstream: str, setting: Any, stream: bool, values: tuple[Any, ...]
 ) -> None:
-    place = Choice("up", Upstream(upstream, "http://127.0.0.1:9", stream=setting), "some-model")
+    place = UpstreamChoice("up", Upstream(upstream, "http://127.0.0.1:9", stream=setting), "some-model")
     assert UpstreamPlans({})[place, client, stream].stream_values == values

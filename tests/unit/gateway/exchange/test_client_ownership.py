@@ -10,8 +10,8 @@ import pytest
 from dragoman.canon.events import Fault
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
-from dragoman.gateway.exchange.client_ownership import Client, Identities
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.exchange.client_ownership import AdmittedClient, Identities
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from ..helpers import ScriptedUpstream, gateway_to, path_of, run, whole
 
@@ -25,7 +25,7 @@ ROUTED = Config(
 )
 
 
-def client_of(config: Config, headers: Mapping[str, str], secret: bytes = SECRET) -> Client:
+def client_of(config: Config, headers: Mapping[str, str], secret: bytes = SECRET) -> AdmittedClient:
     found = Identities(config, KEYS, secret).client(headers)
     assert not isinstance(found, Fault)
     return found
@@ -89,7 +89,7 @@ def test_a_request_with_a_known_head_has_its_owner_too() -> None:
         async with gateway_to(ScriptedUpstream(whole("openai-chat")), upstream={"auth": "client"}) as front:
             made = front.gateway._generate
 
-            async def generate(call: Any, request: IncomingRequest, reply: Reply) -> None:
+            async def generate(call: Any, request: IncomingRequest, reply: ReplyWriter) -> None:
                 client_of = request.known
                 seen.append((request.owner, client_of is not None and client_of.note is not None))
                 await made(call, request, reply)

@@ -33,8 +33,7 @@ from dragoman.gateway.exchange.child_process import (
     takes_long,
 )
 from dragoman.gateway.exchange.fault_for_unserved_exchange import Refused
-from dragoman.gateway.http.server import Bounds as ServerBounds
-from dragoman.gateway.http.server import Server
+from dragoman.gateway.http.server import Server, ServerBounds
 
 from ..helpers import (
     DIALECTS,

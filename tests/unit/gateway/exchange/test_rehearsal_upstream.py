@@ -12,7 +12,7 @@ from dragoman.canon.request import Request
 from dragoman.canon.response import Response
 from dragoman.context import Context
 from dragoman.dialects import get
-from dragoman.gateway.endpoints.endpoint_table import Call
+from dragoman.gateway.endpoints.endpoint_table import EndpointCall
 from dragoman.gateway.exchange import rehearsal_upstream
 from tests.pairs.agent_bodies import claude_code, codex_programs
 
@@ -20,7 +20,7 @@ MODEL = "rehearsal/rules"
 
 
 def admitted(body: object, dialect: str, model: str) -> Request:
-    request = rehearsal_upstream.admit(msgspec.json.encode(body), Call("generate", dialect), MODEL, model)
+    request = rehearsal_upstream.admit(msgspec.json.encode(body), EndpointCall("generate", dialect), MODEL, model)
     assert isinstance(request, Request), request
     return request
 
@@ -78,7 +78,7 @@ def test_gemini_clients_may_bring_thoughts_back_without_a_seal() -> None:
         "generationConfig": {"thinkingConfig": {"includeThoughts": True}},
     }
     request, kept = admitted(body, "gemini", "gemini-2.5-pro"), KeptReply()
-    where = Call("generate", "gemini", "gemini-2.5-pro")
+    where = EndpointCall("generate", "gemini", "gemini-2.5-pro")
     fault = asyncio.run(rehearsal_upstream.answer_rehearsal(request, where, "m", 1, kept, [], [], False))  # type: ignore[arg-type]
     assert fault is None
     assert kept.status == 200

@@ -15,7 +15,7 @@ from bench import payloads
 
 from dragoman.gateway.config import Bounds, checked, one_upstream
 from dragoman.gateway.exchange.relay import Relay
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from ..helpers import (
     DIALECTS,
@@ -164,7 +164,7 @@ def test_a_date_to_retry_after_is_understood() -> None:
 
 
 def test_an_upstream_that_closes_the_connection_is_a_502() -> None:
-    async def cut(request: IncomingRequest, reply: Reply) -> None:
+    async def cut(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.cut()
 
     received = received_by(ScriptedUpstream(cut), dialect="openai-chat")
@@ -200,13 +200,13 @@ def test_an_upstream_that_does_not_answer_in_time(dialect: str) -> None:
         assert LATE[dialect] in received.body.decode()
 
 
-async def _half(request: IncomingRequest, reply: Reply) -> None:
+async def _half(request: IncomingRequest, reply: ReplyWriter) -> None:
     reply.start(200, [("content-type", "application/json")])
     reply.write(b'{"id":')
     await asyncio.sleep(30)
 
 
-async def _drops(request: IncomingRequest, reply: Reply) -> None:
+async def _drops(request: IncomingRequest, reply: ReplyWriter) -> None:
     reply.start(200, [("content-type", "application/json")])
     for _ in range(1000):
         reply.write(b" ")

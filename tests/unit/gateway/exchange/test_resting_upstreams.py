@@ -15,7 +15,7 @@ from bench.streams import frames
 from dragoman.canon.events import Fault
 from dragoman.gateway.config import Bounds, Upstream
 from dragoman.gateway.exchange.resting_upstreams import MAX_REST, MAX_RETRY_AFTER, PROBE_SECONDS, Breaker
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from ..helpers import Front, Received, ScriptedUpstream, failing, gateway_to, run, streaming, whole
 
@@ -77,7 +77,7 @@ def test_the_only_upstream_of_a_route_always_gets_the_requests() -> None:
 
 
 def test_a_broken_connection_counts() -> None:
-    async def cut(request: IncomingRequest, reply: Reply) -> None:
+    async def cut(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.cut()
 
     received, seen, state = statuses(
@@ -112,7 +112,7 @@ def test_a_good_answer_resets_the_count() -> None:
 
 
 def test_failures_of_one_client_rest_the_upstream_for_that_client_only() -> None:
-    async def bad(request: IncomingRequest, reply: Reply) -> None:
+    async def bad(request: IncomingRequest, reply: ReplyWriter) -> None:
         if b"bad" in request.body:
             reply.send(500, [], b"")
         else:
@@ -146,7 +146,7 @@ def test_failures_of_two_clients_rest_the_upstream_for_all() -> None:
 
 def test_cut_streams_do_not_rest_an_upstream() -> None:
     story = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")]
-    odd = streaming(story[:3], Reply.cut)
+    odd = streaming(story[:3], ReplyWriter.cut)
     first, second = ScriptedUpstream(odd, odd, odd, odd, odd, odd, GOOD), ScriptedUpstream(GOOD)
 
     async def scenario() -> list[Any]:

@@ -13,10 +13,10 @@ from dragoman.canon.events import Fault, Finish
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.config import Bounds
-from dragoman.gateway.endpoints.endpoint_table import Call
+from dragoman.gateway.endpoints.endpoint_table import EndpointCall
 from dragoman.gateway.exchange.recent_exchanges import Recording
 from dragoman.gateway.exchange.stream_reply import SLICE, StreamReply
-from dragoman.gateway.http.server import Gone, IncomingRequest, Reply
+from dragoman.gateway.http.server import Gone, IncomingRequest, ReplyWriter
 from dragoman.translate.stream_passthrough import PassThrough
 
 from ..helpers import (
@@ -62,7 +62,7 @@ async def begin(front: Front, dialect: str) -> tuple[asyncio.StreamReader, async
 def test_each_frame_leaves_at_once(client: str) -> None:
     seen = asyncio.Event()
 
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for frame in story("openai-chat"):
             reply.write(frame)
@@ -93,7 +93,7 @@ def test_a_slow_client_slows_the_upstream_and_a_leaving_client_ends_it(client: s
     left = asyncio.Event()
     frame = next(frame for frame in story("openai-chat") if b"The" in frame)
 
-    async def flood(request: IncomingRequest, reply: Reply) -> None:
+    async def flood(request: IncomingRequest, reply: ReplyWriter) -> None:
         nonlocal written
         reply.start(200, [("content-type", "text/event-stream")])
         try:
@@ -132,7 +132,7 @@ def test_a_slow_client_slows_the_upstream_and_a_leaving_client_ends_it(client: s
 def test_a_client_that_leaves_before_the_answer_ends_the_upstream_request() -> None:
     left = asyncio.Event()
 
-    async def thinking(request: IncomingRequest, reply: Reply) -> None:
+    async def thinking(request: IncomingRequest, reply: ReplyWriter) -> None:
         try:
             await asyncio.sleep(30)
         except asyncio.CancelledError:
@@ -153,7 +153,7 @@ def test_a_client_that_leaves_before_the_answer_ends_the_upstream_request() -> N
 
 
 def test_the_counts_of_the_upstream_are_recorded_when_the_client_leaves() -> None:
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for frame in story("anthropic")[:30]:
             reply.write(frame)
@@ -191,7 +191,7 @@ BEATS = {
 def test_a_client_gets_keep_alives_while_the_upstream_is_silent(client: str) -> None:
     beaten = asyncio.Event()
 
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         pieces = story("openai-chat")
         for frame in pieces[:5]:
@@ -222,7 +222,7 @@ def test_a_client_gets_keep_alives_while_the_upstream_is_silent(client: str) -> 
 def test_a_fault_after_an_early_head_is_an_event_of_the_stream(client: str) -> None:
     opened = asyncio.Event()
 
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         await opened.wait()
         reply.send(503, [("content-type", "application/json")], b'{"error": {"message": "too busy"}}')
 
@@ -248,7 +248,7 @@ def test_a_fault_after_an_early_head_is_an_event_of_the_stream(client: str) -> N
 
 
 def test_a_late_answer_continues_the_stream_that_was_opened() -> None:
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         await asyncio.sleep(0.3)
         await streaming(story("openai-chat"))(request, reply)
 
@@ -290,7 +290,7 @@ def test_a_stream_that_begins_with_a_fault_is_tried_again(client: str, upstream:
 def test_a_cut_stream_ends_with_one_fault_and_is_not_tried_again(client: str, upstream: str) -> None:
     pieces = story(upstream)
     half = [*pieces[: len(pieces) // 2], pieces[len(pieces) // 2][:20]]
-    scripted = ScriptedUpstream(streaming(half, Reply.cut), dialect=upstream)
+    scripted = ScriptedUpstream(streaming(half, ReplyWriter.cut), dialect=upstream)
     received = received_by(scripted, client=client, route={"retries": 2})
     assert received.status == 200
     found = events(client, received.body)
@@ -312,7 +312,7 @@ def test_no_fault_follows_the_end_of_an_answer(upstream: str) -> None:
     """The upstream cuts the connection after the end, as with a too large Content-Length. The record has a note."""
 
     async def scenario(client: str) -> tuple[Received, Any]:
-        async with gateway_to(ScriptedUpstream(streaming(story(upstream), Reply.cut), dialect=upstream)) as front:
+        async with gateway_to(ScriptedUpstream(streaming(story(upstream), ReplyWriter.cut), dialect=upstream)) as front:
             received = await front.generate(client, stream=True)
             return received, (await front.ask(f"/dragoman/exchanges/{received.headers['dragoman-exchange']}")).json()
 
@@ -328,7 +328,7 @@ def test_no_fault_follows_the_end_of_an_answer(upstream: str) -> None:
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat", "gemini"])
 def test_a_stream_that_becomes_silent_ends_with_a_fault(client: str) -> None:
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         for frame in story("openai-chat")[:20]:
             reply.write(frame)
@@ -358,7 +358,7 @@ def test_a_cut_array_is_complete_json() -> None:
         async with gateway_to(ScriptedUpstream(streaming(story("openai-chat")[:40], then))) as front:
             return await front.ask("/v1beta/models/m:streamGenerateContent", request_body("gemini"))
 
-    members = run(scenario(Reply.cut)).json()
+    members = run(scenario(ReplyWriter.cut)).json()
     assert "error" in members[-1]
     assert "candidates" in members[0]
 
@@ -408,7 +408,7 @@ def test_a_fault_at_the_beginning_is_found_with_any_cut(dialect: str, cut: int) 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("body", [b"<html>sorry</html>", b'{"error": {"message": "sorry", "code": 500}}'])
 def test_a_body_that_is_no_stream_is_a_fault(dialect: str, body: bytes) -> None:
-    async def step(request: IncomingRequest, reply: Reply) -> None:
+    async def step(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(200, [("content-type", "text/event-stream")], body)
 
     received = received_by(ScriptedUpstream(step, dialect=dialect), client=dialect)
@@ -455,7 +455,7 @@ def test_a_client_that_reads_slowly_holds_one_slice_of_a_long_piece() -> None:
     client = _SlowClient()
 
     async def scenario() -> None:
-        call = Call("generate", "openai-chat")
+        call = EndpointCall("generate", "openai-chat")
         stream_reply = StreamReply(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
         await stream_reply.relay(_Burst(frame), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
         client.delivered, client.held = b"", [0]
@@ -503,7 +503,7 @@ def test_a_piece_waits_only_while_the_client_is_not_ready() -> None:
                     yield frame
 
     async def scenario() -> None:
-        stream_reply = StreamReply(Call("generate", "openai-chat"), client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
+        stream_reply = StreamReply(EndpointCall("generate", "openai-chat"), client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
         await stream_reply.relay(Upstream(), PassThrough("openai-chat"), Recording(), Recording())  # type: ignore[arg-type]
 
     run(scenario())

@@ -10,7 +10,7 @@ from dragoman.canon.events import Fault
 from dragoman.dialects import get
 from dragoman.errors import TransportError
 from dragoman.gateway.exchange.upstream_fault_messages import MAX_QUOTED, named, readable, unanswered
-from dragoman.gateway.http.server import IncomingRequest, Reply
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from ..helpers import (
     DIALECTS,
@@ -114,7 +114,7 @@ def test_a_stream_that_is_cut_off_names_its_upstream(client: str) -> None:
     frame = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n'
 
     async def scenario() -> Received:
-        async with gateway_to(ScriptedUpstream(streaming([frame], Reply.cut, pause=0.05))) as front:
+        async with gateway_to(ScriptedUpstream(streaming([frame], ReplyWriter.cut, pause=0.05))) as front:
             return await front.ask(path_of(client, stream=True), request_body(client, stream=True))
 
     assert b"Upstream 'a' gave no complete answer: " in run(scenario()).body
@@ -123,7 +123,7 @@ def test_a_stream_that_is_cut_off_names_its_upstream(client: str) -> None:
 def test_the_gateway_s_own_faults_contain_advice() -> None:
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "container": "c"}
 
-    async def redirecting(request: IncomingRequest, reply: Reply) -> None:
+    async def redirecting(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(302, [("location", "http://elsewhere/")], b"")
 
     async def scenario() -> list[str]:

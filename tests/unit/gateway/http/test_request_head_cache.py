@@ -14,26 +14,26 @@ from msgspec.structs import replace
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
 from dragoman.gateway.http import server as serving
 from dragoman.gateway.http.request_head_cache import MAX_KNOWN, MAX_LENGTH
-from dragoman.gateway.http.server import Bounds, IncomingRequest, Reply, Server, _Client
+from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server, ServerBounds, _Client
 from dragoman.transport.shared_deadline_timer import Deadlines
 
 from ..helpers import ScriptedUpstream, gateway, gateway_to, request, run, whole
 from ..test_server_fuzz import Wire, answers, cut
 
-BOUNDS = Bounds(head=400, body=200)
+BOUNDS = ServerBounds(head=400, body=200)
 Seen = list[tuple[Any, ...]]
 
 
 class ServerHarness:
     """A server with clients without a network. It keeps the requests."""
 
-    def __init__(self, bounds: Bounds = BOUNDS, handler: Any = None) -> None:
+    def __init__(self, bounds: ServerBounds = BOUNDS, handler: Any = None) -> None:
         self.seen: Seen = []
         self.server = Server(handler or self._echo, bounds)
         self.server.deadlines = Deadlines(asyncio.get_running_loop())
         self.known = 0
 
-    async def _echo(self, request: IncomingRequest, reply: Reply) -> None:
+    async def _echo(self, request: IncomingRequest, reply: ReplyWriter) -> None:
         if request.refusal is not None:
             reply.send(request.refusal[0], [], request.refusal[1].encode())
             return
@@ -70,7 +70,9 @@ def _counted(name: str, value: str) -> str:
     return value.lstrip("0") or "0" if name == "content-length" else value
 
 
-def run_with_harness(scenario: Callable[[ServerHarness], Any], bounds: Bounds = BOUNDS, handler: Any = None) -> Any:
+def run_with_harness(
+    scenario: Callable[[ServerHarness], Any], bounds: ServerBounds = BOUNDS, handler: Any = None
+) -> Any:
     async def inner() -> Any:
         wrong: list[dict[str, Any]] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
@@ -89,7 +91,7 @@ def post(body: bytes = b"hello", *lines: str, path: str = "/a?b=c", length: str 
     return "\r\n".join([f"POST {path} HTTP/1.1", "host: x", *lines, received, "", ""]).encode("latin-1") + body
 
 
-def results_of(connections: list[list[bytes]], bounds: Bounds = BOUNDS) -> tuple[Seen, list[Any], int]:
+def results_of(connections: list[list[bytes]], bounds: ServerBounds = BOUNDS) -> tuple[Seen, list[Any], int]:
     """The requests and answers of one server for some connections in a row, and the number of cached heads used."""
 
     async def scenario(harness: ServerHarness) -> tuple[Seen, list[Any], int]:
@@ -100,7 +102,7 @@ def results_of(connections: list[list[bytes]], bounds: Bounds = BOUNDS) -> tuple
     return found
 
 
-def results_without_cache(connections: list[list[bytes]], bounds: Bounds = BOUNDS) -> tuple[Seen, list[Any]]:
+def results_without_cache(connections: list[list[bytes]], bounds: ServerBounds = BOUNDS) -> tuple[Seen, list[Any]]:
     """The same results from a server that caches no heads."""
     patch = pytest.MonkeyPatch()
     with patch.context() as changed:
@@ -240,7 +242,7 @@ def test_a_body_may_arrive_in_pieces_and_with_the_next_request(sizes: list[int])
 def test_a_missing_body_after_a_known_head_has_the_same_time_limit() -> None:
     seen: list[IncomingRequest] = []
 
-    async def note(request: IncomingRequest, reply: Reply) -> None:
+    async def note(request: IncomingRequest, reply: ReplyWriter) -> None:
         seen.append(request)
         reply.send(request.refusal[0] if request.refusal else 200, [], b"")
 
@@ -260,7 +262,7 @@ def test_a_missing_body_after_a_known_head_has_the_same_time_limit() -> None:
         client.connection_lost(None)
         return wire.sent, took
 
-    sent, took = run_with_harness(scenario, Bounds(body_seconds=0.8), note)
+    sent, took = run_with_harness(scenario, ServerBounds(body_seconds=0.8), note)
     assert [status for status, _ in answers(sent)] == [200, 408]
     assert 0.6 < took < 10
     assert (seen[1].path, seen[1].headers, seen[1].body) == ("/a", {"host": "x", "content-length": "90"}, b"")
@@ -280,7 +282,7 @@ def test_an_idle_connection_is_closed_in_time_and_a_busy_one_is_not() -> None:
         client.connection_lost(None)
         return open_so_far, took, len(answers(wire.sent))
 
-    still_open, took, answered = run_with_harness(scenario, Bounds(idle_seconds=0.7))
+    still_open, took, answered = run_with_harness(scenario, ServerBounds(idle_seconds=0.7))
     assert (still_open, answered) == (True, 8)
     assert 0.4 < took < 10
 
@@ -294,7 +296,7 @@ def test_only_a_few_and_only_short_heads_are_cached() -> None:
         await harness.client([post(b"", "x: " + "y" * MAX_LENGTH)] * 2)
         return [max(sizes), sizes[-1], len(harness.server.heads.known)]
 
-    assert run_with_harness(scenario, Bounds()) == [MAX_KNOWN, 5, 5]
+    assert run_with_harness(scenario, ServerBounds()) == [MAX_KNOWN, 5, 5]
 
 
 def test_a_connection_whose_heads_all_differ_fills_no_memory() -> None:
@@ -326,7 +328,7 @@ def test_a_head_after_another_request_has_the_same_size_limit() -> None:
 def test_many_requests_at_once_do_not_block_the_event_loop() -> None:
     turns = 0
 
-    async def hasty(request: IncomingRequest, reply: Reply) -> None:
+    async def hasty(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(200, [], b"%d" % turns)
 
     async def scenario(harness: ServerHarness) -> list[bytes]:
@@ -364,7 +366,7 @@ def test_a_client_that_leaves_right_after_its_request_is_removed(before: list[by
 
 
 def test_a_handler_that_fails_after_its_answer_closes_the_connection() -> None:
-    async def failing(request: IncomingRequest, reply: Reply) -> None:
+    async def failing(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.send(200, [], b"said")
         raise RuntimeError
 
@@ -436,7 +438,7 @@ def test_a_known_head_is_checked_again_after_a_change_of_keys() -> None:
 def test_requests_with_one_head_share_headers_and_keep_their_own_length() -> None:
     seen: list[IncomingRequest] = []
 
-    async def note(request: IncomingRequest, reply: Reply) -> None:
+    async def note(request: IncomingRequest, reply: ReplyWriter) -> None:
         seen.append(request)
         reply.send(200, [], b"")
 

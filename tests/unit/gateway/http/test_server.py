@@ -9,12 +9,12 @@ from unittest.mock import Mock
 
 import pytest
 
-from dragoman.gateway.http.server import Bounds, Gone, IncomingRequest, Reply, Server, _Client
+from dragoman.gateway.http.server import Gone, IncomingRequest, ReplyWriter, Server, ServerBounds, _Client
 
 ClientSide = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Any]]
 
 
-async def echo(request: IncomingRequest, reply: Reply) -> None:
+async def echo(request: IncomingRequest, reply: ReplyWriter) -> None:
     if request.refusal is not None:
         reply.send(request.refusal[0], [], request.refusal[1].encode())
         return
@@ -22,7 +22,7 @@ async def echo(request: IncomingRequest, reply: Reply) -> None:
     reply.send(200, [("x-seen", request.headers.get("x-a", ""))], body)
 
 
-def run_with_server(client_side: ClientSide, handler: Any = echo, bounds: Bounds | None = None) -> Any:
+def run_with_server(client_side: ClientSide, handler: Any = echo, bounds: ServerBounds | None = None) -> Any:
     async def inner() -> Any:
         server = Server(handler, bounds)
         port = await server.start("127.0.0.1", 0)
@@ -74,7 +74,7 @@ def test_requests_sent_together_are_answered_in_order() -> None:
 
 
 def test_expect_is_answered_and_http_1_0_clients_get_no_chunks() -> None:
-    async def stream(request: IncomingRequest, reply: Reply) -> None:
+    async def stream(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [])
         reply.write(b"a")
         await reply.drain()
@@ -97,7 +97,7 @@ def test_expect_is_answered_and_http_1_0_clients_get_no_chunks() -> None:
 
 
 def test_pieces_leave_at_once_as_chunks() -> None:
-    async def stream(request: IncomingRequest, reply: Reply) -> None:
+    async def stream(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [("content-type", "text/event-stream")])
         reply.write(b"one")
         await asyncio.sleep(0.05)
@@ -130,7 +130,7 @@ def test_a_request_that_is_too_large_too_late_or_no_http_is_refused(sent: bytes,
         return await reader.read()
 
     seconds = 0.3 if status == 408 else 20.0
-    bounds = Bounds(head=2000, body=1500, head_seconds=seconds, body_seconds=seconds)
+    bounds = ServerBounds(head=2000, body=1500, head_seconds=seconds, body_seconds=seconds)
     assert run_with_server(client_side, bounds=bounds).startswith(b"HTTP/1.1 %d " % status)
 
 
@@ -138,7 +138,7 @@ def test_a_request_that_is_too_large_too_late_or_no_http_is_refused(sent: bytes,
 def test_a_refusal_uses_the_headers_that_have_arrived(head: bytes) -> None:
     seen: list[dict[str, str]] = []
 
-    async def note(request: IncomingRequest, reply: Reply) -> None:
+    async def note(request: IncomingRequest, reply: ReplyWriter) -> None:
         seen.append(request.headers)
         reply.send(request.refusal[0] if request.refusal else 200, [], b"")
 
@@ -146,7 +146,7 @@ def test_a_refusal_uses_the_headers_that_have_arrived(head: bytes) -> None:
         writer.write(b"POST / HTTP/1.1\r\nanthropic-version: 1\r\n" + head + b"z: " + b"z" * 3000)
         return await reader.read()
 
-    assert run_with_server(client_side, note, bounds=Bounds(head=2000)).startswith(b"HTTP/1.1 431 ")
+    assert run_with_server(client_side, note, bounds=ServerBounds(head=2000)).startswith(b"HTTP/1.1 431 ")
     assert seen[0]["anthropic-version"] == "1"
 
 
@@ -156,13 +156,13 @@ def test_a_silent_connection_is_closed_without_an_answer() -> None:
         await one_answer(reader)
         return await reader.read()
 
-    assert run_with_server(client_side, bounds=Bounds(idle_seconds=0.05)) == b""
+    assert run_with_server(client_side, bounds=ServerBounds(idle_seconds=0.05)) == b""
 
 
 def test_a_client_that_leaves_cancels_its_request_at_once() -> None:
     left = asyncio.Event()
 
-    async def slow(request: IncomingRequest, reply: Reply) -> None:
+    async def slow(request: IncomingRequest, reply: ReplyWriter) -> None:
         try:
             await asyncio.sleep(30)
         except asyncio.CancelledError:
@@ -183,7 +183,7 @@ def test_the_wait_for_a_slow_reader_is_limited() -> None:
     sent = 0
     ended: list[str] = []
 
-    async def flood(request: IncomingRequest, reply: Reply) -> None:
+    async def flood(request: IncomingRequest, reply: ReplyWriter) -> None:
         nonlocal sent
         reply.start(200, [])
         try:
@@ -201,11 +201,11 @@ def test_the_wait_for_a_slow_reader_is_limited() -> None:
             await asyncio.sleep(0.05)
         return sent
 
-    assert run_with_server(client_side, flood, Bounds(drain_seconds=0.2)) < 10_000 * 65536 / 2
+    assert run_with_server(client_side, flood, ServerBounds(drain_seconds=0.2)) < 10_000 * 65536 / 2
 
 
 def test_an_answer_that_is_not_finished_breaks_the_connection() -> None:
-    async def half(request: IncomingRequest, reply: Reply) -> None:
+    async def half(request: IncomingRequest, reply: ReplyWriter) -> None:
         reply.start(200, [])
         reply.write(b"half")
 
@@ -223,7 +223,7 @@ def test_each_request_of_a_connection_has_a_fresh_reply() -> None:
     """The earlier answer is whole, in pieces, or for an HTTP/1.0 client with keep-alive."""
     started: list[tuple[int, bool, bool]] = []
 
-    async def either(request: IncomingRequest, reply: Reply) -> None:
+    async def either(request: IncomingRequest, reply: ReplyWriter) -> None:
         started.append((reply.status, reply.started, reply.ended))
         if request.path == "/whole":
             reply.send(201, [], b"")
@@ -255,7 +255,7 @@ def test_an_answer_while_draining_closes_its_connection() -> None:
     async def inner() -> bytes:
         started, received = asyncio.Event(), asyncio.Event()
 
-        async def waiting(request: IncomingRequest, reply: Reply) -> None:
+        async def waiting(request: IncomingRequest, reply: ReplyWriter) -> None:
             started.set()
             await received.wait()
             reply.send(200, [], b"done")
@@ -288,7 +288,7 @@ def test_a_connection_that_opens_while_draining_serves_one_request() -> None:
 
 
 def test_draining_lets_requests_finish() -> None:
-    async def slow(request: IncomingRequest, reply: Reply) -> None:
+    async def slow(request: IncomingRequest, reply: ReplyWriter) -> None:
         await asyncio.sleep(0.1)
         reply.send(200, [], b"done")
 
@@ -320,7 +320,7 @@ def test_draining_lets_requests_finish() -> None:
 def test_a_client_that_leaves_is_noticed_with_any_bytes_after_its_request(following: bytes, known: bool) -> None:
     started, left = asyncio.Event(), asyncio.Event()
 
-    async def waiting(request: IncomingRequest, reply: Reply) -> None:
+    async def waiting(request: IncomingRequest, reply: ReplyWriter) -> None:
         if request.path == "/first":
             reply.send(200, [], b"")
             return
@@ -347,7 +347,7 @@ def test_a_client_that_leaves_is_noticed_with_any_bytes_after_its_request(follow
 
 
 def test_a_line_end_after_a_request_is_no_part_of_the_next() -> None:
-    async def slow(request: IncomingRequest, reply: Reply) -> None:
+    async def slow(request: IncomingRequest, reply: ReplyWriter) -> None:
         await asyncio.sleep(0.05)
         await echo(request, reply)
 
@@ -388,7 +388,7 @@ def test_a_slow_request_has_a_total_time_limit(what: str, known: bool) -> None:
             await asyncio.wait([answered], timeout=0.05)
         return answered.result()
 
-    bounds = Bounds(head_seconds=0.5, body_seconds=5, request_seconds=0.5, idle_seconds=0.5)
+    bounds = ServerBounds(head_seconds=0.5, body_seconds=5, request_seconds=0.5, idle_seconds=0.5)
     status, why = run_with_server(client_side, echo, bounds)
     assert status.startswith("HTTP/1.1 408 ")
     assert b"in time" in why

@@ -13,7 +13,7 @@ from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.servers import Servers
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, ToolEnvironment
-from dragoman.runtime.toolbox import Plan, Toolbox
+from dragoman.runtime.toolbox import PlannedCall, Toolbox
 from tests.unit.runtime.helpers import call
 
 NOTHING = {"type": "object", "properties": {}}
@@ -148,7 +148,7 @@ def decision_on_call(policy: Policy, trust: bool) -> tuple[str, Confirmation | N
     toolbox = Toolbox()
     join_servers({"files": offered("wipe")}, toolbox, trust=trust)
     plan = asyncio.run(toolbox.plan(call("wipe", {}), ToolEnvironment(()), policy))
-    assert isinstance(plan, Plan)
+    assert isinstance(plan, PlannedCall)
     return plan.verdict.word, plan.asked
 
 

@@ -13,7 +13,7 @@ from ....dialects import get as dialect_of
 from ....dialects import installed, is_known
 from ....errors import ConfigError
 from ....translate.detect import detect
-from ..file_format_record import FileFormat, Kind, Record
+from ..file_format_record import FileFormat, Kind, LineRecord
 
 _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "stop_reason", "promptFeedback", "done_reason"})
 
@@ -55,7 +55,7 @@ def _lines_of(name: str, kind: Kind) -> FileFormat:
         "https://jsonlines.org",
         "2026-11-18",
         dialect,
-        read=lambda line: Record(kind, line, dialect),
+        read=lambda line: LineRecord(kind, line, dialect),
         write=lambda record: record.body,
         evidence=lambda document: "",
         kinds=frozenset({"request", "response", "fault"}),

@@ -17,7 +17,7 @@ from ....codec import json_text
 from ....context import Context
 from ....dialect import Dialect
 from ....dialects import get
-from ..file_format_record import Column, Columns, FileFormat, Record
+from ..file_format_record import Column, Columns, FileFormat, LineRecord
 
 _NONE = Settings()
 _PLACEHOLDER = "-"
@@ -43,7 +43,7 @@ def training_format(
         source,
         date,
         dialect,
-        read=lambda line: Record("request", line, dialect),
+        read=lambda line: LineRecord("request", line, dialect),
         write=lambda record: record.body,
         evidence=evidence,
         kinds=frozenset({"request"}),

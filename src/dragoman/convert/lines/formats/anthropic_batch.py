@@ -15,7 +15,7 @@ from msgspec import Raw
 from ....codec import json_text
 from ....dialects import get
 from ....errors import WireError
-from ..file_format_record import Ending, FileFormat, Record, members, text_of, unread
+from ..file_format_record import Ending, FileFormat, LineRecord, members, text_of, unread
 
 NAME = "anthropic-batch"
 DIALECT = get("anthropic")
@@ -25,23 +25,23 @@ ENDINGS: dict[str | None, Ending] = {"canceled": "canceled", "expired": "expired
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
 
 
-def read(line: bytes) -> Record:
+def read(line: bytes) -> LineRecord:
     """Open one line of a batch's requests or results."""
     found = members(line, NAME)
     identity = text_of(found, "custom_id", NAME)
     if "params" in found:
-        return Record("request", bytes(found["params"]), DIALECT, identity, "/params", unread=unread(found, _INPUT))
+        return LineRecord("request", bytes(found["params"]), DIALECT, identity, "/params", unread=unread(found, _INPUT))
     if "result" not in found:
         raise WireError(NAME, "", "params or result")
     result = members(bytes(found["result"]), NAME)
     kind, more = text_of(result, "type", NAME), unread(found, _OUTPUT)
     if kind == "succeeded" and "message" in result:
-        return Record("response", bytes(result["message"]), DIALECT, identity, "/result/message", unread=more)
+        return LineRecord("response", bytes(result["message"]), DIALECT, identity, "/result/message", unread=more)
     if kind == "errored" and "error" in result:
         body = bytes(result["error"])
-        return Record("fault", body, DIALECT, identity, "/result/error", _status(body), unread=more)
+        return LineRecord("fault", body, DIALECT, identity, "/result/error", _status(body), unread=more)
     if kind in ENDINGS:
-        return Record("ended", b"", DIALECT, identity, ending=ENDINGS[kind], unread=more)
+        return LineRecord("ended", b"", DIALECT, identity, ending=ENDINGS[kind], unread=more)
     raise WireError(NAME, "/result/type", "succeeded, errored, canceled or expired", str(kind))
 
 
@@ -65,7 +65,7 @@ def _status(body: bytes) -> int:
     return STATUSES.get(text_of(inner, "type", NAME) or "", 500)
 
 
-def write(record: Record) -> bytes:
+def write(record: LineRecord) -> bytes:
     """Write one line of a batch's requests or results."""
     if record.kind == "request":
         return json_text.encode({"custom_id": record.id, "params": Raw(record.body)})

@@ -20,13 +20,13 @@ from ....dialect import Dialect
 from ....dialects import get
 from ....errors import ConfigError, WireError
 from ....translate.detect import detect
-from ..file_format_record import FileFormat, Record, members, unread
+from ..file_format_record import FileFormat, LineRecord, members, unread
 
 NAME = "exchange"
 _KNOWN = frozenset({"request", "response"})
 
 
-def read(line: bytes) -> Record:
+def read(line: bytes) -> LineRecord:
     """Open one line."""
     found = members(line, NAME)
     if not found.keys() >= _KNOWN:
@@ -37,7 +37,7 @@ def read(line: bytes) -> Record:
     dialect = dialect or detect(body)[0]
     if not dialect:
         raise WireError(NAME, "/request", "a request of a known dialect")
-    return Record("exchange", body, get(dialect), at="/request", unread=unread(found, _KNOWN), answer=answer)
+    return LineRecord("exchange", body, get(dialect), at="/request", unread=unread(found, _KNOWN), answer=answer)
 
 
 @lru_cache(maxsize=16)
@@ -62,12 +62,12 @@ def conversation_reader(name: str) -> Dialect:
     return msgspec.structs.replace(base, read_request=read_request, fast=None)
 
 
-def joined(record: Record) -> bytes:
+def joined(record: LineRecord) -> bytes:
     """The document for `conversation_reader`: the length of the request, the request, the answer."""
     return b"%d\n%b%b" % (len(record.body), record.body, record.answer)
 
 
-def _refuse(record: Record) -> bytes:
+def _refuse(record: LineRecord) -> bytes:
     raise ConfigError("target", NAME, problem="the format can be read, and not written")
 
 

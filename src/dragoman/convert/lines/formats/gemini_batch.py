@@ -15,7 +15,7 @@ from msgspec import Raw
 from ....codec import json_text
 from ....dialects import get
 from ....errors import WireError
-from ..file_format_record import Ending, FileFormat, Record, members, text_of, unread
+from ..file_format_record import Ending, FileFormat, LineRecord, members, text_of, unread
 
 NAME = "gemini-batch"
 DIALECT = get("gemini")
@@ -42,35 +42,35 @@ _CANCELLED, _DEADLINE, _INTERNAL = 1, 4, 13
 _ENDINGS: dict[int, Ending] = {_CANCELLED: "canceled", _DEADLINE: "expired"}
 
 
-def read(line: bytes) -> Record:
+def read(line: bytes) -> LineRecord:
     """Open one line of a batch's input or output."""
     found = members(line, NAME)
     identity = text_of(found, "key", NAME)
     if "response" in found and found["response"] not in _EMPTY:
         more = unread(found, _OUTPUT)
-        return Record("response", bytes(found["response"]), DIALECT, identity, "/response", unread=more)
+        return LineRecord("response", bytes(found["response"]), DIALECT, identity, "/response", unread=more)
     if "error" in found:
         return _failed(found, identity)
     if "request" not in found:
         raise WireError(NAME, "", "request, response or error")
-    return Record("request", bytes(found["request"]), DIALECT, identity, "/request", unread=unread(found, _INPUT))
+    return LineRecord("request", bytes(found["request"]), DIALECT, identity, "/request", unread=unread(found, _INPUT))
 
 
-def _failed(found: dict[str, Raw], identity: str | None) -> Record:
+def _failed(found: dict[str, Raw], identity: str | None) -> LineRecord:
     status = members(bytes(found["error"]), NAME)
     code = json_text.plain(status["code"]) if "code" in status else _INTERNAL
     if type(code) is not int:
         raise WireError(NAME, "/error/code", "a whole number", repr(code))
     more = unread(found, _OUTPUT)
     if code in _ENDINGS:
-        return Record("ended", b"", DIALECT, identity, ending=_ENDINGS[code], unread=more)
+        return LineRecord("ended", b"", DIALECT, identity, ending=_ENDINGS[code], unread=more)
     name, http = CODES.get(code, ("INTERNAL", code if 400 <= code < 600 else 500))
     # The API answers with the HTTP status in `code`, and a batch with the number of google.rpc.Code.
     body = json_text.encode({"error": status | {"code": json_text.raw(http), "status": json_text.raw(name)}})
-    return Record("fault", body, DIALECT, identity, "", http, unread=more)
+    return LineRecord("fault", body, DIALECT, identity, "", http, unread=more)
 
 
-def write(record: Record) -> bytes:
+def write(record: LineRecord) -> bytes:
     """Write one line of a batch's input or output."""
     if record.kind == "request":
         return json_text.encode({"key": record.id, "request": Raw(record.body)})

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ....codec import json_text
 from ....dialects import get
 from ....errors import WireError
-from ..file_format_record import Ending, FileFormat, Record, members, text_of, unread
+from ..file_format_record import Ending, FileFormat, LineRecord, members, text_of, unread
 
 NAME = "openai-batch"
 CHAT, RESPONSES = get("openai-chat"), get("openai-responses")
@@ -30,7 +30,7 @@ MESSAGES = {
 }
 
 
-def read(line: bytes) -> Record:
+def read(line: bytes) -> LineRecord:
     """Open one line of a batch's input or output."""
     found = members(line, NAME)
     if "body" in found:
@@ -40,7 +40,7 @@ def read(line: bytes) -> Record:
         method = text_of(found, "method", NAME) or "POST"
         if method != "POST":
             raise WireError(NAME, "/method", "POST", method)
-        return Record(
+        return LineRecord(
             "request",
             bytes(found["body"]),
             PATHS[url],
@@ -53,16 +53,16 @@ def read(line: bytes) -> Record:
     return _result(found)
 
 
-def _result(found: dict[str, Raw]) -> Record:
+def _result(found: dict[str, Raw]) -> LineRecord:
     identity, more = text_of(found, "custom_id", NAME), unread(found, _OUTPUT)
     response = found.get("response", _NULL)
     if response == _NULL:
         error = members(bytes(found["error"]), NAME) if found.get("error", _NULL) != _NULL else {}
         code = text_of(error, "code", NAME) or ""
         if code in ENDINGS:
-            return Record("ended", b"", CHAT, identity, ending=ENDINGS[code], unread=more)
+            return LineRecord("ended", b"", CHAT, identity, ending=ENDINGS[code], unread=more)
         body = json_text.encode({"error": found.get("error", _NULL)})
-        return Record("fault", body, CHAT, identity, "", 500, unread=more)
+        return LineRecord("fault", body, CHAT, identity, "", 500, unread=more)
     inner = members(bytes(response), NAME)
     if "body" not in inner:
         raise WireError(NAME, "/response/body", "the body of an answer")
@@ -72,7 +72,7 @@ def _result(found: dict[str, Raw]) -> Record:
         raise WireError(NAME, "/response/status_code", "a whole number", repr(status))
     body = bytes(inner["body"])
     dialect = RESPONSES if _is_responses(body) else CHAT
-    return Record(
+    return LineRecord(
         "response" if status < 400 else "fault", body, dialect, identity, "/response/body", status, unread=more
     )
 
@@ -87,7 +87,7 @@ def _is_responses(body: bytes) -> bool:
 def line_writer(url: str) -> Any:
     """The function that writes lines for one address."""
 
-    def write(record: Record) -> bytes:
+    def write(record: LineRecord) -> bytes:
         if record.kind == "request":
             return json_text.encode(
                 {"custom_id": record.id, "method": "POST", "url": url, "body": Raw(record.body)},
