@@ -64,7 +64,7 @@ def dialects() -> str:
     rows = ["| Dialect | Protocol | Endpoint | Framing |", "|---|---|---|---|"]
     for name in names():
         one = get(name)
-        rows.append(f"| [{name}](../dialects/{name}.md) | {one.title} | `{one.endpoint.path}` | {one.framing} |")
+        rows.append(f"| [{name}](../dialects/{name}.md) | {one.title} | `{one.upstream_paths.path}` | {one.framing} |")
     return "# Dialects\n\n" + "\n".join(rows) + "\n"
 
 

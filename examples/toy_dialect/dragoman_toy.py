@@ -467,6 +467,6 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     turns="lines",
-    endpoint=UpstreamPaths("/toy", "/toy/stream"),
+    upstream_paths=UpstreamPaths("/toy", "/toy/stream"),
     endpoints=lambda: ENDPOINTS,
 )

@@ -116,7 +116,7 @@ class StreamEnd(Protocol):
 
 
 class UpstreamPaths(Struct, frozen=True):
-    """The address of an upstream of this dialect, below its base address."""
+    """The paths of an upstream of this dialect below its base address, and the headers of every request."""
 
     path: str
     stream_path: str
@@ -175,7 +175,7 @@ class Dialect(Struct, frozen=True, eq=False):
     """
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
-    endpoint: UpstreamPaths
+    upstream_paths: UpstreamPaths
     endpoints: Callable[[], Endpoints] = _library_only
     """How clients are served, upstreams asked and errors judged. It is a function because translation never needs these
     records. A dialect without one has no endpoint in the gateway, and its upstreams are asked in the usual way.

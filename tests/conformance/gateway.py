@@ -60,7 +60,7 @@ def client_of(path: str) -> tuple[str, bool, str]:
         return "code-assist", streams, ""
     if "/models/" in plain:
         return "gemini", streams, plain.partition("/models/")[2].partition(":")[0].replace("%2F", "/")
-    found = [name for name in names() if get(name).endpoint.path == plain]
+    found = [name for name in names() if get(name).upstream_paths.path == plain]
     return found[0], False, ""
 
 
@@ -85,8 +85,8 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
             self._ask(client, upstream, done, model, streams)
 
         def _ask(self, client: str, upstream: str, done: dragoman.Translation, model: str, streams: bool) -> None:
-            endpoint = get(upstream).endpoint
-            path = (endpoint.stream_path if streams else endpoint.path).replace("{model}", model.replace("/", "%2F"))
+            paths = get(upstream).upstream_paths
+            path = (paths.stream_path if streams else paths.path).replace("{model}", model.replace("/", "%2F"))
             body = done.body
             if upstream not in ("gemini", "code-assist"):
                 body = json.dumps({**json.loads(body), "stream": streams}, ensure_ascii=False).encode()

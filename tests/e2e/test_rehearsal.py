@@ -58,16 +58,16 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def post(base: str, dialect: str, body: Any, *, stream: bool = False, model: str = "rehearsal/rules") -> Received:
     """Send one request as clients of the dialect send it."""
-    endpoint = get(dialect).endpoint
-    path = (endpoint.stream_path if stream else endpoint.path).replace("{model}", model.replace("/", "%2F"))
+    paths = get(dialect).upstream_paths
+    path = (paths.stream_path if stream else paths.path).replace("{model}", model.replace("/", "%2F"))
     if isinstance(body, dict) and dialect == "code-assist":
         body = {"model": model, "project": "p", "request": body}
-    elif isinstance(body, dict) and path == endpoint.stream_path and (stream or dialect == "ollama"):
+    elif isinstance(body, dict) and path == paths.stream_path and (stream or dialect == "ollama"):
         body = {**body, "stream": stream}
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     connection = http.client.HTTPConnection(base, timeout=30)
     try:
-        connection.request("POST", path, data, {"content-type": "application/json", **endpoint.headers})
+        connection.request("POST", path, data, {"content-type": "application/json", **paths.headers})
         answer = connection.getresponse()
         return Received(answer.status, {key.lower(): value for key, value in answer.getheaders()}, answer.read())
     finally:

@@ -13,5 +13,5 @@ def dialects() -> None:
     found = [get(name) for name in installed()]
     wide = max(len(dialect.name) for dialect in found)
     for dialect in found:
-        click.echo(f"{dialect.name:{wide}}  {dialect.title}  ({dialect.framing}, {dialect.endpoint.path})")
+        click.echo(f"{dialect.name:{wide}}  {dialect.title}  ({dialect.framing}, {dialect.upstream_paths.path})")
     click.echo(f"\n{len(found)} dialects, {len(found) ** 2} ordered pairs: requests, answers, streams, tools, faults.")

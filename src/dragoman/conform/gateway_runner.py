@@ -161,8 +161,8 @@ def _conversation(case: Case, host: GatewayUnderTest) -> CaseOutcome:
 
 def _streamed(client: str, request: dict[str, Any], streams: bool) -> dict[str, Any]:
     """The request with `stream: true`, if the dialect asks for a stream in the body."""
-    endpoint = get(client).endpoint
-    if endpoint.path != endpoint.stream_path or (not streams and not endpoints(client).stream.streams_by_default):
+    paths = get(client).upstream_paths
+    if paths.path != paths.stream_path or (not streams and not endpoints(client).stream.streams_by_default):
         return request
     return {**request, "stream": streams}
 
@@ -217,8 +217,8 @@ def _ask(
     dialect = get(case.client)
     name = _name(host.model, model or case.model, to or case.upstream, case.host)
     body = {**request, "model": name} if dialect.splice_model else request
-    path = path or (dialect.endpoint.stream_path if stream else dialect.endpoint.path)
-    headers = {"content-type": "application/json", **dialect.endpoint.headers, **_key(case.client, host.key)}
+    path = path or (dialect.upstream_paths.stream_path if stream else dialect.upstream_paths.path)
+    headers = {"content-type": "application/json", **dialect.upstream_paths.headers, **_key(case.client, host.key)}
     headers |= case.headers
     place = urlsplit(host.base)
     kind = http.client.HTTPSConnection if place.scheme == "https" else http.client.HTTPConnection

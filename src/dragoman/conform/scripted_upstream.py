@@ -106,8 +106,8 @@ def _filled(script: NextAnswer, body: bytes) -> NextAnswer:
 def _is_path_of(dialect: str, path: str) -> bool:
     """Whether a path ends like the dialect's path. A gateway may put a version, a project and a location before."""
     plain = path.partition("?")[0]
-    endpoint = get(dialect).endpoint
-    return any(_leads_to(plain, form.partition("?")[0]) for form in (endpoint.path, endpoint.stream_path))
+    paths = get(dialect).upstream_paths
+    return any(_leads_to(plain, form.partition("?")[0]) for form in (paths.path, paths.stream_path))
 
 
 def _leads_to(path: str, form: str) -> bool:
@@ -118,9 +118,9 @@ def _leads_to(path: str, form: str) -> bool:
 
 
 def _streams(dialect: str, path: str, body: bytes) -> bool:
-    endpoint = get(dialect).endpoint
-    if endpoint.path != endpoint.stream_path:
-        return _leads_to(path.partition("?")[0], endpoint.stream_path.partition("?")[0])
+    paths = get(dialect).upstream_paths
+    if paths.path != paths.stream_path:
+        return _leads_to(path.partition("?")[0], paths.stream_path.partition("?")[0])
     try:
         document = decode(body)
     except ValueError:

@@ -40,8 +40,8 @@ def host(upstream: Upstream) -> str | None:
 
 def target(upstream: Upstream, model: str, *, stream: bool) -> str:
     """The path to post to. A part that the base address and the endpoint share at their joint is written once."""
-    endpoint = get(upstream.dialect).endpoint
-    return place(upstream, _located(upstream, model, endpoint.stream_path if stream else endpoint.path))
+    paths = get(upstream.dialect).upstream_paths
+    return place(upstream, _located(upstream, model, paths.stream_path if stream else paths.path))
 
 
 def _located(upstream: Upstream, model: str, path: str) -> str:
@@ -109,7 +109,7 @@ def headers(
     """The headers of a request to an upstream. `token` is an access token of Google. `more` are further headers.
     `shown` are headers with another key, in place of the upstream's own."""
     out = {"content-type": "application/json", "user-agent": USER_AGENT, "accept-encoding": "identity"}
-    out.update(get(upstream.dialect).endpoint.headers)
+    out.update(get(upstream.dialect).upstream_paths.headers)
     out.update(more or {})
     out.update(key(upstream, environment, token) if shown is None else shown)
     # The user's own headers come last, so that they win.

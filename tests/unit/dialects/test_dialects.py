@@ -61,6 +61,6 @@ def test_a_dialect_is_complete(name: str) -> None:
     dialect = get(name)
     assert isinstance(dialect, Dialect)
     assert dialect.title
-    assert dialect.endpoint.path.startswith("/")
+    assert dialect.upstream_paths.path.startswith("/")
     assert dialect.evidence({}) == []
     assert dialects.__path__

@@ -145,6 +145,6 @@ def conversation_dialect(
         write_fault=refuse,
         write_results=refuse,
         evidence=lambda document: [],
-        endpoint=UpstreamPaths("", ""),
+        upstream_paths=UpstreamPaths("", ""),
         kin=kin,
     )

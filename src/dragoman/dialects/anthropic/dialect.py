@@ -71,7 +71,7 @@ DIALECT = Dialect(
     rules=rules,
     # Two versions are live in 2026-11: 2023-06-01 and 2026-10-21. The newer one refuses temperature, top_p and top_k
     # (Anthropic's documentation for versions and headers, 2026-10).
-    endpoint=UpstreamPaths("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
+    upstream_paths=UpstreamPaths("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
     endpoints=endpoints,
     ends=AnswerPlaces(("stop_reason",), ("usage",), calls=frozenset({"tool_use"})),
     requirements=HistoryRequirements(

@@ -76,7 +76,7 @@ DIALECT = Dialect(
     # Both endpoints run Gemini's models: a signature of one of them is kept under the one name.
     origin=GEMINI.name,
     rules=rules,
-    endpoint=UpstreamPaths("/v1internal:generateContent", "/v1internal:streamGenerateContent?alt=sse"),
+    upstream_paths=UpstreamPaths("/v1internal:generateContent", "/v1internal:streamGenerateContent?alt=sse"),
     endpoints=endpoints,
     requirements=GEMINI.requirements,
     # Fields that both dialects have pass without a loss, because Gemini's code reads and writes them for both.

@@ -68,7 +68,7 @@ DIALECT = Dialect(
     # Not on thoughts: gemini-cli strips thoughts from its history (gemini-cli 0.56 sources, 2026-08).
     echoes=frozenset({"call", "text"}),
     rules=rules,
-    endpoint=UpstreamPaths(
+    upstream_paths=UpstreamPaths(
         "/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"
     ),
     endpoints=endpoints,

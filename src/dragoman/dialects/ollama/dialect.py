@@ -69,7 +69,7 @@ DIALECT = Dialect(
     rules=rules,
     # `thinking` is a separate field of a message, so a thought need not be the first part (server sources, 2026-08).
     requirements=HistoryRequirements(thoughts_lead=False),
-    endpoint=UpstreamPaths("/api/chat", "/api/chat"),
+    upstream_paths=UpstreamPaths("/api/chat", "/api/chat"),
     endpoints=endpoints,
     # These fields are about the server's machine, not about the answer: their loss changes no meaning.
     noise=frozenset(

@@ -64,7 +64,7 @@ DIALECT = Dialect(
     # An assistant message holds text and refusal parts only (openai 3.49.0, 2026-11), so images move to the next user
     # turn.
     moves_images=lambda image: True,
-    endpoint=UpstreamPaths("/v1/chat/completions", "/v1/chat/completions"),
+    upstream_paths=UpstreamPaths("/v1/chat/completions", "/v1/chat/completions"),
     endpoints=endpoints,
     # Google's compatible endpoint puts seals into extra_content of calls (Google's OpenAI compatibility page, 2026-11).
     # Clients that append the whole message return the field; clients that rebuild the message lose it. So the field is

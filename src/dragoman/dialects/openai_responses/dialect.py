@@ -63,7 +63,7 @@ DIALECT = Dialect(
     hosted=HOSTED,
     write_hosted=write_hosted,
     moves_images=lambda image: not fits_item(image),
-    endpoint=UpstreamPaths("/v1/responses", "/v1/responses"),
+    upstream_paths=UpstreamPaths("/v1/responses", "/v1/responses"),
     endpoints=endpoints,
     # An output may stand anywhere after its call, but of the call's kind, and only `async` calls may stay open. Calls
     # that the server holds need not be in the input (openai 3.49.0, 2026-11).

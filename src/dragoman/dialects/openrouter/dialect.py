@@ -66,7 +66,7 @@ DIALECT = Dialect(
     logprobs=CHAT.logprobs,
     hosted=HOSTED,
     write_hosted=write_hosted,
-    endpoint=UpstreamPaths("/api/v1/chat/completions", "/api/v1/chat/completions"),
+    upstream_paths=UpstreamPaths("/api/v1/chat/completions", "/api/v1/chat/completions"),
     endpoints=endpoints,
     rules=rules,
     # `reasoning_details` is a separate list, so the order of thoughts among texts and calls is unknown (schema of

@@ -65,7 +65,7 @@ def about(config: Config, base: str) -> Answer:
         "version": __version__,
         "dialects": list(installed()),
         "titles": {name: get(name).title for name in installed()},
-        "paths": {name: [get(name).endpoint.path, get(name).endpoint.stream_path] for name in installed()},
+        "paths": {name: [get(name).upstream_paths.path, get(name).upstream_paths.stream_path] for name in installed()},
         "upstreams": upstreams,
         "clients": _clients(config, base),
         "keeps": config.bounds.exchanges,

@@ -118,9 +118,9 @@ def _translated(tried: _Tried, kind: Kind, source: str, target: str) -> dict[str
     else:
         done = translate_tools(tried.body, source=source, target=target, model=model)
     body = done.body
-    endpoint = get(target).endpoint
+    paths = get(target).upstream_paths
     # With two paths the path decides about a stream, and the body has no field for that.
-    if tried.stream is not None and kind == "request" and endpoint.path == endpoint.stream_path:
+    if tried.stream is not None and kind == "request" and paths.path == paths.stream_path:
         body = json_text.encode(get(target).endpoints().stream.asking(json_text.decode(body), tried.stream))
     shown = msgspec.json.format(body, indent=2).decode("utf-8", "replace")
     return {

@@ -87,7 +87,7 @@ class UpstreamPlan:
         """`names` are the names of the client's headers. `stream`: the client wants a stream. `options`: see
         `options_for`."""
         upstream, route = choice.upstream, choice.route
-        endpoint, framing = get(upstream.dialect).endpoint, get(upstream.dialect).framing
+        paths, framing = get(upstream.dialect).upstream_paths, get(upstream.dialect).framing
         spoken, asker = endpoints(upstream.dialect).upstream, endpoints(client)
         self.choice = choice
         self.project_form = spoken if spoken.project_search is not None and not upstream.project else None
@@ -111,7 +111,7 @@ class UpstreamPlan:
         self.skip_read = self.verbatim and (called is None or hosts.lookup(called, client) is None)
         """The client's bytes are sent without being read: the host is not known to differ from the dialect."""
         alike: tuple[bool | None, ...] = (self.stream,)
-        if endpoint.path != endpoint.stream_path or (self.same_dialect and upstream.stream == "auto"):
+        if paths.path != paths.stream_path or (self.same_dialect and upstream.stream == "auto"):
             # The path decides about a stream, not the body; or the client's own value stays.
             alike = (None, False, True)
         elif self.stream == (self.same_dialect and asker.stream.streams_by_default):

@@ -38,5 +38,5 @@ def test_documents_of_other_dialects(document: Any) -> None:
 
 
 def test_the_url_path_and_headers_of_an_upstream() -> None:
-    endpoint = DIALECT.endpoint
-    assert (endpoint.path, endpoint.headers) == ("/v1/messages", {"anthropic-version": "2023-06-01"})
+    paths = DIALECT.upstream_paths
+    assert (paths.path, paths.headers) == ("/v1/messages", {"anthropic-version": "2023-06-01"})
