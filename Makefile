@@ -62,7 +62,7 @@ unit: $(READY)
 # hold without it.
 # Left out: tests that turn the memory on and off themselves to compare both ways, and the slow test of bounds.
 WITHOUT_MEMORY := $(addprefix tests/,manifest property generated golden conformance/test_library.py recorded)
-BOTH_WAYS := $(addprefix tests/property/test_,growing_histories.py lanes.py plain.py requests.py)
+BOTH_WAYS := $(addprefix tests/property/test_,growing_histories.py frame_fast_paths.py plain.py requests.py)
 
 unit-without-memory: $(READY)
 	DRAGOMAN_FAST=0 HYPOTHESIS_PROFILE=fewer $(BIN)/python -m pytest $(WITHOUT_MEMORY) \

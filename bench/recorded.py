@@ -4,7 +4,7 @@
     python -m bench.recorded --kinds request --rounds 5
     python -m bench.recorded --by size                   # or: source, target, pair, length (of streams)
     python -m bench.recorded --library ../base/src       # the library of another tree, in turns with this one
-    python -m bench.recorded --lanes                     # no times: how many answers and frames take each short path
+    python -m bench.recorded --fast-paths                # no times: how many answers and frames take each fast path
 
 The figure is the CPU time of all translations, divided by the CPU time of orjson `loads` + `dumps` over the same bytes.
 orjson runs right after each translation, so a busy second of the machine slows both. Each source, each target and each
@@ -188,10 +188,10 @@ def gather(library: Path, kinds: Sequence[str], only: Sequence[str]) -> list[Row
     return rows
 
 
-def show_lanes(only: Sequence[str]) -> None:
-    """Print the share of recorded answers and frames that takes the short path, for each pair."""
+def show_fast_paths(only: Sequence[str]) -> None:
+    """Print the share of recorded answers and frames that takes the fast path, for each pair."""
     from dragoman.errors import DragomanError
-    from dragoman.translate import with_fast_shortcuts
+    from dragoman.translate import with_fast_paths
 
     totals = {"plain answers": [0, 0], "repeated frames": [0, 0]}
     for source in DIALECTS:
@@ -199,23 +199,23 @@ def show_lanes(only: Sequence[str]) -> None:
         for target in DIALECTS:
             if target == source or (only and f"{source}:{target}" not in only):
                 continue
-            way = with_fast_shortcuts._short_way(source, target)
+            way = with_fast_paths._plain_fast_path(source, target)
             found: dict[str, list[int]] = {"plain answers": [0, 0], "repeated frames": [0, 0]}
             for document in answers:
                 short = None
                 if way is not None:
-                    short = with_fast_shortcuts._plain_response(document.body, way, None, None, 0, "auto", None, None)
+                    short = with_fast_paths._plain_response(document.body, way, None, None, 0, "auto", None, None)
                 found["plain answers"][0] += short is not None
                 found["plain answers"][1] += 1
             for document in streams:
-                translator = with_fast_shortcuts.StreamTranslator(source=source, target=target)
+                translator = with_fast_paths.StreamTranslator(source=source, target=target)
                 for frame in document.events:
-                    lane = translator._lane
+                    fast_path = translator._fast_path
                     try:
                         translator.feed(frame)
                     except DragomanError:
                         break
-                    found["repeated frames"][0] += lane is not None and translator._lane is lane
+                    found["repeated frames"][0] += fast_path is not None and translator._fast_path is fast_path
                     found["repeated frames"][1] += 1
             shown = [f"{name} {100 * some / max(1, all_):5.1f} % of {all_}" for name, (some, all_) in found.items()]
             print(f"    {source} to {target}".ljust(38), ", ".join(shown))
@@ -268,7 +268,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--by", choices=("size", "length", "source", "target", "pair"), default="")
     parser.add_argument("--library", type=Path, help="the `src` folder of another tree, in turns with this one")
-    parser.add_argument("--lanes", action="store_true", help="the share of answers and frames on the short ways")
+    parser.add_argument("--fast-paths", action="store_true", help="the share of answers and frames on the fast paths")
     parser.add_argument("--json", type=Path, help="write every measured translation to a file")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -276,9 +276,9 @@ def main() -> None:
         kind, source, target, half = given.one
         print(json.dumps(list(measure(kind, source, target, int(half)))))
         return
-    if given.lanes:
+    if given.fast_paths:
         print(f"documents: {'recorded' if folder() != SYNTHETIC else 'synthetic'}")
-        show_lanes(given.pairs)
+        show_fast_paths(given.pairs)
         return
     libraries = {"": ROOT / "src"}
     if given.library:

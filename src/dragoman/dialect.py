@@ -178,7 +178,8 @@ class Dialect(Struct, frozen=True, eq=False):
     upstream_paths: UpstreamPaths
     endpoints: Callable[[], Endpoints] = _library_only
     """How clients are served, upstreams asked and errors judged. It is a function because translation never needs these
-    records. A dialect without one has no endpoint in the gateway, and its upstreams are asked in the usual way.
+    records. A dialect without one has no endpoint in the gateway, and its upstreams are asked with the defaults of the
+    record.
     """
     broken_calls: BrokenCalls = "text"
     """How its answers represent a call whose arguments are no JSON object."""

@@ -36,7 +36,7 @@ def test_an_answer_gets_the_model_name_without_the_prefix() -> None:
     candidate = {"content": {"role": "model", "parts": [{"text": "ok"}]}, "finishReason": "STOP"}
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
     answer = {"candidates": [candidate], "modelVersion": "models/gemini-3", "responseId": "r", "usageMetadata": usage}
-    for body in (answer, {**answer, "usageMetadata": None}):  # the short path and the canonical path
+    for body in (answer, {**answer, "usageMetadata": None}):  # the fast path and the full path
         done = dragoman.translate_response(body, source="gemini", target="anthropic")
         assert done.json()["model"] == "gemini-3"
     stream = dragoman.StreamTranslator(source="gemini", target="anthropic")

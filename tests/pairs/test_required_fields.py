@@ -67,7 +67,7 @@ def answer(source: str, *, text: str = "ok", calls: tuple[Call, ...] = ()) -> di
 
 
 def sample_answers(source: str) -> list[dict[str, Any]]:
-    """Return answers for the short path, and one answer that needs the path through canonical parts."""
+    """Return answers for the fast path, and one answer that needs the full path."""
     odd = answer(source)
     odd["x_of_a_host"] = {"strange": True}
     return [answer(source), answer(source, calls=(CALL,)), answer(source, text="", calls=(CALL,)), odd]

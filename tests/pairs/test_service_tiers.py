@@ -56,7 +56,7 @@ WORDS = {
 @pytest.mark.parametrize("target", WORDS)
 @pytest.mark.parametrize("source", WORDS)
 def test_a_tier_is_translated(source: str, target: str, tier: str) -> None:
-    """Tests the short path and, with an unknown field, the path through canonical parts."""
+    """Tests the fast path and, with an unknown field, the full path."""
     answer = _answer(source, WORDS[source][tier])
     for body in (answer, {**answer, "x_unknown": 1}):
         done = dragoman.translate_response(body, source=source, target=target)

@@ -1,4 +1,4 @@
-"""The short path for plain answers (`fast.common_answer_form.PlainAnswer`) gives the output of the long path."""
+"""The fast path for plain answers (`fast.common_answer_form.PlainAnswer`) gives the output of the full path."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def outcome_with(
 
 @pytest.fixture
 def both() -> Iterator[Callable[..., tuple[Outcome, Outcome]]]:
-    """Return a function that gives the outcome of an answer on the short path and on the long path."""
+    """Return a function that gives the outcome of an answer on the fast path and on the full path."""
 
     enabled = fast.enabled()
 
@@ -83,7 +83,7 @@ def test_recorded_answers_are_the_same_on_both_paths(
         for way, request in (("auto", None), ("auto", answers), ("vault", answers), ("id", None)):
             short, long = both(case.body, source, target, way, request)
             assert short == long, (case.id, way)
-    assert taken, "no recorded answer takes the short path"
+    assert taken, "no recorded answer takes the fast path"
 
 
 _WORDS = "Bergen/Norway: 6 °C, \U0001f327."

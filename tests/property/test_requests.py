@@ -16,7 +16,7 @@ from dragoman import DragomanError, MemoryVault
 from dragoman.canon import Request
 from dragoman.fast import off, on
 from dragoman.translate.request import Options, make_options
-from dragoman.translate.with_fast_shortcuts import known_beginning, translate_with
+from dragoman.translate.with_fast_paths import known_beginning, translate_with
 from tests.oracles.exchanges import DIALECTS
 from tests.property.broken_conversations import WAYS, Step, Words, broken, legal
 from tests.property.law_for_each_dialect import each

@@ -1,4 +1,4 @@
-"""Recorded requests with a change of the model within one dialect: the shortcut that skips turns gives the same
+"""Recorded requests with a change of the model within one dialect: the fast path that skips turns gives the same
 result."""
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ MADE_ONCE = {
     "runtime/harmless_option_check.py",
     "runtime/sandboxes/__init__.py",
     "translate/stream.py",  # One import.
-    "translate/with_fast_shortcuts.py",  # One object for every pair of dialects.
+    "translate/with_fast_paths.py",  # One object for every pair of dialects.
 }
 """Modules that make an object once in a process: a decoder, a table, a list of modules. The number of these objects
 does not depend on documents, requests or the configuration."""

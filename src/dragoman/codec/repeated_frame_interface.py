@@ -1,8 +1,8 @@
-"""Owns the values and interfaces with which repeated frames take a short way past their reader and writer.
+"""Owns the values and interfaces with which repeated frames take a fast path past their reader and writer.
 
 Many frames of a stream are equal except for the next words of the same text. For such frames a FrameMatcher
-(`fast/repeated_frames.py`) makes a Lane, a function that translates them without the reader. The writer gives the
-FrameTemplate of what it would write. A frame that took the lane changes only the text of the open part.
+(`fast/repeated_frames.py`) makes a FastPath, a function that translates them without the reader. The writer gives the
+FrameTemplate of what it would write. A frame that took the fast path changes only the text of the open part.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-Lane = Callable[[bytes], bytes | None]
+FastPath = Callable[[bytes], bytes | None]
 """Translates a frame with more of the same text into the client's dialect. Returns None for any other frame."""
 
 
@@ -50,12 +50,12 @@ class EscapeCleaning(Struct, frozen=True):
 
 
 class FrameMatcher(Protocol):
-    """Makes lanes for the repeated frames of a dialect."""
+    """Makes fast paths for the repeated frames of a dialect."""
 
-    def lane(
+    def fast_path(
         self, frame: bytes, text: str, template: FrameTemplate, texts: list[str], cleaning: EscapeCleaning | None = None
-    ) -> Lane | None:
-        """A lane for frames that differ from `frame` only in its text. `frame` holds `text` and no other content. None
-        if the text cannot be found in such frames. The lane appends the texts to `texts` as they come.
+    ) -> FastPath | None:
+        """A fast path for frames that differ from `frame` only in its text. `frame` holds `text` and no other content.
+        None if the text cannot be found in such frames. The fast path appends the texts to `texts` as they come.
         """
         ...

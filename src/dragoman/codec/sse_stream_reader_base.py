@@ -1,6 +1,6 @@
 """Owns the base class of stream readers: cuts chunks of server-sent events into frames. The subclasses decode them.
 
-Repeated frames take a short way past the reader (`repeated_frame_interface.py`). A reader that counts their text
+Repeated frames take a fast path past the reader (`repeated_frame_interface.py`). A reader that counts their text
 catches up before the next frame that it decodes.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..canon.events import Event, PartDelta, PartEnd, PartStart
-from .repeated_frame_interface import EscapeCleaning, FrameMatcher, FrameTemplate, Lane
+from .repeated_frame_interface import EscapeCleaning, FastPath, FrameMatcher, FrameTemplate
 from .sse_splitter import Frame, SseSplitter
 
 _PATIENCE = 8
-"""The number of lanes that no frame takes before a reader gives up: then all frames of its stream differ."""
+"""The number of fast paths that no frame takes before a reader gives up: then all frames of its stream differ."""
 
 
 def starts_part(events: list[Event], before: int) -> bool:
@@ -47,7 +47,7 @@ class FrameReader:
         self.__texts: list[str] = []
         self.__last = b""
         self.__repeated = b"", ""  # the frame that may be repeated, and its text
-        self.__lanes = 0  # lanes made since a frame last took one
+        self.__fast_paths = 0  # fast paths made since a frame last took one
         self.going_on = -1
         """The index of the part that the last frame added text to, if the next frame may continue it; else -1."""
         self.held: PartDelta | None = None
@@ -66,7 +66,7 @@ class FrameReader:
             self.take(chunk, frame, events)
             return events
         # Networks cut streams at any byte. The rest of a frame is
-        # read alone, so that the frames after it can take the lane.
+        # read alone, so that the frames after it can take the fast path.
         if not self._frames.between:
             # The rest of a frame that came in pieces. Whole frames may follow.
             end = _first_end(chunk)
@@ -98,7 +98,7 @@ class FrameReader:
         if self._frame(name, data, events):
             delta = self.held or events[-1]
             if self.__matcher is not None and type(delta) is PartDelta:
-                # The lane compares the bytes around the text, so it needs the frame as it was received.
+                # The fast path compares the bytes around the text, so it needs the frame as it was received.
                 self.going_on, self.__repeated = delta.index, (whole, delta.text)
             else:
                 self.held = None
@@ -110,19 +110,21 @@ class FrameReader:
             self._frame(name, data, events)
         self.held = None
 
-    def lane(self, template: FrameTemplate, texts: list[str], cleaning: EscapeCleaning | None = None) -> Lane | None:
+    def fast_path(
+        self, template: FrameTemplate, texts: list[str], cleaning: EscapeCleaning | None = None
+    ) -> FastPath | None:
         """The function for more of the open text. The caller reports the text with `add_texts` at the end."""
         if self.__matcher is None:
             return None
-        lane = self.__matcher.lane(*self.__repeated, template, texts, cleaning)
-        if lane is None:
+        fast_path = self.__matcher.fast_path(*self.__repeated, template, texts, cleaning)
+        if fast_path is None:
             self.going_on, self.held = -1, None
             return None
-        self.__lanes += 1
-        # Lanes that no frame takes cost more than they save.
-        if self.__lanes > _PATIENCE:
+        self.__fast_paths += 1
+        # Fast paths that no frame takes cost more than they save.
+        if self.__fast_paths > _PATIENCE:
             self.__matcher = None
-        return lane
+        return fast_path
 
     def add_texts(self, texts: list[str], last: bytes) -> None:
         """Take note of texts that were read elsewhere. `last`: the frame of the last text."""
@@ -133,7 +135,7 @@ class FrameReader:
         """Read the frames that were only compared, before another frame is read."""
         if self.going_on >= 0:
             if self.__last:
-                self.__lanes = 0
+                self.__fast_paths = 0
                 self._catch_up(self.__texts, self.__last)
                 self.__texts = []
                 self.__last = b""

@@ -220,7 +220,7 @@ def decodable(plain: PlainAnswer) -> bool:
 
 
 def place_seals_in_plain(plain: PlainAnswer, plan: SealPlan, context: Context) -> bool:
-    """Place the seals of a plain answer. False: packed seals are not enough, and the answer needs the full way."""
+    """Place the seals of a plain answer. False: packed seals are not enough, and the answer needs the full path."""
     if plan.way == "drop" or (plan.vault is not None and plan.history is None):
         return False
     read = plain.seals or _NO_SEALS

@@ -2,8 +2,8 @@
 
 The steps are the usual ones (`codec/request_read_and_write_steps.py`), with the readers and writers of the dialects.
 Known results replace the earlier steps: an Envelope for everything but the messages, a Prefix for the first messages.
-Any unusual request takes the usual way. A conversation is remembered at its second request, because most documents of
-a bulk conversion come only once. Short requests always take the usual way, because it costs little more than a lookup
+Any unusual request takes the full path. A conversation is remembered at its second request, because most documents of
+a bulk conversion come only once. Short requests always take the full path, because it costs little more than a lookup
 in the memory.
 
 All memories depend only on the exact bytes of a request, the target, the model and its profile. Entries never change,

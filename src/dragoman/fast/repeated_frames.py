@@ -1,9 +1,9 @@
 """Recognises repeated frames of a stream: frames with the same bytes except for the next words of the same text.
 
-RepeatedFrame makes a lane of such a frame. If the next frame differs only in this string (and in meaningless places: a
-running number, padding, token counts), only the string is decoded. This takes a third to a tenth of the time of
-decoding the frame (measured). Any other frame is decoded whole, and a new lane is made for later frames.
-`translate/with_fast_shortcuts.py` gives a RepeatedFrame to readers (`codec/sse_stream_reader_base.py`).
+RepeatedFrame makes a fast path for such frames. If the next frame differs only in this string (and in meaningless
+places: a running number, padding, token counts), only the string is decoded. This takes a third to a tenth of the time
+of decoding the frame (measured). Any other frame is decoded whole, and a new fast path is made for later frames.
+`translate/with_fast_paths.py` gives a RepeatedFrame to readers (`codec/sse_stream_reader_base.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..codec.cache_memory_budget import lookup_cache
 from ..codec.json_text import encode
-from ..codec.repeated_frame_interface import EscapeCleaning, FrameTemplate, Lane
+from ..codec.repeated_frame_interface import EscapeCleaning, FastPath, FrameTemplate
 
 _string = msgspec.json.Decoder(str).decode
 _DIGITS = b"0123456789"
@@ -54,7 +54,9 @@ def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
     return frozenset([noise * size + rest for size in range(_PADDING)])
 
 
-def _lane(shape: FrameShape, texts: list[str], template: FrameTemplate, cleaning: EscapeCleaning | None) -> Lane:
+def _fast_path(
+    shape: FrameShape, texts: list[str], template: FrameTemplate, cleaning: EscapeCleaning | None
+) -> FastPath:
     """The matching function of a shape. It is a closure and not a method, because its names and slices are bound once
     for hundreds of frames. It compares slices, which for bytes is faster than startswith and endswith. The decoder
     checks that the rest is one string.
@@ -62,10 +64,10 @@ def _lane(shape: FrameShape, texts: list[str], template: FrameTemplate, cleaning
     arguments = shape.head.rstrip(b" ").endswith(_ARGUMENTS)
     if arguments or cleaning is not None or shape.second or shape.tail:
         return _full_lane(shape, texts, template, cleaning, arguments)
-    return _text_lane(shape, texts, template)
+    return _text_fast_path(shape, texts, template)
 
 
-def _text_lane(shape: FrameShape, texts: list[str], template: FrameTemplate) -> Lane:
+def _text_fast_path(shape: FrameShape, texts: list[str], template: FrameTemplate) -> FastPath:
     """For texts and thoughts in frames without a number: most frames of most dialects, which need few checks."""
     head, quote, after = shape.head, shape.quote, shape.after
     rest, noise, figures = shape.rest, shape.noise, shape.figures
@@ -75,7 +77,7 @@ def _text_lane(shape: FrameShape, texts: list[str], template: FrameTemplate) -> 
     before, behind, between, count = template.before, template.after, template.between, template.number
     add_text = texts.append
 
-    def lane(frame: bytes) -> bytes | None:
+    def fast_path(frame: bytes) -> bytes | None:
         nonlocal count
         if frame[opening] != head:
             return None
@@ -97,12 +99,12 @@ def _text_lane(shape: FrameShape, texts: list[str], template: FrameTemplate) -> 
             return b"".join((before, encode(count - 1), between, encode(text), behind))
         return before + encode(text) + behind if before else b""
 
-    return lane
+    return fast_path
 
 
 def _full_lane(
     shape: FrameShape, texts: list[str], template: FrameTemplate, cleaning: EscapeCleaning | None, arguments: bool
-) -> Lane:
+) -> FastPath:
     """For frames with a number, and for the arguments of calls."""
     head, second, quote, after = shape.head, shape.second, shape.quote, shape.after
     rest, noise, figures, tail = shape.rest, shape.noise, shape.figures, shape.tail
@@ -119,7 +121,7 @@ def _full_lane(
     if cleaning is not None:
         mender, index, changed = cleaning.mender, cleaning.part, cleaning.changed
 
-    def lane(frame: bytes) -> bytes | None:
+    def fast_path(frame: bytes) -> bytes | None:
         nonlocal count, link, number, words
         if frame[opening] != head:
             return None
@@ -161,7 +163,7 @@ def _full_lane(
             return b"".join((before, encode(count - 1), between, encode(text), behind))
         return before + encode(text) + behind if before else b""
 
-    return lane
+    return fast_path
 
 
 class RepeatedFrame:
@@ -188,15 +190,15 @@ class RepeatedFrame:
         self._noise = noise
         self._figures = figures
 
-    def lane(
+    def fast_path(
         self, frame: bytes, text: str, template: FrameTemplate, texts: list[str], cleaning: EscapeCleaning | None = None
-    ) -> Lane | None:
+    ) -> FastPath | None:
         """A function that matches one frame after the other and writes each with the template, as long as every frame
         continues the same text. `frame` holds `text` and no other content. None if the text cannot be found in such
         frames.
         """
         shape = self._shape(frame, encode(text))
-        return None if shape is None else _lane(shape, texts, template, cleaning)
+        return None if shape is None else _fast_path(shape, texts, template, cleaning)
 
     def _shape(self, frame: bytes, literal: bytes) -> FrameShape | None:
         """The frame without its text, which is spelled as `literal`."""

@@ -23,7 +23,7 @@ from ..seals.strategy import Strategy
 from ..seals.vault import Vault
 from .request import Binary, make_options
 from .result import FaultTranslation, Translation, checked_tolerance, settled, translated
-from .with_fast_shortcuts import StreamTranslator, answer_with, translate_with
+from .with_fast_paths import StreamTranslator, answer_with, translate_with
 
 if TYPE_CHECKING:
     from ..repair.request import Policy

@@ -1,5 +1,5 @@
 """Owns the translation of a whole answer: read it with the upstream's dialect, restore names and ids, place seals,
-write it with the client's dialect. There are no shortcuts here. `with_fast_shortcuts` tries them first.
+write it with the client's dialect. There are no fast paths here. `with_fast_paths` tries them first.
 """
 
 from __future__ import annotations

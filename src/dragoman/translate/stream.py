@@ -15,7 +15,7 @@ from ..codec.call_ids import DistinctIds, earlier
 from ..codec.caller_document_to_bytes import stream_bytes
 from ..codec.custom_tools import Unwrapper
 from ..codec.fault_kinds_statuses_and_error_object import missing_fields
-from ..codec.repeated_frame_interface import EscapeCleaning, FrameMatcher, FrameTemplate, Lane
+from ..codec.repeated_frame_interface import EscapeCleaning, FastPath, FrameMatcher, FrameTemplate
 from ..codec.sse_splitter import Frame
 from ..codec.sse_stream_reader_base import FrameReader
 from ..codec.surrogates.streamed_arguments import EscapedHalves
@@ -71,14 +71,14 @@ class StreamTranslator:
         self._seals = SealStream(plan, self._context) if plan is not None else None
         self._hosted: HostedEvents | None = None
         """Set at the first use of a hosted tool."""
-        self._framed: FrameReader | None = None  # only for readers and writers with a short way
-        # With renamed tools each event must be checked, so no frame can take the short way.
+        self._framed: FrameReader | None = None  # only for readers and writers with a fast path
+        # With renamed tools each event must be checked, so no frame can take the fast path.
         if self._restorer is None and isinstance(self._reader, FrameReader) and hasattr(self._writer, "template"):
             self._framed = self._reader
             matcher = self._matcher(self._from)
             if matcher is not None:
                 self._reader.match(matcher)
-        self._lane: Lane | None = None
+        self._fast_path: FastPath | None = None
         """The function for frames that are more of the same text."""
         self._index = 0  # index of the part whose text continues
         self._texts: list[str] = []  # its original pieces of text since then
@@ -98,10 +98,10 @@ class StreamTranslator:
         """The bytes to send for these bytes; b"" if nothing is ready."""
         if type(chunk) is not bytes:
             chunk = stream_bytes(chunk)
-        lane = self._lane
+        fast_path = self._fast_path
         # Most frames are more of the same text. This is the shortest way for them.
-        if lane is not None:
-            out = lane(chunk)
+        if fast_path is not None:
+            out = fast_path(chunk)
             if out is not None:
                 self._last = chunk
                 return out
@@ -113,7 +113,7 @@ class StreamTranslator:
         frame = framed.one(chunk) if framed is not None else None
         if frame is not None or framed is None:
             return self._through(chunk, frame)
-        # A network may deliver many frames in one chunk. Each frame can take the lane separately.
+        # A network may deliver many frames in one chunk. Each frame can take the fast path separately.
         frames = chunk.split(self._blank)
         if len(frames) == 1:
             self._blank = _CRLF if self._blank == _LF else _LF
@@ -145,12 +145,12 @@ class StreamTranslator:
     def _several(self, frames: list[bytes], framed: FrameReader) -> bytes:
         """The client's bytes for frames that came together. The last frame may be incomplete."""
         out: list[bytes] = []
-        lane = self._lane
+        fast_path = self._fast_path
         for frame in frames:
-            words = lane(frame) if lane is not None else None
+            words = fast_path(frame) if fast_path is not None else None
             if words is None:
                 words = self._through(frame, framed.one(frame))
-                lane = self._lane
+                fast_path = self._fast_path
             else:
                 self._last = frame
             out.append(words)
@@ -158,7 +158,7 @@ class StreamTranslator:
 
     def _through(self, chunk: bytes, frame: Frame | None = None) -> bytes:
         """The client's bytes for any bytes. `frame`: the frame, if the bytes are one."""
-        if self._lane is not None:
+        if self._fast_path is not None:
             self._leave_lane()
         framed = self._framed
         if frame is None or framed is None:
@@ -189,11 +189,11 @@ class StreamTranslator:
         if template is not None and (self._seals is None or not self._seals.holds(index)):
             self._index = index
             cleaning = EscapeCleaning(self._escapes, index, self._changed) if index in self._escapes.calls else None
-            self._lane = reader.lane(template, self._texts, cleaning)
+            self._fast_path = reader.fast_path(template, self._texts, cleaning)
 
     def _leave_lane(self) -> None:
-        """Leave the lane for another frame, and report the text that took the short way."""
-        self._lane = None
+        """Leave the fast path for another frame, and report the text that came on this path."""
+        self._fast_path = None
         texts = self._texts
         if texts:
             self._texts = []

@@ -1,4 +1,4 @@
-"""Parts: the pointer spelling, decoded arguments, and the one-text shortcut of writers."""
+"""Parts: the pointer spelling, decoded arguments, and the one-text fast path of writers."""
 
 from __future__ import annotations
 

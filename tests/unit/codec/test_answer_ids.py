@@ -56,7 +56,7 @@ def _id(answer: dict[str, Any], dialect: str) -> str:
 @pytest.mark.parametrize("target", FORMS)
 @pytest.mark.parametrize("source", ANSWERS)
 def test_answers_have_ids_in_the_form_of_their_client(source: str, target: str) -> None:
-    """With usage figures the answer takes the short way; without them it is read into parts."""
+    """With usage figures the answer takes the fast path; without them it is read into parts."""
     given, answer = ANSWERS[source]
     answer = {**answer, "responseId" if source == "gemini" else "id": given}
     usage = {"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 4}}

@@ -18,7 +18,7 @@ from dragoman import MemoryVault, fast
 from dragoman.dialects import names
 from dragoman.fast.continued_requests import SMALLEST, RequestMemory
 from dragoman.translate.request import peek
-from dragoman.translate.with_fast_shortcuts import known_beginning
+from dragoman.translate.with_fast_paths import known_beginning
 
 TOOLS = [{"name": "look", "description": "Looks.", "input_schema": {"type": "object", "properties": {}}}]
 PAIRS = list(itertools.permutations(names(), 2))

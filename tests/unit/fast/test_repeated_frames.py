@@ -1,4 +1,4 @@
-"""RepeatedFrame: a frame that differs only in its text takes the lane, any other frame is read."""
+"""RepeatedFrame: a frame that differs only in its text takes the fast path, any other frame is read."""
 
 from __future__ import annotations
 
@@ -47,22 +47,22 @@ TEXTS = ["one", " two", 'qu"ote', "back\\slash", "line\nend", "h\u00e8", "\U0001
 
 
 def matcher_of(repeated: RepeatedFrame, frame: bytes, text: str) -> Callable[[bytes], str | None]:
-    """The text of a frame that takes the lane of `frame`; None for any other frame."""
+    """The text of a frame that takes the fast path of `frame`; None for any other frame."""
     texts: list[str] = []
-    lane = repeated.lane(frame, text, FrameTemplate(b"<", b">"), texts)
-    assert lane is not None
-    return lambda one: texts.pop() if lane(one) is not None else None
+    fast_path = repeated.fast_path(frame, text, FrameTemplate(b"<", b">"), texts)
+    assert fast_path is not None
+    return lambda one: texts.pop() if fast_path(one) is not None else None
 
 
 def test_frames_that_differ_only_in_their_text_take_the_lane() -> None:
     reader = made()
     assert reader.feed(frame("first", 0)) == [PartDelta(3, "first")]
     texts: list[str] = []
-    lane = reader.lane(FrameTemplate(b"<", b">"), texts)
-    assert lane is not None
+    fast_path = reader.fast_path(FrameTemplate(b"<", b">"), texts)
+    assert fast_path is not None
     frames = [frame(text, i, "xY9"[: i % 4]) for i, text in enumerate(TEXTS * 3)]
     written = [b"<%b>" % json.dumps(text, ensure_ascii=False).encode() for text in TEXTS * 3]
-    assert [lane(chunk) for chunk in frames] == written
+    assert [fast_path(chunk) for chunk in frames] == written
     assert texts == TEXTS * 3
     assert len(reader.read) == 1
     reader.add_texts(texts, frames[-1])
@@ -92,10 +92,10 @@ def test_any_cut_gives_the_same_events(size: int) -> None:
 def test_a_frame_that_differs_otherwise_does_not_take_the_lane(odd: bytes) -> None:
     reader = made()
     reader.feed(frame("first", 1))
-    lane = reader.lane(FrameTemplate(b"<", b">"), [])
-    assert lane is not None
-    assert lane(frame("b", 2)) is not None
-    assert lane(odd) is None
+    fast_path = reader.fast_path(FrameTemplate(b"<", b">"), [])
+    assert fast_path is not None
+    assert fast_path(frame("b", 2)) is not None
+    assert fast_path(odd) is None
 
 
 def test_a_held_frame_is_not_mistaken_for_the_next_one() -> None:
@@ -108,7 +108,7 @@ def test_a_held_frame_is_not_mistaken_for_the_next_one() -> None:
 def test_a_text_that_occurs_twice_in_a_frame_has_no_lane() -> None:
     reader = made()
     reader.feed(frame("delta", 1))
-    assert reader.lane(FrameTemplate(b"<", b">"), []) is None
+    assert reader.fast_path(FrameTemplate(b"<", b">"), []) is None
     assert reader.going_on == -1
 
 
@@ -130,13 +130,13 @@ def on_the_way(*learned: bytes) -> Reader:
 def test_a_lane_writes_the_texts_of_its_frames(template: FrameTemplate, written: list[bytes]) -> None:
     reader = on_the_way(frame("learned", 1))
     texts: list[str] = []
-    lane = reader.lane(template, texts)
-    assert lane is not None
-    assert [lane(frame("one", 2)), lane(frame(" two", 3, "noise"))] == written
+    fast_path = reader.fast_path(template, texts)
+    assert fast_path is not None
+    assert [fast_path(frame("one", 2)), fast_path(frame(" two", 3, "noise"))] == written
     assert texts == ["one", " two"]
-    assert lane(frame("x", 4, more=1)) is None
-    assert lane(frame("", 4)) is None
-    assert lane(frame("x", 4)[:-1]) is None
+    assert fast_path(frame("x", 4, more=1)) is None
+    assert fast_path(frame("", 4)) is None
+    assert fast_path(frame("x", 4)[:-1]) is None
     assert texts == ["one", " two"]
     reader.add_texts(texts, frame(" two", 3))
     reader.settle()
@@ -146,11 +146,11 @@ def test_a_lane_writes_the_texts_of_its_frames(template: FrameTemplate, written:
 
 def test_a_reader_with_different_frames_stops_learning() -> None:
     reader = made()
-    lanes = []
+    fast_paths = []
     for number in range(20):
         reader.feed(frame("words", number, more=number))
-        lanes.append(reader.lane(FrameTemplate(b"<", b">"), []) is not None)
-    assert lanes == [True] * 9 + [False] * 11
+        fast_paths.append(reader.fast_path(FrameTemplate(b"<", b">"), []) is not None)
+    assert fast_paths == [True] * 9 + [False] * 11
 
 
 def test_endings_with_one_varying_character_are_recognised() -> None:
@@ -173,11 +173,11 @@ def test_arguments_that_may_belong_to_another_call_are_read(before: str, text: s
         return b'data: {"arguments":%b}\n\n' % json.dumps(text_of_piece).encode()
 
     repeated = RepeatedFrame((b'"arguments":',), **OBFUSCATED)
-    lane = repeated.lane(piece("learned"), "learned", FrameTemplate(b"<", b">"), [])
-    assert lane is not None
-    assert lane(piece("{")) is None  # the text before this piece is unknown
-    assert lane(piece(before[1:])) is not None
-    assert (lane(piece(text)) is not None) is passes
+    fast_path = repeated.fast_path(piece("learned"), "learned", FrameTemplate(b"<", b">"), [])
+    assert fast_path is not None
+    assert fast_path(piece("{")) is None  # the text before this piece is unknown
+    assert fast_path(piece(before[1:])) is not None
+    assert (fast_path(piece(text)) is not None) is passes
 
 
 def test_a_part_that_begins_with_its_first_text() -> None:
@@ -193,13 +193,13 @@ def test_a_part_that_begins_with_its_first_text() -> None:
 def test_a_number_that_gets_longer_is_recognised() -> None:
     reader = on_the_way(frame("learned", 1))
     texts: list[str] = []
-    lane = reader.lane(FrameTemplate(b"<", b">"), texts)
-    assert lane is not None
+    fast_path = reader.fast_path(FrameTemplate(b"<", b">"), texts)
+    assert fast_path is not None
     numbers = [2, 9, 10, 11, 99, 100, 7, 12345678901]
-    assert [lane(frame("x", number)) for number in numbers] == [b'<"x">'] * len(numbers)
+    assert [fast_path(frame("x", number)) for number in numbers] == [b'<"x">'] * len(numbers)
     for odd in (b"", b"1.5", b"-1", b"null", b'"1"', b"1 "):
-        assert lane(frame("x", 3).replace(b'"n":3', b'"n":' + odd)) is None
-    assert lane(frame("x", 3)) == b'<"x">'
+        assert fast_path(frame("x", 3).replace(b'"n":3', b'"n":' + odd)) is None
+    assert fast_path(frame("x", 3)) == b'<"x">'
 
 
 def test_only_digits_may_differ_after_the_mark() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import dragoman
 from dragoman import fast
-from dragoman.translate import with_fast_shortcuts
+from dragoman.translate import with_fast_paths
 
 USAGE = {"input_tokens": 5, "output_tokens": 3, "total_tokens": 8}
 CHAT_USAGE = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
@@ -108,9 +108,9 @@ def test_the_fast_path_gives_the_same_as_the_full_path(name: str, target: str) -
     if source == target:
         pytest.skip("bytes of one dialect pass unchanged")
     body = json.dumps(answer).encode()
-    way = with_fast_shortcuts._short_way(source, target)
+    way = with_fast_paths._plain_fast_path(source, target)
     assert way is not None
-    short = with_fast_shortcuts._plain_response(body, way, None, None, 0, "auto", None, None)
+    short = with_fast_paths._plain_response(body, way, None, None, 0, "auto", None, None)
     fast.off()
     long = dragoman.translate_response(body, source=source, target=target)
     assert short is not None
@@ -121,7 +121,7 @@ def test_details_with_more_than_the_thought_take_the_full_path() -> None:
     for details in ([{**DETAILS[0], "signature": "c2Vh"}], DETAILS[:1], [*DETAILS, {"type": "reasoning.encrypted"}]):
         message = {"content": "Hi", "reasoning": "One. Two.", "reasoning_details": details}
         body = json.dumps(chat(message, "stop", CHAT_USAGE)).encode()
-        way = with_fast_shortcuts._short_way("openai-chat", "anthropic")
+        way = with_fast_paths._plain_fast_path("openai-chat", "anthropic")
         assert way is not None
         assert way.read(body, 0, None) is None
 

@@ -14,7 +14,7 @@ from dragoman.codec import cache_memory_budget, json_text
 from dragoman.dialects import get
 from dragoman.errors import ConfigError
 from dragoman.seals.vault import MemoryVault
-from dragoman.translate import client_names_ids_and_seals, with_fast_shortcuts
+from dragoman.translate import client_names_ids_and_seals, with_fast_paths
 
 GEMINI, ANTHROPIC = get("gemini"), get("anthropic")
 
@@ -76,7 +76,7 @@ def test_the_losses_of_an_answer_follow_its_own_fields() -> None:
 
 
 def test_the_cache_of_fields_is_bounded() -> None:
-    """The cache is bounded by number and by size: an answer with more items than usual takes the long way."""
+    """The cache is bounded by number and by size: an answer with more items than usual takes the full path."""
     fast = get("openai-responses").fast
     assert fast is not None
     assert fast.read_plain is not None
@@ -89,7 +89,7 @@ def test_the_cache_of_fields_is_bounded() -> None:
         assert (read(body, 0, None) is not None) is short
         made = dragoman.translate_response(body, source="openai-responses", target="anthropic")
         assert [loss.path for loss in made.losses].count(f"/output/{many - 1}/id") == 1
-    known: Any = with_fast_shortcuts._dropped
+    known: Any = with_fast_paths._dropped
     entries = known.cache_clear.__self__
     assert entries
     cache_memory_budget.forget()

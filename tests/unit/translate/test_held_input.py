@@ -1,4 +1,4 @@
-"""A hosted tool's input is streamed in pieces and held until it is complete. Its frames also take the short way."""
+"""A hosted tool's input is streamed in pieces and held until it is complete. Its frames also take the fast path."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def test_input_in_pieces_is_the_same_with_and_without_the_short_way(block: dict[
 
 def test_pieces_of_held_input_take_the_short_way() -> None:
     if not fast.enabled():
-        pytest.skip("the short ways are off")
+        pytest.skip("the fast paths are off")
     translator = dragoman.StreamTranslator(source="anthropic", target="openai-chat")
-    lanes = []
+    fast_paths = []
     for chunk in stream(HOSTED):
-        lane = translator._lane
+        fast_path = translator._fast_path
         translator.feed(chunk)
-        lanes.append(lane is not None and translator._lane is lane)
-    assert sum(lanes) == len(PIECES) - 1
+        fast_paths.append(fast_path is not None and translator._fast_path is fast_path)
+    assert sum(fast_paths) == len(PIECES) - 1

@@ -18,7 +18,7 @@ from dragoman.codec.caller_document_to_bytes import as_bytes, loose_bytes
 from dragoman.dialect import Dialect
 from dragoman.dialects import get, names
 from dragoman.errors import ConfigError, LossError, WireError
-from dragoman.translate import with_fast_shortcuts
+from dragoman.translate import with_fast_paths
 
 CHAT: dict[str, Any] = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}
 MESSAGES: dict[str, Any] = {"model": "claude-opus-5", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
@@ -481,7 +481,7 @@ def related(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dialect]:
     monkeypatch.setattr(dialect_folder, "_plugged", lambda name: dialect if name == "test-kin" else None)
     yield dialect
     dialect_folder.get.cache_clear()
-    with_fast_shortcuts._short_way.cache_clear()
+    with_fast_paths._plain_fast_path.cache_clear()
 
 
 def test_a_field_that_a_related_dialect_has_is_no_loss(related: Dialect) -> None:

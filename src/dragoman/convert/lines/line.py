@@ -24,7 +24,7 @@ from ...errors import ConfigError, DragomanError, FaultError, LossError, WireErr
 from ...translate import translate_fault, translate_response
 from ...translate.request import Options
 from ...translate.result import Translation
-from ...translate.with_fast_shortcuts import translate_with
+from ...translate.with_fast_paths import translate_with
 from .file_format_record import FileFormat, Kind, LineRecord
 from .formats import get, get_target
 from .formats.exchange import conversation_reader, joined

@@ -48,7 +48,7 @@ from .response import completed, filled, names_around
 
 _CUT = {"reason": "max_output_tokens"}
 _MANY = 64
-"""The largest number of items of a plain answer. Longer answers take the full way."""
+"""The largest number of items of a plain answer. Longer answers take the full path."""
 
 
 # Fields are in the order in which OpenAI sends them, so that decoding finds them fastest.

@@ -20,7 +20,7 @@ from ...seals.vault import Vault
 from ...translate import StreamTranslator, Translation
 from ...translate.request import Options, make_options, pass_request
 from ...translate.request import Peek as Looked
-from ...translate.with_fast_shortcuts import answer_with
+from ...translate.with_fast_paths import answer_with
 from ...transport.http_client_interface import Post, UpstreamAnswer
 from ...transport.request_head_and_decompression import prepared
 from ...transport.secret_redaction import upstream_secrets

@@ -19,7 +19,7 @@ from ...fast.continued_requests import Known
 from ...fast.identical_requests import IdenticalRequest, IdenticalRequests
 from ...translate.request import Options, Peek, peek
 from ...translate.result import Translation
-from ...translate.with_fast_shortcuts import known_beginning, translate_with
+from ...translate.with_fast_paths import known_beginning, translate_with
 from ..services import Services
 from . import exchange_work_in_child_process, stream_whole_conversion, upstream_headers_and_key
 from .cached_upstream_plans import UpstreamPlan

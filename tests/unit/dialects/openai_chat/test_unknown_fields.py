@@ -1,4 +1,4 @@
-"""Two ways of decoding give the same result for unknown fields: the short way, and the way that splits the body."""
+"""Two ways of decoding give the same result for unknown fields: the fast path, and the way that splits the body."""
 
 from __future__ import annotations
 

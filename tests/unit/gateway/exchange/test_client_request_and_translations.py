@@ -7,7 +7,7 @@ from dragoman.fast.identical_requests import IdenticalRequest
 from dragoman.gateway.exchange.client_request_and_translations import keep_translation
 from dragoman.translate.request import Options, Peek, make_options
 from dragoman.translate.result import Translation
-from dragoman.translate.with_fast_shortcuts import translate_with
+from dragoman.translate.with_fast_paths import translate_with
 
 BODY = b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}'
 OPTIONS = make_options("anthropic", "openai-chat", "gpt-4.1")

@@ -1,4 +1,4 @@
-"""Translates requests, answers and streams with the shortcuts of `dragoman.fast`, if they are switched on.
+"""Translates requests, answers and streams with the fast paths of `dragoman.fast`, if they are switched on.
 
 Only this module of `translate` imports `dragoman.fast`.
 """
@@ -63,8 +63,8 @@ def answer_with(
         check_strategy(seals, vault)
     if tolerance is not None:
         checked_tolerance(tolerance)
-    way = _short_way(source, target) if fast.enabled() else None
-    # A plain answer keeps its names, so an answer with renamed tools needs the full way.
+    way = _plain_fast_path(source, target) if fast.enabled() else None
+    # A plain answer keeps its names, so an answer with renamed tools needs the full path.
     if way is not None and not (
         answers is not None and (answers.renamed or answers.wrapped or answers.stand_ins or answers.absent)
     ):
@@ -74,7 +74,7 @@ def answer_with(
     return response.answer_with(document, source, target, answers, tolerance, created, seals, vault, host)
 
 
-class _ShortWay(Struct, frozen=True):
+class _PlainFastPath(Struct, frozen=True):
     """The constants of all plain answers from one dialect to another."""
 
     read: Callable[[bytes, int, Request | None], PlainAnswer | None]
@@ -86,19 +86,19 @@ class _ShortWay(Struct, frozen=True):
 
 
 @cache  # for every two dialects
-def _short_way(source: str, target: str) -> _ShortWay | None:
+def _plain_fast_path(source: str, target: str) -> _PlainFastPath | None:
     reader, writer = get(source), get(target)
     read = reader.fast.read_plain if reader.fast is not None else None
     write = writer.fast.write_plain if writer.fast is not None else None
     # Within one dialect, and between kin dialects, bytes pass without these functions.
     if read is None or write is None or reader is writer or source in writer.kin:
         return None
-    return _ShortWay(read, write, reader, writer, Context(source, target))
+    return _PlainFastPath(read, write, reader, writer, Context(source, target))
 
 
 def _plain_response(
     document: bytes,
-    way: _ShortWay,
+    way: _PlainFastPath,
     answers: Translation | None,
     tolerance: Severity | None,
     created: int,
@@ -106,7 +106,7 @@ def _plain_response(
     vault: Vault | None,
     host: str | None,
 ) -> Translation | None:
-    """Translate a plain answer without the parts; None if the answer needs the full way."""
+    """Translate a plain answer without the parts; None if the answer needs the full path."""
     read, write, context = way.read, way.write, way.context
     plain = read(document, created, answers.request if answers is not None else None)
     if plain is None or (plain.calls and not plain_calls(plain, answers.called if answers is not None else ())):

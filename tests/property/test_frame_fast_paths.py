@@ -1,4 +1,4 @@
-"""The short path for frames that continue a text gives the same bytes, losses and fault as the long path."""
+"""The fast path for frames that continue a text gives the same bytes, losses and fault as the full path."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def whole_frames(body: bytes) -> list[bytes]:
 
 
 @pytest.fixture
-def lanes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Count the uses of the short path."""
+def fast_paths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Count the uses of the fast path."""
     entered: list[int] = []
     enter = dragoman.StreamTranslator._enter_lane
 
     def counted(self: Any, reader: Any) -> None:
         enter(self, reader)
-        if self._lane is not None:
+        if self._fast_path is not None:
             entered.append(self._index)
 
     monkeypatch.setattr(dragoman.StreamTranslator, "_enter_lane", counted)
@@ -57,7 +57,7 @@ def without_lanes(monkeypatch: pytest.MonkeyPatch, *args: Any, **more: Any) -> t
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_recorded_streams_are_the_same_on_both_paths(
-    source: str, target: str, lanes: list[int], monkeypatch: pytest.MonkeyPatch
+    source: str, target: str, fast_paths: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for case in cases(source, "stream")[names().index(target) % EVERY :: EVERY]:
         chunks = whole_frames(case.body)
@@ -66,15 +66,15 @@ def test_recorded_streams_are_the_same_on_both_paths(
         assert outcome([case.body], source, target) == long, case.id
         twice = [b"".join(chunks[i : i + 2]) for i in range(0, len(chunks), 2)]
         assert outcome(twice, source, target) == long, case.id
-    # A synthetic stream may have only one frame for each text; the long streams below use the short path in every
+    # A synthetic stream may have only one frame for each text; the long streams below use the fast path in every
     # clone.
-    assert lanes or source == "ollama" or not exchanges.has_recordings()
+    assert fast_paths or source == "ollama" or not exchanges.has_recordings()
 
 
 @pytest.mark.parametrize("seals", STRATEGIES)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_a_long_stream_is_the_same_on_both_paths(
-    source: str, target: str, seals: Strategy, lanes: list[int], monkeypatch: pytest.MonkeyPatch
+    source: str, target: str, seals: Strategy, fast_paths: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = request_translation(target, source, stream=True)
     chunks = list(frames(source))
@@ -83,13 +83,13 @@ def test_a_long_stream_is_the_same_on_both_paths(
     cut = chunks[: len(chunks) * 2 // 3]
     broken = without_lanes(monkeypatch, cut, source, target, seals=seals, answers=answers)
     assert outcome(cut, source, target, seals=seals, answers=answers) == broken
-    assert len(lanes) > 1 or source == "ollama"
+    assert len(fast_paths) > 1 or source == "ollama"
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_frames_in_one_piece_take_the_short_path(source: str, target: str, lanes: list[int]) -> None:
+def test_frames_in_one_piece_take_the_fast_path(source: str, target: str, fast_paths: list[int]) -> None:
     answers = request_translation(target, source, stream=True)
     one_by_one = outcome(list(frames(source)), source, target, answers=answers)
-    entered = len(lanes)
+    entered = len(fast_paths)
     assert outcome([b"".join(frames(source))], source, target, answers=answers) == one_by_one
-    assert len(lanes) == 2 * entered
+    assert len(fast_paths) == 2 * entered
