@@ -25,6 +25,9 @@ from .reasoning_details import FIELD, is_carrier, written_entry, written_use_ent
 from .response import called, id_prefix, own_word, write_stop, write_usage
 from .tools import IDS, NAMES
 
+_MAX_CHOICES = 128
+"""The largest number of choices that a request may ask for (OpenAI's specification, `n`, 2026-11)."""
+
 
 class StreamWriter:
     """Takes events and returns chunks."""
@@ -92,12 +95,18 @@ class StreamWriter:
         return self._opened(0)
 
     def _opened(self, answer: int) -> bytes:
-        """The first chunk of an answer, once: it has the role (openai 3.49.0, 2026-11)."""
+        """The first chunk of an answer, once."""
         if answer in self._calls:
             return b""
-        self._calls[answer] = 0
-        # The first chunk of a choice has the role (openai 3.49.0, 2026-11).
-        return self._chunk(answer, b'{"role":"assistant","content":""}')
+        # Clients add each new choice at the end of their list (openai 3.49.0, 2026-11), so choices begin in order.
+        first = len(self._calls) if answer < _MAX_CHOICES else answer
+        out: list[bytes] = []
+        for number in range(first, answer + 1):
+            if number not in self._calls:
+                self._calls[number] = 0
+                # The first chunk of a choice has the role (openai 3.49.0, 2026-11).
+                out.append(self._chunk(number, b'{"role":"assistant","content":""}'))
+        return b"".join(out)
 
     def _chunk(self, answer: int, delta: bytes, finish: bytes = b"null") -> bytes:
         choice = b'{"index":%d,"delta":%b,"logprobs":null,"finish_reason":%b}' % (answer, delta, finish)

@@ -65,6 +65,26 @@ def test_a_stream_is_written() -> None:
     )
 
 
+def test_choices_begin_in_order() -> None:
+    """Clients add each new choice at the end of their list."""
+    events: list[Event] = [START, PartStart(0, Text(""), 2), PartDelta(0, "c"), PartEnd(0)]
+    events += [Finish(Stop("stop"), None, number, number == 2) for number in range(3)]
+    chunks, lost = _chunks(events)
+    assert chunks[:4] == [
+        _choice(ROLE),
+        _choice(ROLE, index=1),
+        _choice(ROLE, index=2),
+        _choice({"content": "c"}, index=2),
+    ]
+    assert [chunk["choices"][0]["finish_reason"] for chunk in chunks[4:7]] == ["stop"] * 3
+    assert not lost
+
+
+def test_a_huge_number_of_a_choice_makes_no_other_choices() -> None:
+    chunks, _ = _chunks([START, PartStart(0, Text(""), 10**9), PartDelta(0, "c"), PartEnd(0)])
+    assert [chunk["choices"][0]["index"] for chunk in chunks] == [0, 10**9, 10**9]
+
+
 @pytest.mark.parametrize(("requested", "sent"), [(True, True), (False, False), (None, False)])
 def test_usage_is_sent_if_it_was_requested(requested: bool | None, sent: bool) -> None:
     request = Request((), settings=Settings(stream_usage=requested))
