@@ -38,20 +38,20 @@ def whole_frames(body: bytes) -> list[bytes]:
 def fast_paths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count the uses of the fast path."""
     entered: list[int] = []
-    enter = dragoman.StreamTranslator._enter_lane
+    enter = dragoman.StreamTranslator._enter_fast_path
 
     def counted(self: Any, reader: Any) -> None:
         enter(self, reader)
         if self._fast_path is not None:
             entered.append(self._index)
 
-    monkeypatch.setattr(dragoman.StreamTranslator, "_enter_lane", counted)
+    monkeypatch.setattr(dragoman.StreamTranslator, "_enter_fast_path", counted)
     return entered
 
 
 def without_lanes(monkeypatch: pytest.MonkeyPatch, *args: Any, **more: Any) -> tuple[object, ...]:
     with monkeypatch.context() as patch:
-        patch.setattr(dragoman.StreamTranslator, "_enter_lane", lambda self, reader: None)
+        patch.setattr(dragoman.StreamTranslator, "_enter_fast_path", lambda self, reader: None)
         return outcome(*args, **more)
 
 

@@ -63,7 +63,7 @@ def _fast_path(
     """
     arguments = shape.head.rstrip(b" ").endswith(_ARGUMENTS)
     if arguments or cleaning is not None or shape.second or shape.tail:
-        return _full_lane(shape, texts, template, cleaning, arguments)
+        return _checked_fast_path(shape, texts, template, cleaning, arguments)
     return _text_fast_path(shape, texts, template)
 
 
@@ -102,7 +102,7 @@ def _text_fast_path(shape: FrameShape, texts: list[str], template: FrameTemplate
     return fast_path
 
 
-def _full_lane(
+def _checked_fast_path(
     shape: FrameShape, texts: list[str], template: FrameTemplate, cleaning: EscapeCleaning | None, arguments: bool
 ) -> FastPath:
     """For frames with a number, and for the arguments of calls."""

@@ -159,7 +159,7 @@ class StreamTranslator:
     def _through(self, chunk: bytes, frame: Frame | None = None) -> bytes:
         """The client's bytes for any bytes. `frame`: the frame, if the bytes are one."""
         if self._fast_path is not None:
-            self._leave_lane()
+            self._leave_fast_path()
         framed = self._framed
         if frame is None or framed is None:
             events = self._reader.feed(chunk)
@@ -180,10 +180,10 @@ class StreamTranslator:
             out = b"".join(pieces)
         # A half character, or a cut escape, needs the events of the next frame.
         if framed is not None and framed.going_on >= 0 and not halves.active and not self._escapes.holding:
-            self._enter_lane(framed)
+            self._enter_fast_path(framed)
         return out
 
-    def _enter_lane(self, reader: FrameReader) -> None:
+    def _enter_fast_path(self, reader: FrameReader) -> None:
         index = reader.going_on
         template = cast(TemplateWriter, self._writer).template(index) if reader.held is None else _NOTHING
         if template is not None and (self._seals is None or not self._seals.holds(index)):
@@ -191,7 +191,7 @@ class StreamTranslator:
             cleaning = EscapeCleaning(self._escapes, index, self._changed) if index in self._escapes.calls else None
             self._fast_path = reader.fast_path(template, self._texts, cleaning)
 
-    def _leave_lane(self) -> None:
+    def _leave_fast_path(self) -> None:
         """Leave the fast path for another frame, and report the text that came on this path."""
         self._fast_path = None
         texts = self._texts
@@ -222,7 +222,7 @@ class StreamTranslator:
             rest = self._same.close(fault)
             self.fault, self.note = self._same.fault, self._same.note
             return rest
-        self._leave_lane()
+        self._leave_fast_path()
         events = self._reader.close()
         if self._halves.active:
             events = self._halves.joined(events, self._context)
