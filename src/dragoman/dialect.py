@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
-from .canon.answer_places import AnswerPlaces as AnswerPlaces
-from .canon.answer_places import LogprobsPlace as LogprobsPlace
 from .canon.events import Event, Fault
 from .canon.history_requirements import HistoryRequirements as HistoryRequirements
 from .canon.parts import Media
 from .canon.request import Request
 from .canon.response import Response
+from .canon.stop_usage_and_logprobs_places import AnswerPlaces as AnswerPlaces
+from .canon.stop_usage_and_logprobs_places import LogprobsPlace as LogprobsPlace
 from .canon.tools import HostedTool, Tool
 from .codec.failure_sentence_in_answer import BrokenCalls
 from .codec.hosted_tools import HostedToolRow

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from dragoman.conform.judging import library_runner, suite_reader
-from dragoman.conform.judging.case_verdicts import verdicts
+from dragoman.conform.judging.verdicts_against_expected_failures import verdicts
 
 SUITE = suite_reader.load(suite_reader.latest())
 EXPECTED = suite_reader.expected_failures(SUITE.place / suite_reader.EXPECTED)

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from ..conform.judging import library_runner, suite_reader
-from ..conform.judging.case_verdicts import strangers, verdicts
 from ..conform.judging.library_runner import CaseResult
 from ..conform.judging.report_formats import FORMATS
+from ..conform.judging.verdicts_against_expected_failures import strangers, verdicts
 from ..errors import ConfigError
 from ..transport.secret_redaction import redacted_url
 from .dialect_option import DIALECT

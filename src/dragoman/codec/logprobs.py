@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ..canon.answer_places import Form, LogprobsPlace
 from ..canon.parts import Extra, Part, Path, Text, Token
 from ..canon.response import Alternative, Response
+from ..canon.stop_usage_and_logprobs_places import Form, LogprobsPlace
 from ..context import Context
 from . import json_text
 

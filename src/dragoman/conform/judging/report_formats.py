@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from .case_verdicts import CaseVerdict
+from .verdicts_against_expected_failures import CaseVerdict
 
 MARKS = {"pass": "ok", "fail": "FAIL", "untested": "UNTESTED", "expected": "expected", "surprise": "SURPRISE"}
 
