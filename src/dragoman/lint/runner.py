@@ -55,17 +55,17 @@ _GENERAL = rules_of(globals())
 def rules_for(dialect: str) -> tuple[Rule, ...]:
     """Every rule for documents of a dialect: general rules, its own rules, the seeds' rules, and all rule sets."""
     if dialect == MCP:
-        from . import mcp_rules
+        from . import mcp_tool_list_request_and_result_rules
 
-        return mcp_rules.RULES
+        return mcp_tool_list_request_and_result_rules.RULES
     # Imported late: only a linter needs these rules.
-    from . import seed_checklist_rules_by_dialect, seed_tool_parameter_rules
+    from . import own_tool_parameter_name_rules, seed_checklist_rules_by_dialect
 
     return (
         *_GENERAL,
         *get(dialect).rules(),
         *seed_checklist_rules_by_dialect.RULES.get(dialect, ()),
-        *seed_tool_parameter_rules.RULES,
+        *own_tool_parameter_name_rules.RULES,
     )
 
 

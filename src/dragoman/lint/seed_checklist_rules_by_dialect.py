@@ -32,7 +32,7 @@ G6 no results in model parts: SEED-032
 G7 no `messages[]` or `input[]`: SEED-035
 G8 right parameter names: SEED-036
 
-Parameter names in declarations: SEED-041 (`seed_tool_parameter_rules.py`, rule set `seeds`). The rule
+Parameter names in declarations: SEED-041 (`own_tool_parameter_name_rules.py`, rule set `seeds`). The rule
 is off by default, because a client may name the parameters of its own tools as it likes.
 
 The translation checklist (schema fields, ids on the return path, binary returns) has the same points: SEED-001, 013,

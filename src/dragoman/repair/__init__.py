@@ -42,7 +42,7 @@ def repair(body: Body, *, dialect: DialectName, model: str | None = None) -> Rep
     `body` is a request, or only its list of messages. A body that needs no repair comes back byte for byte, so a second
     repair changes nothing. `model` names the model if the body does not: some models demand more than their dialect.
     """
-    from .request import repaired_document  # imported late: most callers never repair
+    from .request_within_or_between_dialects import repaired_document  # imported late: most callers never repair
 
     spoken = get(dialect)
     document = as_bytes(body, dialect)

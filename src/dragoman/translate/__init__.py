@@ -26,7 +26,7 @@ from .result import FaultTranslation, Translation, checked_tolerance, settled, t
 from .with_fast_paths import StreamTranslator, answer_with, translate_with
 
 if TYPE_CHECKING:
-    from ..repair.request import Policy
+    from ..repair.request_within_or_between_dialects import Policy
 
 
 def translate_request(

@@ -32,7 +32,7 @@ from ..seals.vault import Vault
 from .result import Translation, checked_tolerance, settled
 
 if TYPE_CHECKING:
-    from ..repair.request import Policy
+    from ..repair.request_within_or_between_dialects import Policy
 
 Binary = Literal["native", "summarise"]
 
@@ -243,7 +243,7 @@ def _between(
     else:
         repair = options.repair
         if repair is not None and (repair != "report" or not sound(request.turns, reader.requirements, context)):
-            from ..repair.request import repair_request  # late: most callers never repair
+            from ..repair.request_within_or_between_dialects import repair_request  # late: most callers never repair
 
             request, repairs = repair_request(request, reader, context, repair)
         request, sent = prepare(request, reader.hosted, writer, context, facts)
@@ -376,7 +376,7 @@ def _within(
     check_text(document, options.source)
     repairs: tuple[Repair, ...] = ()
     if options.repair is not None:
-        from ..repair.request import repair_document
+        from ..repair.request_within_or_between_dialects import repair_document
 
         document, repairs = repair_document(document, reader, options.model, options.repair)
     # Packed seals must never reach an upstream as if they were its own.
