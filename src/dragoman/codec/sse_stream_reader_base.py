@@ -94,6 +94,7 @@ class FrameReader:
         """Append the events of a chunk that is one whole frame."""
         if self.going_on >= 0:
             self.settle()
+        self.held = None
         name, data = frame
         if self._frame(name, data, events):
             delta = self.held or events[-1]

@@ -39,7 +39,7 @@ OWN = {"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {}}
 
 @pytest.mark.parametrize("block", [HOSTED, OWN], ids=["hosted", "own"])
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini", "anthropic"])
-def test_input_in_pieces_is_the_same_with_and_without_the_short_way(block: dict[str, object], target: str) -> None:
+def test_input_in_pieces_is_the_same_with_and_without_the_fast_path(block: dict[str, object], target: str) -> None:
     enabled = fast.enabled()
     outs = []
     for switch in (fast.on, fast.off):
@@ -51,7 +51,7 @@ def test_input_in_pieces_is_the_same_with_and_without_the_short_way(block: dict[
     assert outs[0] == outs[1]
 
 
-def test_pieces_of_held_input_take_the_short_way() -> None:
+def test_pieces_of_held_input_take_the_fast_path() -> None:
     if not fast.enabled():
         pytest.skip("the fast paths are off")
     translator = dragoman.StreamTranslator(source="anthropic", target="openai-chat")
@@ -61,3 +61,23 @@ def test_pieces_of_held_input_take_the_short_way() -> None:
         translator.feed(chunk)
         fast_paths.append(fast_path is not None and translator._fast_path is fast_path)
     assert sum(fast_paths) == len(PIECES) - 1
+
+
+def test_a_piece_with_an_unknown_field_does_not_hide_the_next_text() -> None:
+    """The held piece of one frame must not count as the text of a later frame."""
+    delta = {"type": "input_json_delta", "partial_json": "}", "novelty": 1}
+    texts = ["}", "one", " two", " three"]
+    frames = [
+        *stream(HOSTED)[:2],
+        frame("content_block_delta", index=0, delta=delta),
+        frame("content_block_stop", index=0),
+        frame("content_block_start", index=1, content_block={"type": "text", "text": ""}),
+        *[frame("content_block_delta", index=1, delta={"type": "text_delta", "text": text}) for text in texts],
+        frame("content_block_stop", index=1),
+        *stream(HOSTED)[-2:],
+    ]
+    translator = dragoman.StreamTranslator(source="anthropic", target="openai-chat")
+    sent = b"".join([*[translator.feed(chunk) for chunk in frames], translator.close()])
+    chunks = [json.loads(line[6:]) for line in sent.decode().split("\n\n") if line.startswith("data: {")]
+    contents = [choice["delta"].get("content") for chunk in chunks for choice in chunk["choices"]]
+    assert "".join(filter(None, contents)).endswith("".join(texts))
