@@ -39,6 +39,7 @@ class StreamWriter:
         self._open: dict[int, tuple[bytes, bytes]] = {}
         self._parts: dict[int, tuple[Part, int]] = {}  # part index -> part and answer
         self._calls: dict[int, int] = {}  # answer -> calls so far
+        self._unfinished: set[int] = set()  # answers that have begun and have no end
         self._pieces: dict[int, list[str]] = {}  # arguments of open calls
         self._cut: set[int] = set()  # answers with a call that breaks off
         self._cited: dict[int, list[Citation]] = {}
@@ -99,11 +100,11 @@ class StreamWriter:
         if answer in self._calls:
             return b""
         # Clients add each new choice at the end of their list (openai 3.49.0, 2026-11), so choices begin in order.
-        first = len(self._calls) if answer < _MAX_CHOICES else answer
         out: list[bytes] = []
-        for number in range(first, answer + 1):
+        for number in range(answer + 1) if 0 <= answer < _MAX_CHOICES else (answer,):
             if number not in self._calls:
                 self._calls[number] = 0
+                self._unfinished.add(number)
                 # The first chunk of a choice has the role (openai 3.49.0, 2026-11).
                 out.append(self._chunk(number, b'{"role":"assistant","content":""}'))
         return b"".join(out)
@@ -268,8 +269,11 @@ class StreamWriter:
         last = self._chunk(event.answer, b"{}", json_text.encode(word))
         tier = answer_service_tiers.write(event.usage, answer_service_tiers.OPENAI, self._context)
         out += last if tier is None else last[:-3] + b',"service_tier":"%b"}\n\n' % tier.encode()
+        self._unfinished.discard(event.answer)
         if not event.last:
             return out
+        # The upstream left these choices out. Every choice has one finish_reason (lint rule OAC-S01).
+        out = b"".join([self._chunk(number, b"{}", b'"stop"') for number in sorted(self._unfinished)]) + out
         # The usage chunk has empty choices and comes after the finish chunk (openai 3.49.0, 2026-11).
         if event.usage is not None and self._usage_wanted:
             usage = json_text.encode(write_usage(event.usage, self._context))

@@ -85,6 +85,19 @@ def test_a_huge_number_of_a_choice_makes_no_other_choices() -> None:
     assert [chunk["choices"][0]["index"] for chunk in chunks] == [0, 10**9, 10**9]
 
 
+@pytest.mark.parametrize("numbers", [(200, 1), (0, -1), (3, 1), (2,)])
+def test_each_choice_begins_once_and_ends_once(numbers: tuple[int, ...]) -> None:
+    """Upstreams may leave out numbers, or send numbers that no request can ask for."""
+    call = ToolCall("call_1", "f", "")
+    events: list[Event] = [START, *[PartStart(place, call, number) for place, number in enumerate(numbers)]]
+    events += [Finish(Stop("tool_calls"), None, number, number == numbers[-1]) for number in numbers]
+    chunks, _ = _chunks(events)
+    choices = [chunk["choices"][0] for chunk in chunks[:-1]]
+    begun = [choice["index"] for choice in choices if choice["delta"] == ROLE]
+    assert len(set(begun)) == len(begun) and {0, *numbers} <= set(begun)
+    assert sorted(choice["index"] for choice in choices if choice["finish_reason"]) == sorted(begun)
+
+
 @pytest.mark.parametrize(("requested", "sent"), [(True, True), (False, False), (None, False)])
 def test_usage_is_sent_if_it_was_requested(requested: bool | None, sent: bool) -> None:
     request = Request((), settings=Settings(stream_usage=requested))
