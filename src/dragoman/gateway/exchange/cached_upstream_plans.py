@@ -12,6 +12,7 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
+from ... import fast
 from ...codec.cache_memory_budget import TableCache
 from ...dialects import endpoints, get
 from ...errors import ConfigError, TransportError
@@ -153,7 +154,9 @@ class UpstreamPlan:
             if not self.address.secure:
                 made.append((HOPS, f"{client_headers.get(HOPS, '')} {INSTANCE}".lstrip()))
             found = prepared(self.address, self.target, tuple(made))
-            if self._varying is None or sum(map(len, self._varying(client_headers))) <= MAX_LENGTH:
+            # Prepared heads exist only for speed, and hold keys.
+            short = self._varying is None or sum(map(len, self._varying(client_headers))) <= MAX_LENGTH
+            if short and fast.enabled():
                 if len(self._made) >= MAX_POSTS:
                     self._made.clear()
                 self._made[varying] = found

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dragoman import fast
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Route
 from dragoman.gateway.exchange import upstream_headers_and_key
@@ -106,6 +107,17 @@ def test_a_learned_head_has_its_plan_and_its_request_in_the_cache() -> None:
     assert len(plans.known) == 8
     assert plans.find(places[0], "anthropic", False, {}, None)[1] is not None
     assert len(plans.known) == 8
+
+
+def test_no_prepared_head_is_kept_while_the_fast_paths_are_off() -> None:
+    place, plans = choice("openai-chat", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
+    fast.off()
+    try:
+        plan, post = plans.find(place, "openai-chat", False, {"x-request-id": "r1"}, None)
+        assert post is not None and ("x-request-id", "r1") in post.headers
+        assert not plan._made
+    finally:
+        fast.on()
 
 
 def test_the_cache_by_heads_is_bounded() -> None:
