@@ -49,7 +49,7 @@ def fast_paths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return entered
 
 
-def without_lanes(monkeypatch: pytest.MonkeyPatch, *args: Any, **more: Any) -> tuple[object, ...]:
+def without_fast_paths(monkeypatch: pytest.MonkeyPatch, *args: Any, **more: Any) -> tuple[object, ...]:
     with monkeypatch.context() as patch:
         patch.setattr(dragoman.StreamTranslator, "_enter_fast_path", lambda self, reader: None)
         return outcome(*args, **more)
@@ -61,7 +61,7 @@ def test_recorded_streams_are_the_same_on_both_paths(
 ) -> None:
     for case in cases(source, "stream")[names().index(target) % EVERY :: EVERY]:
         chunks = whole_frames(case.body)
-        long = without_lanes(monkeypatch, chunks, source, target)
+        long = without_fast_paths(monkeypatch, chunks, source, target)
         assert outcome(chunks, source, target) == long, case.id
         assert outcome([case.body], source, target) == long, case.id
         twice = [b"".join(chunks[i : i + 2]) for i in range(0, len(chunks), 2)]
@@ -78,10 +78,10 @@ def test_a_long_stream_is_the_same_on_both_paths(
 ) -> None:
     answers = request_translation(target, source, stream=True)
     chunks = list(frames(source))
-    long = without_lanes(monkeypatch, chunks, source, target, seals=seals, answers=answers)
+    long = without_fast_paths(monkeypatch, chunks, source, target, seals=seals, answers=answers)
     assert outcome(chunks, source, target, seals=seals, answers=answers) == long
     cut = chunks[: len(chunks) * 2 // 3]
-    broken = without_lanes(monkeypatch, cut, source, target, seals=seals, answers=answers)
+    broken = without_fast_paths(monkeypatch, cut, source, target, seals=seals, answers=answers)
     assert outcome(cut, source, target, seals=seals, answers=answers) == broken
     assert len(fast_paths) > 1 or source == "ollama"
 

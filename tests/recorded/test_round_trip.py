@@ -118,7 +118,7 @@ def _is_carrier(part: Part) -> bool:
 
 # The comparison itself must be able to fail. The tests below do not depend on records.
 
-LONG_WAY = {
+SAMPLE_REQUEST = {
     "messages": [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": [{"type": "text", "text": "Look."}, {"type": "text", "text": "Twice."}]},
@@ -177,7 +177,7 @@ MUTATIONS = {
 
 @pytest.mark.parametrize("what", MUTATIONS)
 def test_the_comparison_finds_each_change(what: str) -> None:
-    body = msgspec.json.encode(LONG_WAY)
+    body = msgspec.json.encode(SAMPLE_REQUEST)
     first = read("openai-chat", body)
     assert request_differences(first, first, read("openai-chat", body), (), ()) == []
     changed = read("openai-chat", _swap(body, *MUTATIONS[what]))
@@ -185,7 +185,7 @@ def test_the_comparison_finds_each_change(what: str) -> None:
 
 
 def test_a_loss_explains_only_its_own_kind_at_its_own_place() -> None:
-    body = msgspec.json.encode(LONG_WAY)
+    body = msgspec.json.encode(SAMPLE_REQUEST)
     first = read("openai-chat", body)
     changed = read("openai-chat", _swap(body, '"seen"', '"Error: seen"'))
     right = Loss("result.error.as_text", "approximated", "warning", "/messages/3")

@@ -54,7 +54,7 @@ def matcher_of(repeated: RepeatedFrame, frame: bytes, text: str) -> Callable[[by
     return lambda one: texts.pop() if fast_path(one) is not None else None
 
 
-def test_frames_that_differ_only_in_their_text_take_the_lane() -> None:
+def test_frames_that_differ_only_in_their_text_take_the_fast_path() -> None:
     reader = made()
     assert reader.feed(frame("first", 0)) == [PartDelta(3, "first")]
     texts: list[str] = []
@@ -89,7 +89,7 @@ def test_any_cut_gives_the_same_events(size: int) -> None:
         frame("x", 3)[:-2] + b" \n\n",
     ],
 )
-def test_a_frame_that_differs_otherwise_does_not_take_the_lane(odd: bytes) -> None:
+def test_a_frame_that_differs_otherwise_does_not_take_the_fast_path(odd: bytes) -> None:
     reader = made()
     reader.feed(frame("first", 1))
     fast_path = reader.fast_path(FrameTemplate(b"<", b">"), [])
@@ -105,7 +105,7 @@ def test_a_held_frame_is_not_mistaken_for_the_next_one() -> None:
     assert reader.feed(frame("c", 3)) == []  # the end of the comment line
 
 
-def test_a_text_that_occurs_twice_in_a_frame_has_no_lane() -> None:
+def test_a_text_that_occurs_twice_in_a_frame_has_no_fast_path() -> None:
     reader = made()
     reader.feed(frame("delta", 1))
     assert reader.fast_path(FrameTemplate(b"<", b">"), []) is None
@@ -127,7 +127,7 @@ def on_the_way(*learned: bytes) -> Reader:
         (FrameTemplate(b"", b""), [b"", b""]),
     ],
 )
-def test_a_lane_writes_the_texts_of_its_frames(template: FrameTemplate, written: list[bytes]) -> None:
+def test_a_fast_path_writes_the_texts_of_its_frames(template: FrameTemplate, written: list[bytes]) -> None:
     reader = on_the_way(frame("learned", 1))
     texts: list[str] = []
     fast_path = reader.fast_path(template, texts)
@@ -237,7 +237,7 @@ def test_only_digits_may_differ_after_the_mark() -> None:
         b'data: {"d":{"t":',
     ],
 )
-def test_a_frame_without_a_valid_text_does_not_take_the_lane(odd: bytes) -> None:
+def test_a_frame_without_a_valid_text_does_not_take_the_fast_path(odd: bytes) -> None:
     repeated = RepeatedFrame((b'"t":',), marks=(b'"}',), noise=b" ")
     matched = matcher_of(repeated, b'data: {"d":{"t":"a"} }\n\n', "a")
     assert matched(odd) is None

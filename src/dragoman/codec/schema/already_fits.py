@@ -1,7 +1,7 @@
 """Checks in one typed decode whether a schema already fits a subset. Most schemas do.
 
 For each subset a family of Structs is made that admits only schemas that `adapt` would not change. Any doubt (a
-reference, an unusual number, an escape that cannot be decoded) counts as no, and the schema takes the full path.
+reference, an unusual number, an escape that cannot be decoded) counts as no, and `adapt` rewrites the schema.
 Measured on a clean schema of 433 bytes: 1.5 µs. A search for suspicious keywords took 6 µs, and could not distinguish
 property names from keywords.
 """
@@ -133,7 +133,7 @@ def _node(subset: Subset) -> type:
 
 def _loose_root() -> type:
     fields: list[tuple[Any, ...]] = [
-        # A union at the root may hold something other than objects, so the full path decides.
+        # A union at the root may hold something other than objects, so `adapt` decides.
         ("type", Literal["object"]),
         *((name, _NEVER, UNSET) for name in ("anyOf", "oneOf", "allOf", "ref")),
     ]
@@ -321,7 +321,7 @@ def _check(subset: Subset, attributes: dict[str, str]) -> Callable[[Any], None]:
             names = set(() if required is UNSET else required)
             if required is not UNSET and len(names) < len(required):
                 raise ValueError("required")
-            # A required name without a property is added or reported by the full path.
+            # A required name without a property is added or reported by `adapt`.
             if listed and (properties is UNSET or not properties.keys() >= names):
                 raise ValueError("properties")
             if subset.all_required and (required is UNSET or len(names) < len(properties)):

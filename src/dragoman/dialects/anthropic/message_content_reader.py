@@ -79,7 +79,7 @@ def read_content(
         return [Text(content, at=at)]
     parts: list[Part] = []
     for i, block in enumerate(content):
-        # Nearly all blocks are one of these three without other fields; all others take the full path.
+        # Nearly all blocks are one of these three without other fields; `read_block` reads all others.
         part: Part | None = None
         if block.cache_control is None and not unknown:
             kind = block.type

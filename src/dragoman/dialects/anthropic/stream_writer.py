@@ -212,7 +212,7 @@ class StreamWriter:
         return b"".join([head + json_text.encode(block) + _DELTA_END for block in blocks])
 
     def _arguments(self, text: str) -> bytes:
-        """Write the first arguments of a call, and all arguments of a call that is held."""
+        """Write arguments of a call. They are held until they are known to be a JSON object."""
         if self._mode == "custom":
             return self._input(json_text.encode(text)[1:-1].decode())
         pieces = self._pieces

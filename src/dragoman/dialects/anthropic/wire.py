@@ -1,7 +1,7 @@
 """The wire shapes of Messages: requests, answers, stream events. No meaning.
 
 Fields of type `Raw` are carried unchanged. The most frequent blocks and tools that Anthropic runs have their fields
-here too, so that they take the fast path; `json_text.raw` joins the fields again.
+here too, so that the strict decoder accepts them; `json_text.raw` joins the fields again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The wire shapes of Chat Completions: requests, answers, chunks. No meaning.
 
-Fields of type `Raw` are carried unchanged. Frequent additions of compatible hosts have fields here too, so that they
-take the fast path.
+Fields of type `Raw` are carried unchanged. Frequent additions of compatible hosts have fields here too, so that the
+strict decoder accepts them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The wire shapes of Responses: requests, answers, stream events. No meaning.
 
-Fields of type `Raw` are carried unchanged. One Struct covers all items, so that messages without `type`, the most
-frequent items, take the fast path.
+Fields of type `Raw` are carried unchanged. One Struct covers all items, so that the strict decoder accepts
+messages without `type`, the most frequent items.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two ways of decoding give the same result for unknown fields: the fast path, and the way that splits the body."""
+"""Two decoders give the same result for unknown fields: the strict decoder, and the one that splits the body."""
 
 from __future__ import annotations
 

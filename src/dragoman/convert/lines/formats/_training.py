@@ -108,7 +108,7 @@ def training_dialect(
             request = change(request, context)
         return json_text.encode(only(base.write_request(request, context), allowed, context))
 
-    # `fast=None`: the fast paths of the dialect would pass by this writer.
+    # `fast=None`: the fast paths of the dialect would not use this writer.
     return msgspec.structs.replace(
         base, name=form, kin=(name, *base.kin), origin=base.origin or name, write_request=write, fast=None
     )
