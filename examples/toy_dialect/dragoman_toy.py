@@ -34,7 +34,7 @@ from dragoman.codec.results_after_calls import results_after_calls
 from dragoman.codec.wire_decoding_with_unknown_fields import Admitter, Unknown
 from dragoman.context import Context
 from dragoman.dialect import Dialect, UpstreamPaths
-from dragoman.endpoints.dialect_endpoints_record import (
+from dragoman.dialect.endpoints_record import (
     Claim,
     EndpointCall,
     Endpoints,

@@ -12,8 +12,8 @@ import click
 import msgspec
 from msgspec import Struct
 
+from ..dialect.model_list_reader import read_list
 from ..dialects import endpoints
-from ..endpoints.model_list_reader import read_list
 from ..errors import ConfigError, DragomanError, TransportError
 from ..facts import profiles
 from ..gateway.config import Config

@@ -10,8 +10,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ..dialect.model_list_reader import ListedModel, read_list
 from ..dialects import endpoints
-from ..endpoints.model_list_reader import ListedModel, read_list
 from ..errors import ConfigError, TransportError
 from ..transport import upstream_url_and_headers
 from ..transport.google_credentials import Tokens

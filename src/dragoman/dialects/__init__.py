@@ -13,7 +13,7 @@ from ..dialect import Dialect
 from ..errors import ConfigError
 
 if TYPE_CHECKING:
-    from ..endpoints.dialect_endpoints_record import Endpoints
+    from ..dialect.endpoints_record import Endpoints
 
 GROUP = "dragoman.dialects"
 

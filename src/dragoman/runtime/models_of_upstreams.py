@@ -27,8 +27,8 @@ from ..codec.call_ids import DistinctIds
 from ..codec.packed_seals import Origin, pack
 from ..context import Context
 from ..dialect import Dialect
+from ..dialect.model_list_reader import read_list
 from ..dialects import endpoints, get
-from ..endpoints.model_list_reader import read_list
 from ..errors import ConfigError, FaultError, TransportError, WireError
 from ..facts import profiles
 from ..facts.windows_and_prices import UNKNOWN, WindowAndPrices

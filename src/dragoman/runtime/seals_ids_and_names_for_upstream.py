@@ -17,8 +17,8 @@ from ..codec.history_facts import facts_of
 from ..codec.packed_seals import Origin
 from ..context import Context
 from ..dialect import Dialect
+from ..dialect.endpoints_record import AgentForm
 from ..dialects import get
-from ..endpoints.dialect_endpoints_record import AgentForm
 from ..facts import hosts, profiles
 from ..facts.profile import Profile
 from ..seals.inbound import SealTarget, restore_seals

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from ..endpoints.dialect_endpoints_record import ProjectSearch, UpstreamForm
+from ..dialect.endpoints_record import ProjectSearch, UpstreamForm
 
 Ask = Callable[[str, str, bytes], Awaitable[bytes]]
 """Sends a request to the upstream: method, path and body. b"" for an answer without success."""

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta, Struct
 
+from ..dialect.endpoints_record import Environment
 from ..dialects import endpoints, installed
-from ..endpoints.dialect_endpoints_record import Environment
 
 Auth = Literal["auto", "bearer", "x-api-key", "x-goog-api-key", "google", "client", "none"]
 """How an upstream gets its key. auto: as its dialect does; client: the key that the client sent."""

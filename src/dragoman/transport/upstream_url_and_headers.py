@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import quote, urlsplit
 
 from ..codec.cache_memory_budget import lookup_cache, small_cache
+from ..dialect.endpoints_record import UpstreamForm
 from ..dialects import endpoints, get
-from ..endpoints.dialect_endpoints_record import UpstreamForm
 from ..errors import ConfigError, WireError
 from .http_client_interface import Address
 from .upstream_record_and_environment import REHEARSAL, Upstream

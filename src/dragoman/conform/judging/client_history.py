@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ...dialect.endpoints_record import ReferenceClient
 from ...dialects import endpoints
-from ...endpoints.dialect_endpoints_record import ReferenceClient
 from ...errors import ConfigError
 from .json_paths_and_exact_numbers import look
 

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from ...canon.events import Fault
 from ...canon.losses import Loss
-from ...endpoints.dialect_endpoints_record import (
+from ...dialect.endpoints_record import (
     CREATED_DAY,
     AgentForm,
     Claim,

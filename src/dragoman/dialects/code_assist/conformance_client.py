@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import ReferenceClient
+from ...dialect.endpoints_record import ReferenceClient
 from ..gemini import conformance_client as gemini
 
 

@@ -25,7 +25,7 @@ from .tools import read_tools, write_tools
 from .wire import NAME
 
 if TYPE_CHECKING:
-    from ...endpoints.dialect_endpoints_record import Endpoints
+    from ...dialect.endpoints_record import Endpoints
 
 
 def rules() -> tuple[Rule, ...]:

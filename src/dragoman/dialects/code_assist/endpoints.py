@@ -9,7 +9,7 @@ from typing import Any
 from ...canon.events import Fault
 from ...canon.request import Settings
 from ...codec import json_text
-from ...endpoints.dialect_endpoints_record import (
+from ...dialect.endpoints_record import (
     AgentForm,
     Claim,
     EndpointCall,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...codec import json_text
-from ...endpoints.dialect_endpoints_record import ProjectQuestion, ProjectSearch
+from ...dialect.endpoints_record import ProjectQuestion, ProjectSearch
 
 POLLS = 12
 """Number of polls of a pending operation: the value of Gemini CLI."""

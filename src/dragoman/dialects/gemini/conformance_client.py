@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import ReferenceClient
+from ...dialect.endpoints_record import ReferenceClient
 
 
 def with_user_turn(request: dict[str, Any], text: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ...codec import json_text
-from ...endpoints.dialect_endpoints_record import (
+from ...dialect.endpoints_record import (
     CREATED_DAY,
     AgentForm,
     Claim,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import ReferenceClient
+from ...dialect.endpoints_record import ReferenceClient
 
 _MESSAGE = ("role", "content", "refusal", "tool_calls")
 _CALL = ("id", "type", "function")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import (
+from ...dialect.endpoints_record import (
     OPENAI_LISTS,
     Claim,
     EndpointCall,
@@ -20,7 +20,7 @@ from ...endpoints.dialect_endpoints_record import (
     StreamForm,
     UpstreamForm,
 )
-from ...endpoints.openai_base_url_and_forwarded_headers import BASE_URL, HEADERS
+from ...dialect.openai_base_url_and_forwarded_headers import BASE_URL, HEADERS
 from . import NAME
 
 # Azure's older addresses name the deployment in place of `model` in the body.

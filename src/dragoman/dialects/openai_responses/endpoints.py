@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import (
+from ...dialect.endpoints_record import (
     OPENAI_LISTS,
     Claim,
     EndpointCall,
@@ -23,7 +23,7 @@ from ...endpoints.dialect_endpoints_record import (
     TokenCounts,
     UpstreamForm,
 )
-from ...endpoints.openai_base_url_and_forwarded_headers import BASE_URL, HEADERS
+from ...dialect.openai_base_url_and_forwarded_headers import BASE_URL, HEADERS
 from . import NAME
 
 _STORED = re.compile(r"/v1/(?P<verb>responses|conversations)(?:/(?P<rest>.+))?\Z")

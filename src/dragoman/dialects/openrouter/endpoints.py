@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...endpoints.dialect_endpoints_record import (
+from ...dialect.endpoints_record import (
     CREATED,
     AgentForm,
     Claim,

@@ -7,8 +7,8 @@ at once.
 
 from __future__ import annotations
 
+from ...dialect.endpoints_record import SetupLine
 from ...dialects import endpoints, installed
-from ...endpoints.dialect_endpoints_record import SetupLine
 from ..config import Config
 from ..exchange.routes import Routes
 

@@ -16,8 +16,8 @@ from urllib.parse import parse_qs, unquote
 
 from msgspec import structs
 
-from ...endpoints.dialect_endpoints_record import Claim, Endpoints, Query, Served
-from ...endpoints.dialect_endpoints_record import EndpointCall as EndpointCall
+from ...dialect.endpoints_record import Claim, Endpoints, Query, Served
+from ...dialect.endpoints_record import EndpointCall as EndpointCall
 from ...errors import ConfigError
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import msgspec
 
+from ...dialect.endpoints_record import OfferedModel
+from ...dialect.model_list_reader import read_list
 from ...dialects import endpoints
-from ...endpoints.dialect_endpoints_record import OfferedModel
-from ...endpoints.model_list_reader import read_list
 from ...facts import profiles
 from ...transport.upstream_record_and_environment import own_host
 from ...transport.window_price_and_answer_cost import window_and_prices

@@ -13,7 +13,7 @@ import msgspec
 
 from ... import fast
 from ...codec.packed_seals import is_marked
-from ...endpoints.dialect_endpoints_record import EndpointCall
+from ...dialect.endpoints_record import EndpointCall
 from ...errors import RepairError, WireError
 from ...fast.continued_requests import Known
 from ...fast.identical_requests import IdenticalRequest, IdenticalRequests

@@ -15,8 +15,8 @@ from ...canon.request import Request
 from ...codec.surrogates.documents import without_surrogates
 from ...context import Context
 from ...dialect import Dialect
+from ...dialect.endpoints_record import EndpointCall
 from ...dialects import endpoints, get
-from ...endpoints.dialect_endpoints_record import EndpointCall
 from ...errors import WireError
 from ...lint.runner import lint
 from ..config import REHEARSAL

@@ -18,8 +18,8 @@ import msgspec
 from ...canon.events import Fault
 from ...canon.losses import Loss
 from ...codec import json_text
+from ...dialect.endpoints_record import EndpointCall
 from ...dialects import get
-from ...endpoints.dialect_endpoints_record import EndpointCall
 from ...errors import ConfigError, FaultError, LossError, TransportError, WireError
 from ...seals.vault import keep
 from ...translate.errors_with_status_200 import has_answer

@@ -15,8 +15,8 @@ from ...canon.events import Fault
 from ...canon.losses import Loss
 from ...codec.cache_memory_budget import lookup_cache
 from ...context import Context
+from ...dialect.endpoints_record import EndpointCall
 from ...dialects import get
-from ...endpoints.dialect_endpoints_record import EndpointCall
 from ...errors import TransportError, WireError
 from ...translate.stream_passthrough import PassThrough
 from ...transport.http_client_interface import UpstreamAnswer

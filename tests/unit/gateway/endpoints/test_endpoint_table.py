@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from dragoman.canon.events import Fault
+from dragoman.dialect.endpoints_record import Claim, Endpoints, Served
 from dragoman.dialects import endpoints, names
-from dragoman.endpoints.dialect_endpoints_record import Claim, Endpoints, Served
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Listen
 from dragoman.gateway.endpoints.endpoint_table import EndpointCall, EndpointTable

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..codec import json_text
-from .dialect_endpoints_record import ModelLists
+from .endpoints_record import ModelLists
 
 _LISTS = ("data", "models", "publisherModels")
 _CONTEXT = ("context_length", "inputTokenLimit", "max_input_tokens", "context_window", "max_model_len")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .dialect_endpoints_record import HeaderRules
+from .endpoints_record import HeaderRules
 
 BASE_URL = "https://api.openai.com/v1"
 HEADERS = HeaderRules(

@@ -1,7 +1,8 @@
 """Owns Dialect, the record that each folder under `dialects/` fills in, and the interfaces of stream readers and
 writers.
 
-The module knows no dialect by name.
+`endpoints_record` is the second record of a folder: how clients are served, upstreams asked and errors judged.
+This module knows no dialect by name.
 """
 
 from __future__ import annotations
@@ -11,24 +12,24 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
-from .canon.events import Event, Fault
-from .canon.history_requirements import HistoryRequirements as HistoryRequirements
-from .canon.parts import Media
-from .canon.request import Request
-from .canon.response import Response
-from .canon.stop_usage_and_logprobs_places import AnswerPlaces as AnswerPlaces
-from .canon.stop_usage_and_logprobs_places import LogprobsPlace as LogprobsPlace
-from .canon.tools import HostedTool, Tool
-from .codec.failure_sentence_in_answer import BrokenCalls
-from .codec.hosted_tools import HostedToolRow
-from .codec.repeated_frame_interface import FrameMatcher, FrameTemplate
-from .codec.request_read_and_write_steps import RequestReader, RequestWriter
-from .context import Context
-from .rules.rule import Rule
+from ..canon.events import Event, Fault
+from ..canon.history_requirements import HistoryRequirements as HistoryRequirements
+from ..canon.parts import Media
+from ..canon.request import Request
+from ..canon.response import Response
+from ..canon.stop_usage_and_logprobs_places import AnswerPlaces as AnswerPlaces
+from ..canon.stop_usage_and_logprobs_places import LogprobsPlace as LogprobsPlace
+from ..canon.tools import HostedTool, Tool
+from ..codec.failure_sentence_in_answer import BrokenCalls
+from ..codec.hosted_tools import HostedToolRow
+from ..codec.repeated_frame_interface import FrameMatcher, FrameTemplate
+from ..codec.request_read_and_write_steps import RequestReader, RequestWriter
+from ..context import Context
+from ..rules.rule import Rule
 
 if TYPE_CHECKING:
-    from .codec.hosted_calls import WriteHosted
-    from .endpoints.dialect_endpoints_record import Endpoints
+    from ..codec.hosted_calls import WriteHosted
+    from .endpoints_record import Endpoints
 
 Slot = Literal["reasoning", "call", "text"]
 """A kind of part that may carry a seal."""
@@ -124,7 +125,7 @@ class UpstreamPaths(Struct, frozen=True):
 
 
 def _library_only() -> Endpoints:
-    from .endpoints.dialect_endpoints_record import Endpoints
+    from .endpoints_record import Endpoints
 
     return Endpoints()
 
