@@ -245,14 +245,16 @@ def _place_call_seals(plain: PlainAnswer, read: PlainSeals, packed: PackedSeals,
     waiting = seals.take_waiting()
     if plan.counts:
         seals.chars = length(plain.text)
-    way = plan.way
+    way, vault, sealed = plan.way, plan.vault, read.calls
     on_calls: dict[str, str] = {}
     listed: list[str] = []
     for place, (call_id, call) in enumerate(plain.calls.items()):
-        seal = read.calls.get(call_id)
-        seals.calls = place
-        record = seals.record("call", seal, call_id) if seal is not None else None
-        if plan.vault is not None:
+        if call_id in sealed:
+            seals.calls = place
+            record = seals.record("call", sealed[call_id], call_id)
+        else:
+            record = None
+        if vault is not None:
             own = [record] if record is not None else []
             seals.made(call_id, call.name, call.arguments, [*waiting, *own] if plan.keeps_all else own)
         if waiting:
@@ -262,17 +264,18 @@ def _place_call_seals(plain: PlainAnswer, read: PlainSeals, packed: PackedSeals,
             elif way == "parts":
                 on_calls[call_id] = packed_seals.pack_records(before if record is None else (*before, record))
                 continue
-        if seal is None or record is None:
+        if record is None:
             continue
         if way == "list":
             listed.append(packed_seals.pack_records((record,)))
-        if way in ("thoughts", "parts") or (way != "id" and seal.dialect in plan.call_slots):
+        if way in ("thoughts", "parts") or (way != "id" and sealed[call_id].dialect in plan.call_slots):
             on_calls[call_id] = listed[-1] if listed else packed_seals.pack_records((record,))
         elif way == "id":
             on_calls[call_id] = packed_seals.pack_id(call_id, (record,))
         elif way == "left":
             return False
-    seals.store()
+    if vault is not None:
+        seals.store()
     if way == "id":
         plain.calls = {on_calls.get(call_id, call_id): call for call_id, call in plain.calls.items()}
     elif way == "thoughts":
