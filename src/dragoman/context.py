@@ -16,7 +16,7 @@ from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
 from .canon.request import Request
 from .canon.response import Stop
-from .canon.stop_usage_and_logprobs_places import AnswerPlaces
+from .canon.stop_usage_and_logprobs_paths import AnswerPlaces
 from .canon.tools import HostedTool, Tool
 from .canon.turns import Turn
 from .facts.host import Host

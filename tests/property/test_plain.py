@@ -1,4 +1,4 @@
-"""The fast path for plain answers (`fast.common_answer_form.PlainAnswer`) gives the output of the full path."""
+"""The fast path for plain answers (`fast.plain_answer.PlainAnswer`) gives the output of the full path."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from dragoman.codec.failure_sentence_in_answer import ended
 from dragoman.codec.hosted_calls import cross_answer
 from dragoman.dialects import get
 from dragoman.errors import FaultError
-from dragoman.seals.outbound import place_seals
+from dragoman.seals.answer_seals_to_client import place_seals
 from dragoman.seals.strategy import plan_for_answer
 from tests.laws import round_trip
 from tests.laws.round_trip import BROKEN, answer, read, request_there_and_back, stream

@@ -20,7 +20,7 @@ SERVED = ("gateway", "transport", "conform", "convert")
 """Packages that work with any dialect."""
 ONE_DIALECT = {
     "gateway/endpoints/stored_responses_and_conversations.py": 1,  # Answers that Responses stores under an id.
-    "gateway/exchange/response_continuation.py": 1,
+    "gateway/exchange/previous_responses_and_stored_answers.py": 1,
 }
 """Modules of these packages for a feature of one dialect. Their names show the feature."""
 

@@ -11,7 +11,7 @@ import click
 
 from .attachments import check_attachments
 from .completion import complete_models
-from .model_settings import EFFORTS
+from .request_setting_options import EFFORTS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -47,8 +47,8 @@ from .environment_with_stored_keys import user_environment
 from .loss_and_error_output import fail, hush
 from .mcp_server_questions import ServerQuestions
 from .model_aliases import model_of
-from .model_settings import own_options, read_pairs, settings_of
 from .prompt_templates import PromptTemplate, read_template
+from .request_setting_options import own_options, read_pairs, settings_of
 
 if TYPE_CHECKING:
     from ..runtime.mcp.config import ServerConfig

@@ -11,7 +11,7 @@ from ..codec.media import kind_of
 from ..errors import ConfigError
 from .loss_and_error_output import counted
 from .mcp_resources_and_prompts import prompt_line, prompt_texts, resource_line
-from .model_settings import read_pairs
+from .request_setting_options import read_pairs
 
 if TYPE_CHECKING:
     from ..runtime.mcp.servers import Servers

@@ -13,7 +13,7 @@ import msgspec
 
 from .loss_and_error_output import visible
 from .mcp_command_helpers import as_json_option, chosen_servers, open_servers, run_async, servers_file
-from .model_settings import read_pairs
+from .request_setting_options import read_pairs
 
 if TYPE_CHECKING:
     from mcp_types import GetPromptResult, Prompt, ReadResourceResult, Resource

@@ -18,7 +18,7 @@ from msgspec import Struct
 from ..errors import ConfigError
 from ..gateway import typed_toml_file
 from ..store.user_files import config_folder, read_own_file
-from .model_settings import settings_of
+from .request_setting_options import settings_of
 
 INPUT = "input"
 """The name of the variable for the prompt of the command line."""

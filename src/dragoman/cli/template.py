@@ -12,7 +12,6 @@ from ..errors import ConfigError
 from ..gateway import typed_toml_file
 from ..store.user_files import write_own_file
 from .loss_and_error_output import fail, visible
-from .model_settings import read_pairs, settings_of
 from .prompt_templates import (
     PromptTemplate,
     parse_template,
@@ -21,6 +20,7 @@ from .prompt_templates import (
     template_names,
     template_text,
 )
+from .request_setting_options import read_pairs, settings_of
 
 EXAMPLE = '''# A template of a question. $input is the prompt of the command line, $name is set by -p name=value.
 prompt = """

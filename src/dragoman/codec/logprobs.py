@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 
 from ..canon.parts import Extra, Part, Path, Text, Token
 from ..canon.response import Alternative, Response
-from ..canon.stop_usage_and_logprobs_places import Form, LogprobsPlace
+from ..canon.stop_usage_and_logprobs_paths import Form, LogprobsPlace
 from ..context import Context
 from . import json_text
 

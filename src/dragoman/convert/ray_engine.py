@@ -21,7 +21,7 @@ import msgspec
 
 from ..errors import ConfigError, DragomanError
 from .lines.chunk import ChunkConverter, ChunkSettings, ConversionChunk, ConvertedChunk
-from .remaining_input_to_chunks import End, RemainingInput, chunks
+from .whole_or_remaining_input_to_chunks import End, RemainingInput, chunks
 
 _Row = dict[str, Any]
 _SHARE = 0.001

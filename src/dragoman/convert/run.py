@@ -28,8 +28,8 @@ from .lines.file_format_record import Kind
 from .lines.formats import get_target
 from .lines.summary import Summary
 from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of
-from .remaining_input_to_chunks import End, RemainingInput, chunks
 from .stdin_stdout_and_pipes import StandardOutput
+from .whole_or_remaining_input_to_chunks import End, RemainingInput, chunks
 from .workers import cores
 
 CHUNK = 1 << 20

@@ -17,8 +17,8 @@ from ..canon.history_requirements import HistoryRequirements as HistoryRequireme
 from ..canon.parts import Media
 from ..canon.request import Request
 from ..canon.response import Response
-from ..canon.stop_usage_and_logprobs_places import AnswerPlaces as AnswerPlaces
-from ..canon.stop_usage_and_logprobs_places import LogprobsPlace as LogprobsPlace
+from ..canon.stop_usage_and_logprobs_paths import AnswerPlaces as AnswerPlaces
+from ..canon.stop_usage_and_logprobs_paths import LogprobsPlace as LogprobsPlace
 from ..canon.tools import HostedTool, Tool
 from ..codec.failure_sentence_in_answer import BrokenCalls
 from ..codec.hosted_tools import HostedToolRow
@@ -144,7 +144,7 @@ class Fast(Struct, frozen=True, eq=False):
     (`fast.prefix_memory.is_simple`).
     """
     read_plain: Callable[[bytes, int, Request | None], Any] | None = None
-    """Reads a plain answer (`fast.common_answer_form.PlainAnswer`) without parts, from the body, the time and the
+    """Reads a plain answer (`fast.plain_answer.PlainAnswer`) without parts, from the body, the time and the
     request. Returns None for any other answer.
     """
     write_plain: Callable[[Any, str, int, Request | None], bytes | None] | None = None

@@ -98,7 +98,7 @@ class Served(Struct, frozen=True):
     answer or a piece of a stream, and two durations in nanoseconds: from the request until now, and from the request
     until the first piece (None: the answer is whole). A piece that does not end the answer stays unchanged."""
     stored: bool = False
-    """Requests may name earlier answers by id (`gateway/exchange/response_continuation.py`)."""
+    """Requests may name earlier answers by id (`gateway/exchange/previous_responses_and_stored_answers.py`)."""
     repeats_tools: bool = False
     """Answers repeat the tools of the request."""
     statuses: Mapping[str, int] = {}

@@ -3,7 +3,7 @@
 An agent sends its whole history with every turn, so the library remembers documents that it read and wrote, by their
 exact bytes (`continued_requests`, `prefix_memory`, `request_envelope_memory`). The gateway remembers requests that
 come again unchanged (`identical_requests`). Plain answers and repeated frames of streams have fast paths
-(`common_answer_form`, `repeated_frames`).
+(`plain_answer`, `repeated_frames`).
 
     from dragoman import fast
 

@@ -33,6 +33,7 @@ from .endpoints.endpoint_table import EndpointCall, EndpointTable
 from .endpoints.non_generation_handlers import Answer, Handler, OtherRequests, nothing
 from .exchange.cached_upstream_plans import UpstreamPlans
 from .exchange.child_process import LARGE, ChildProcesses
+from .exchange.circuit_breakers import Breakers
 from .exchange.client_ownership import Identities, apart, local, shown_keys
 from .exchange.exchange_log_lines import ExchangeLog
 from .exchange.exchange_row import row
@@ -40,20 +41,25 @@ from .exchange.exchange_work_in_child_process import in_child
 from .exchange.fault_for_unserved_exchange import failed, nested, untranslated
 from .exchange.gateway_secrets import print_failure, redactor
 from .exchange.memory_seal_vault import BoundedVault
+from .exchange.previous_responses_and_stored_answers import (
+    ResponseKeeping,
+    may_escape_letters,
+    may_name_items,
+    recall,
+    references,
+)
 from .exchange.recent_exchanges import Exchange, Exchanges
 from .exchange.recorded_exchange_report import report
 from .exchange.relay import Refused, Relay, fault_reply, unknown_path
-from .exchange.response_continuation import ResponseKeeping, may_escape_letters, may_name_items, recall, references
-from .exchange.resting_upstreams import Breakers
 from .exchange.routes import Routes
 from .exchange.stored_responses import ClientStored, MemoryStored, ResponseStore
 from .exchange.upstream_headers_and_key import client_key
 from .http.allowed_hosts import AllowedHosts, target_authority, without_authority
 from .http.allowed_origins import from_page, parameter_in
+from .http.duration_adding_reply import TimedReply
 from .http.exchanges_of_other_workers import EVERYBODY, OtherWorkers
 from .http.reply_wrapper import Bodiless, WithHeaders
 from .http.server import Gone, IncomingRequest, ReplyWriter
-from .http.timed_reply import TimedReply
 from .services import Services
 
 _JSON = [("content-type", "application/json")]

@@ -14,9 +14,9 @@ from .config import Config
 from .endpoints.endpoint_table import EndpointTable
 from .exchange.cached_upstream_plans import UpstreamPlans
 from .exchange.child_process import ChildProcesses
+from .exchange.circuit_breakers import Breakers
 from .exchange.memory_seal_vault import BoundedVault
 from .exchange.recent_exchanges import Exchanges
-from .exchange.resting_upstreams import Breakers
 from .exchange.routes import Routes
 
 

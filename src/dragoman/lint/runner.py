@@ -59,12 +59,12 @@ def rules_for(dialect: str) -> tuple[Rule, ...]:
 
         return mcp_tool_list_request_and_result_rules.RULES
     # Imported late: only a linter needs these rules.
-    from . import own_tool_parameter_name_rules, seed_checklist_rules_by_dialect
+    from . import own_tool_parameter_name_rules, seed_checklist_rules
 
     return (
         *_GENERAL,
         *get(dialect).rules(),
-        *seed_checklist_rules_by_dialect.RULES.get(dialect, ()),
+        *seed_checklist_rules.RULES.get(dialect, ()),
         *own_tool_parameter_name_rules.RULES,
     )
 

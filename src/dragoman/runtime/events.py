@@ -14,7 +14,7 @@ from ..canon.events import Fault
 from ..canon.losses import Loss
 from ..canon.parts import Part
 from ..canon.response import Usage
-from .gemini_cli_event_fields import confirmation_details, response_parts
+from .gemini_cli_results_and_confirmations import confirmation_details, response_parts
 from .tool_interface import Confirmation, FileDiff
 from .toolbox import Decision
 

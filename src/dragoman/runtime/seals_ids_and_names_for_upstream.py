@@ -21,7 +21,7 @@ from ..dialect.endpoints_record import AgentForm
 from ..dialects import get
 from ..facts import hosts, profiles
 from ..facts.profile import Profile
-from ..seals.inbound import SealTarget, restore_seals
+from ..seals.request_seals_to_upstream import SealTarget, restore_seals
 from ..translate.request import prepare
 from .toolbox import SUCCEEDED
 

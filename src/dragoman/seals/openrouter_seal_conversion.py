@@ -12,7 +12,7 @@ OpenRouter uses one account on both ways. Then, and only for the model that made
     an entry of OpenAI's      becomes the encrypted content of a reasoning item; the summaries before the entry belong
                               to the same item
 
-and the reverse. This pass over a turn runs after `inbound.py` has placed every seal.
+and the reverse. This pass over a turn runs after `request_seals_to_upstream.py` has placed every seal.
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ from ..dialect import Dialect
 from ..errors import ConfigError
 from ..facts import hosts
 from . import openrouter_seal_conversion
+from .answer_seals_to_client import SealPlan, Way
 from .conversation_digest import ConversationDigest
-from .inbound import SealTarget, restore_seals
-from .outbound import SealPlan, Way
+from .request_seals_to_upstream import SealTarget, restore_seals
 from .vault import Vault
 
 Strategy = Literal["auto", "native", "id", "vault", "skip"]

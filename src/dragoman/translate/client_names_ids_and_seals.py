@@ -18,7 +18,7 @@ from ..context import ANSWER, Context
 from ..dialect import Dialect
 from ..dialects import get
 from ..facts import hosts
-from ..seals.outbound import SealPlan
+from ..seals.answer_seals_to_client import SealPlan
 from ..seals.strategy import Strategy, plan_for_answer
 from ..seals.vault import MemoryVault, Vault
 from .result import Translation

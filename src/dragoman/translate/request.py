@@ -11,6 +11,7 @@ from ..canon.losses import Severity
 from ..canon.repair_codes import Repair
 from ..canon.request import Request
 from ..codec import json_text
+from ..codec.allowed_tools_within_sent_tools import hold_to_tools
 from ..codec.call_ids import distinct
 from ..codec.caller_document_to_bytes import Body, check_text, loose_bytes
 from ..codec.google_model_path_removal import bare
@@ -18,7 +19,6 @@ from ..codec.history_facts import HistoryFacts, facts_of, sound
 from ..codec.hosted_tools import HostedToolRow, aim, cross
 from ..codec.packed_seals import is_marked
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
-from ..codec.tool_choice_within_sent_tools import hold_to_tools
 from ..codec.tool_names import are_plain, declared_once, reserve
 from ..context import Context, Resolver
 from ..dialect import Dialect

@@ -16,7 +16,7 @@ from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
 from ..errors import WireError
-from ..seals.outbound import place_seals
+from ..seals.answer_seals_to_client import place_seals
 from ..seals.strategy import Strategy
 from ..seals.vault import Vault
 from .client_names_ids_and_seals import (

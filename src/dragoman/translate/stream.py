@@ -22,8 +22,8 @@ from ..codec.surrogates.streamed_arguments import EscapedHalves
 from ..codec.surrogates.streams import HalfCharacters
 from ..dialect import Dialect, TemplateWriter
 from ..dialects import DialectName, get
-from ..seals.outbound_stream import SealStream
 from ..seals.strategy import Strategy
+from ..seals.stream_seals_to_client import SealStream
 from ..seals.vault import Vault
 from .client_names_ids_and_seals import answer_context, call_with_client_name, report_stand_in, seal_plan, shape_of
 from .result import Translation

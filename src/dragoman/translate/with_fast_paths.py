@@ -20,8 +20,8 @@ from ..codec.repeated_frame_interface import FrameMatcher
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
-from ..fast.common_answer_form import Named, PlainAnswer, place_seals_in_plain, plain_calls
 from ..fast.continued_requests import Known, RequestMemory
+from ..fast.plain_answer import Named, PlainAnswer, place_seals_in_plain, plain_calls
 from ..seals.strategy import Strategy, check_strategy
 from ..seals.vault import Vault
 from . import request, response, stream

@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.canon import Media, Settings
 from dragoman.cli.attachments import attachment, mime_of
-from dragoman.cli.model_settings import NAMES, own_options, settings_of
+from dragoman.cli.request_setting_options import NAMES, own_options, settings_of
 from dragoman.errors import ConfigError
 from tests.unit.cli.conftest import Runs
 from tests.unit.cli.fake_upstream import fake_upstream

@@ -12,7 +12,7 @@ from bench import payloads
 
 from dragoman.dialects.ollama.endpoints import with_durations
 from dragoman.gateway.config import Config, checked
-from dragoman.gateway.http.timed_reply import TimedReply
+from dragoman.gateway.http.duration_adding_reply import TimedReply
 
 from .helpers import ScriptedUpstream, gateway, gateway_to, run, whole
 

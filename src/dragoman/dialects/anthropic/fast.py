@@ -1,4 +1,4 @@
-"""The fast paths of Messages: plain answers without parts (`fast.common_answer_form.PlainAnswer`), repeated frames,
+"""The fast paths of Messages: plain answers without parts (`fast.plain_answer.PlainAnswer`), repeated frames,
 continued requests.
 """
 
@@ -17,7 +17,8 @@ from ...codec.dialect_extras import NULL
 from ...codec.packed_seals import origin
 from ...dialect import Fast
 from ...facts.loss_severity_by_place_and_value import EMPTY_VALUES
-from ...fast.common_answer_form import (
+from ...fast.continued_requests import skimmer
+from ...fast.plain_answer import (
     NO_TEXT,
     NOT_PLAIN,
     CallId,
@@ -31,7 +32,6 @@ from ...fast.common_answer_form import (
     as_spelled,
     decodable,
 )
-from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
 from .message_content_writer import DIRECT
 from .request import RequestReader, RequestWriter

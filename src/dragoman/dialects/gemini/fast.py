@@ -1,4 +1,4 @@
-"""The fast paths of Gemini: plain answers without parts (`fast.common_answer_form.PlainAnswer`), repeated frames,
+"""The fast paths of Gemini: plain answers without parts (`fast.plain_answer.PlainAnswer`), repeated frames,
 continued requests.
 """
 
@@ -18,7 +18,8 @@ from ...codec.dialect_extras import NULL, Fields
 from ...codec.google_model_path_removal import bare
 from ...codec.packed_seals import MARK
 from ...dialect import Fast
-from ...fast.common_answer_form import (
+from ...fast.continued_requests import skimmer
+from ...fast.plain_answer import (
     NO_TEXT,
     NOT_PLAIN,
     CallId,
@@ -32,7 +33,6 @@ from ...fast.common_answer_form import (
     decodable,
     kept_in,
 )
-from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import RepeatedFrame
 from . import wire
 from .call_pairing import made_id

@@ -1,4 +1,4 @@
-"""The fast paths of Chat Completions: plain answers without parts (`fast.common_answer_form.PlainAnswer`), repeated
+"""The fast paths of Chat Completions: plain answers without parts (`fast.plain_answer.PlainAnswer`), repeated
 frames, continued requests.
 """
 
@@ -17,7 +17,8 @@ from ...codec.answer_ids import CHAT, in_form
 from ...codec.call_ids import short_for_chat_client
 from ...codec.dialect_extras import NULL
 from ...dialect import Fast
-from ...fast.common_answer_form import (
+from ...fast.continued_requests import skimmer
+from ...fast.plain_answer import (
     NO_TEXT,
     NOT_PLAIN,
     CallId,
@@ -35,7 +36,6 @@ from ...fast.common_answer_form import (
     names_of,
     others,
 )
-from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
 from .answer_images import FIELD as IMAGES

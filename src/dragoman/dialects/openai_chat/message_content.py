@@ -36,7 +36,7 @@ from .answer_audio_writer import is_sound, write_sounds
 from .answer_images import FIELD as IMAGES
 from .answer_images import is_image, take_images, write_images
 from .cache_marks import takes_marks, written_mark
-from .executed_tools import take_executed
+from .groq_executed_tools_reader import take_executed
 from .hosted_calls import DETAIL
 from .reasoning_details import (
     FIELD,
@@ -556,7 +556,7 @@ def _is_use(part: Opaque, context: Context) -> bool:
 
 def _home_field(part: Reasoning, context: Context, request: bool) -> str:
     """The field of a thought that goes back to its own host, although the host is unknown. A thought of another
-    upstream no longer has a seal of this dialect (`seals/inbound.py`).
+    upstream no longer has a seal of this dialect (`seals/request_seals_to_upstream.py`).
     """
     seal = part.seal
     if not request or context.host is not None or seal is None or seal.dialect != wire.NAME or seal.data:

@@ -31,8 +31,8 @@ from ...errors import WireError
 from . import wire
 from .answer_audio_reader import StreamedSound
 from .answer_images import take_images
-from .executed_tools import ExecutedTools
 from .faults import fault_from
+from .groq_executed_tools_reader import ExecutedTools
 from .message_content import read_annotations, read_seal, text_value, thinking_text, thought_origin
 from .response import TIER_AT, read_response, read_stop, read_usage, with_earlier_counts
 from .search_result_reader import Search, take_search

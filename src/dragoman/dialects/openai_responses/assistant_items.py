@@ -33,7 +33,7 @@ from .hosted_calls import SEARCH, sent
 from .image_compaction_and_hosted_item_reader import read_other
 from .message_content import read_content, write_output_text
 from .tools import IDS, NAMES, own_fields, with_fields
-from .unknown_items import as_message
+from .unknown_items_as_messages import as_message
 
 MADE_HERE = "rs_" + MARK
 """The prefix of the ids of reasoning items that no upstream of this dialect made. They are never sent to one."""

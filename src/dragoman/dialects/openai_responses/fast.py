@@ -1,4 +1,4 @@
-"""The fast paths of Responses: plain answers without parts (`fast.common_answer_form.PlainAnswer`), repeated frames,
+"""The fast paths of Responses: plain answers without parts (`fast.plain_answer.PlainAnswer`), repeated frames,
 continued requests.
 """
 
@@ -19,7 +19,8 @@ from ...codec.answer_ids import RESPONSES, in_form
 from ...codec.call_ids import hashed
 from ...codec.packed_seals import origin
 from ...dialect import Fast
-from ...fast.common_answer_form import (
+from ...fast.continued_requests import skimmer
+from ...fast.plain_answer import (
     NO_TEXT,
     NOT_PLAIN,
     CallId,
@@ -37,7 +38,6 @@ from ...fast.common_answer_form import (
     names_of,
     others,
 )
-from ...fast.continued_requests import skimmer
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
 from .assistant_items import MADE_HERE

@@ -45,7 +45,7 @@ from .previous_responses import put_earlier
 from .responses_only_hosted_item_reader import read_use
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import MEMO, own_fields, read_choice, tools_from, with_fields, write_choice
-from .unknown_items import as_message
+from .unknown_items_as_messages import as_message
 
 _ROLES: dict[str | None, Role] = {"system": "system", "developer": "developer", "user": "user"}
 _ASSISTANT_ITEMS = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})

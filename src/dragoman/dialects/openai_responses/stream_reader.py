@@ -35,7 +35,7 @@ from .faults import fault_from
 from .generated_images import EVENTS as IMAGE_EVENTS
 from .generated_images import KIND as IMAGE
 from .hosted_programs_and_mcp import STREAM_EVENTS
-from .repeated_items import FinishedItems
+from .items_repeated_in_last_event import FinishedItems
 from .response import answer_extra, read_figures, read_response, read_stop
 from .streamed_item_reader import ANNOTATION, DONE, KINDS, PART_DONE, PartEvents, StreamedItem
 

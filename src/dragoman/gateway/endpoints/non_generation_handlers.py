@@ -18,7 +18,7 @@ from ..exchange.child_process import SMALL
 from ..exchange.client_ownership import apart
 from ..exchange.exchange_work_in_child_process import done, in_child
 from ..exchange.fault_for_unserved_exchange import Refused, fault_reply
-from ..exchange.response_continuation import recall, references
+from ..exchange.previous_responses_and_stored_answers import recall, references
 from ..exchange.stored_responses import ClientStored, ResponseStore
 from ..http.server import IncomingRequest
 from ..services import Services

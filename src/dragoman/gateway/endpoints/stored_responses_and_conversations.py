@@ -24,7 +24,7 @@ from ..exchange.client_ownership import apart
 from ..exchange.fault_for_unserved_exchange import Refused
 from ..exchange.forwarded_headers import to_client
 from ..exchange.non_generation_upstream_calls import ask_upstream
-from ..exchange.response_continuation import chain, recall, references, with_answer, with_id
+from ..exchange.previous_responses_and_stored_answers import chain, recall, references, with_answer, with_id
 from ..exchange.stored_responses import ClientStored, Kept, StoredConversation
 from ..exchange.upstream_headers_and_key import auth
 from ..http.server import IncomingRequest

@@ -25,7 +25,7 @@ from ..exchange import rehearsal_upstream, upstream_headers_and_key
 from ..exchange.exchange_work_in_child_process import done
 from ..exchange.fault_for_unserved_exchange import fault_reply, no_model, untranslated
 from ..exchange.non_generation_upstream_calls import SideAnswer, ask_upstream
-from ..exchange.response_continuation import PreviousResponses
+from ..exchange.previous_responses_and_stored_answers import PreviousResponses
 from ..exchange.routes import UpstreamChoice
 from ..services import Services
 from .endpoint_table import EndpointCall

@@ -29,7 +29,7 @@ from .memory_seal_vault import ClientVault
 from .routes import UpstreamChoice
 
 if TYPE_CHECKING:
-    from .response_continuation import PreviousResponses
+    from .previous_responses_and_stored_answers import PreviousResponses
 
 _REPEATED = IdenticalRequests[Peek, Translation]()
 

@@ -21,7 +21,7 @@ from ...errors import WireError
 from ...lint.runner import lint
 from ..config import REHEARSAL
 from ..http.server import ReplyWriter
-from .dialect_stream_framing import array_frames
+from .client_stream_framing import array_frames
 
 Headers = list[tuple[str, str]]
 

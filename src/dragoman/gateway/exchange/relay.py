@@ -44,8 +44,8 @@ from .answer_token_counts import tokens_in_fields
 from .cached_upstream_plans import HOPS, INSTANCE, UpstreamPlan
 from .child_process import NotedVault, takes_long
 from .client_request_and_translations import ClientRequest
-from .dialect_stream_framing import media_type
-from .failover_order_and_breakers import Failover
+from .client_stream_framing import media_type
+from .failover_order_and_counted_failures import Failover
 from .fault_for_unserved_exchange import (
     Refused,
     failed,
@@ -68,7 +68,7 @@ from .upstream_faults import UpstreamFaults
 from .upstream_key_faults import key_missing
 
 if TYPE_CHECKING:
-    from .response_continuation import PreviousResponses
+    from .previous_responses_and_stored_answers import PreviousResponses
 
 _STREAMED = [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")]
 

@@ -2,7 +2,7 @@
 
 Where several clients share the gateway's key, such an id gives access to everything that the upstream stores under that
 key. So the gateway finds these items, and forwards only ids that the client itself has received
-(`response_continuation.py`).
+(`previous_responses_and_stored_answers.py`).
 """
 
 from __future__ import annotations

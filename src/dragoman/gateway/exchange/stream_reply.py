@@ -22,7 +22,7 @@ from ...translate.stream_passthrough import PassThrough
 from ...transport.http_client_interface import UpstreamAnswer
 from ..config import Bounds
 from ..http.server import ReplyWriter
-from .dialect_stream_framing import array_frames, keep_alive, media_type
+from .client_stream_framing import array_frames, keep_alive, media_type
 from .recent_exchanges import Recording
 from .secrets_in_passed_frames import SecretSearch, has_error
 from .upstream_fault_messages import unanswered

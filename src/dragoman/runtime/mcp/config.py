@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ...errors import ConfigError
 from ...store.user_files import read_named_file
-from .schema_gate import Gate
+from .untyped_schema_check import Gate
 
 SECTION = "mcpServers"
 _SAME = {"httpUrl": "url", "includedTools": "includeTools", "excludedTools": "excludeTools"}

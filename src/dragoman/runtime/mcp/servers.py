@@ -21,8 +21,8 @@ from . import result_content, tool_names
 from .client import McpConnection, Offered, Skipped
 from .config import ServerConfig
 from .oauth import stored_login
-from .schema_gate import untyped
 from .server_requests import ServerRequests
+from .untyped_schema_check import untyped
 
 
 class RemoteTool:

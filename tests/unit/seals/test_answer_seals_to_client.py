@@ -16,10 +16,10 @@ from dragoman.canon.parts import Citation, Media, Part, Reasoning, Seal, Text, T
 from dragoman.codec import packed_seals
 from dragoman.codec.packed_seals import Origin
 from dragoman.context import Context
+from dragoman.seals.answer_seals_to_client import SealPlan, place_seals
 from dragoman.seals.conversation_digest import ConversationDigest
-from dragoman.seals.inbound import SealTarget, restore_seals
-from dragoman.seals.outbound import SealPlan, place_seals
-from dragoman.seals.outbound_stream import SealStream
+from dragoman.seals.request_seals_to_upstream import SealTarget, restore_seals
+from dragoman.seals.stream_seals_to_client import SealStream
 from dragoman.seals.vault import MemoryVault
 
 USER_TURNS = (Turn("user", (Text("q"),)),)

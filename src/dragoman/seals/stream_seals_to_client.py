@@ -1,4 +1,4 @@
-"""Places the seals in the events of a stream, as `outbound.py` does in whole answers.
+"""Places the seals in the events of a stream, as `answer_seals_to_client.py` does in whole answers.
 
 A delta without effect on seals passes at once (`passes`). Only a sealed text is held until the text is whole. Its
 reader delivers such a text whole anyway. The end of a thought is held until the next part has used or left its free
@@ -17,7 +17,7 @@ from ..canon.parts import Citation, Opaque, Part, Reasoning, Seal, Text, Token, 
 from ..codec import packed_seals
 from ..codec.packed_seals import PackedSeal
 from ..context import Context
-from .outbound import AnswerSeals, SealPlan
+from .answer_seals_to_client import AnswerSeals, SealPlan
 
 _FIRST = 1 << 30
 """The index of the first added part, higher than the indices of all readers."""

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.canon.parts import Media, Text, ToolCall, ToolResult
 from dragoman.runtime.events import ToolCallResponse, Waiting, WebSearchBegin, WebSearchEnd, as_line
-from dragoman.runtime.gemini_cli_event_fields import confirmation_details
+from dragoman.runtime.gemini_cli_results_and_confirmations import confirmation_details
 from dragoman.runtime.tool_interface import Confirmation, DiffStat, FileDiff, Outcome
 from dragoman.runtime.toolbox import as_result
 

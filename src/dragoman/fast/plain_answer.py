@@ -19,7 +19,7 @@ from ..codec.dialect_extras import Fields
 from ..codec.tool_names import SAFE_NAMES, safe
 from ..context import Context
 from ..facts.loss_severity_by_place_and_value import EMPTY_VALUES
-from ..seals.outbound import AnswerSeals, SealPlan
+from ..seals.answer_seals_to_client import AnswerSeals, SealPlan
 
 Word = Annotated[str, Meta(min_length=1)]
 """Text that is not empty."""

@@ -1,4 +1,5 @@
-"""Puts the seals of a history back on their parts, for the upstream that made them. The inverse of `outbound.py`.
+"""Puts the seals of a request's history back on their parts, for the upstream that made them. The inverse of
+`answer_seals_to_client.py`.
 
 A seal is sent to its origin only. A seal of another upstream, or one whose part is missing or changed, is left out and
 reported. The module works on canon values and does no I/O.
@@ -20,9 +21,9 @@ from ..codec.call_ids import hashed
 from ..codec.packed_seals import BUNDLE, HERE, Origin, PackedSeal, same_origin
 from ..context import Context
 from . import openrouter_seal_conversion
+from .answer_seals_to_client import call_key, place_key, text_key
 from .claude_signatures_between_hosts import for_upstream, left_over, record_for_upstream
 from .conversation_digest import ConversationDigest, RunningDigest, VaultSearch
-from .outbound import call_key, place_key, text_key
 from .placing_on_parts import AT_COPY, Placing
 from .vault import AMBIGUOUS, Vault
 
@@ -285,8 +286,8 @@ def _recovered(
 
 
 def _is_list_entry(part: Part) -> bool:
-    """Whether a part comes from the list that carried an answer's seals (`outbound.py`, way "list"). The list holds all
-    seals of the answer.
+    """Whether a part comes from the list that carried an answer's seals (`answer_seals_to_client.py`, way "list"). The
+    list holds all seals of the answer.
     """
     return type(part) is Reasoning and not part.text and part.seal is not None and part.seal.dialect == BUNDLE
 

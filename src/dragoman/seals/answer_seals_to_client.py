@@ -14,8 +14,8 @@ The way depends on the seals that clients of the dialect return, and on the call
     drop       left out, and reported
     left       unchanged: the writer puts the seals into the slots that it has, and reports the others
 
-`inbound.py` undoes all of them; `outbound_stream.py` does the same for streams. The module works on canon values and
-does no I/O.
+`request_seals_to_upstream.py` undoes all of them; `stream_seals_to_client.py` does the same for streams. The module
+works on canon values and does no I/O.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from functools import cached_property
 from time import monotonic
 
 from ...canon.events import Fault
+from .circuit_breakers import Breaker, Breakers, request_digest
 from .fault_reactions import FaultRow
 from .recent_exchanges import Try
-from .resting_upstreams import Breaker, Breakers, request_digest
 from .routes import UpstreamChoice
 from .upstream_headers_and_key import client_key
 from .upstream_key_faults import serves_nothing

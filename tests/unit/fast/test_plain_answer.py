@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from dragoman.codec.dialect_extras import Fields
 from dragoman.facts.loss_severity_by_place_and_value import EMPTY_VALUES, field_severity
-from dragoman.fast.common_answer_form import (
+from dragoman.fast.plain_answer import (
     NO_TEXT,
     CallId,
     PlainAnswer,

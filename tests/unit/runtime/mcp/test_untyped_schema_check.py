@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.runtime.mcp.schema_gate import untyped
+from dragoman.runtime.mcp.untyped_schema_check import untyped
 
 STRING = {"type": "string"}
 

@@ -14,7 +14,7 @@ from bench.streams import frames
 
 from dragoman.canon.events import Fault
 from dragoman.gateway.config import Bounds, Upstream
-from dragoman.gateway.exchange.resting_upstreams import MAX_REST, MAX_RETRY_AFTER, PROBE_SECONDS, Breaker
+from dragoman.gateway.exchange.circuit_breakers import MAX_REST, MAX_RETRY_AFTER, PROBE_SECONDS, Breaker
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from ..helpers import Front, Received, ScriptedUpstream, failing, gateway_to, run, streaming, whole
