@@ -12,7 +12,7 @@ import msgspec
 from conformance.source.documents import MODELS
 
 import dragoman
-from dragoman.cli.matrix import Cell, Matrix, as_markdown
+from dragoman.cli.matrix import Matrix, MatrixCell, as_markdown
 from dragoman.conform.judging.independent_stream_reader import framed, frames_of
 from dragoman.conform.judging.json_paths_and_exact_numbers import decode, dump
 from dragoman.dialects import names
@@ -67,7 +67,7 @@ def place(source: str, target: str) -> Path:
 
 def matrix() -> Matrix:
     """Return the matrix of the losses in the golden files."""
-    cells: dict[str, dict[str, dict[str, Cell]]] = {kind: {source: {} for source in names()} for kind in KINDS}
+    cells: dict[str, dict[str, dict[str, MatrixCell]]] = {kind: {source: {} for source in names()} for kind in KINDS}
     for source, target in PAIRS:
         pair = json.loads(place(source, target).read_bytes())
         for kind in KINDS:
@@ -75,13 +75,13 @@ def matrix() -> Matrix:
     return Matrix(names(), cells)
 
 
-def _cell(reports: list[list[str]]) -> Cell:
+def _cell(reports: list[list[str]]) -> MatrixCell:
     found: dict[str, Counter[str]] = {"warning": Counter(), "error": Counter(), "info": Counter()}
     for loss in [loss for report in reports for loss in report]:
         severity, _, rest = loss.partition(": ")
         found[severity][rest.partition(" at ")[0]] += 1
     clean = sum(1 for report in reports if all(loss.startswith("info") for loss in report))
-    return Cell(len(reports), clean, dict(sorted(found["warning"].items())), dict(sorted(found["error"].items())))
+    return MatrixCell(len(reports), clean, dict(sorted(found["warning"].items())), dict(sorted(found["error"].items())))
 
 
 def made() -> dict[Path, str]:

@@ -7,7 +7,7 @@ import os
 import click
 
 from ..errors import ConfigError
-from .loss_and_error_output import fail, visible
+from .loss_and_error_output import fail, without_control_characters
 from .model_aliases import read_aliases, write_aliases
 
 
@@ -24,7 +24,7 @@ def list_() -> None:
     except ConfigError as error:
         fail(str(error), 1)
     for name, model in found.items():
-        click.echo(visible(f"{name:20} {model}"))
+        click.echo(without_control_characters(f"{name:20} {model}"))
     if not found:
         click.echo("there are no aliases", err=True)
 

@@ -37,7 +37,7 @@ from ..runtime.policy import lasting_entries
 from ..runtime.tool_interface import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
 from ..transport.window_price_and_answer_cost import shown_cost
-from .loss_and_error_output import visible as visible
+from .loss_and_error_output import without_control_characters as without_control_characters
 from .terminal_line_reader import asked_line
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
@@ -68,12 +68,12 @@ class JsonOutput:
         """`usage`: the tokens of the run are also a message at the end."""
         self._usage = usage
 
-    def tell(self, happening: RunEvent) -> None:
+    def show_event(self, event: RunEvent) -> None:
         """Write an event to standard output."""
-        sys.stdout.buffer.write(as_line(happening))
+        sys.stdout.buffer.write(as_line(event))
         sys.stdout.buffer.flush()
-        if self._usage and isinstance(happening, Finished):
-            self.say(spending(happening))
+        if self._usage and isinstance(event, Finished):
+            self.say(spending_line(event))
 
     def say(self, words: str) -> None:
         """Write a message to standard error."""
@@ -83,7 +83,7 @@ class JsonOutput:
 class TextOutput:
     """Writes the model's text, and one line for each other event; coloured where `console` is a terminal."""
 
-    again = _AGAIN
+    retry_advice = _AGAIN
     """The advice after the fault of an upstream."""
 
     def __init__(
@@ -99,103 +99,103 @@ class TextOutput:
         self.when_denied = ""
         """A hint that is shown once, at the first call that does not run."""
 
-    def tell(self, happening: RunEvent) -> None:
+    def show_event(self, event: RunEvent) -> None:
         """Show an event."""
-        if isinstance(happening, ToolCallProgress):
+        if isinstance(event, ToolCallProgress):
             if self._rich:
-                self._progress(happening.output)
+                self._show_progress(event.output)
             return
         if self._live is not None:
             self._live.stop()
             self._live = None
-        if isinstance(happening, Content):
+        if isinstance(event, Content):
             # A terminal obeys control characters. A file or a pipe gets the text unchanged.
-            sys.stdout.write(visible(happening.value) if sys.stdout.isatty() else happening.value)
+            sys.stdout.write(without_control_characters(event.value) if sys.stdout.isatty() else event.value)
             sys.stdout.flush()
-            self._open = not happening.value.endswith("\n")
+            self._open = not event.value.endswith("\n")
             return
-        if isinstance(happening, Thought):
+        if isinstance(event, Thought):
             if self._rich:
-                head = f"{happening.subject}: " if happening.subject else ""
-                self._line(f"  {head}{happening.description}", "dim italic")
-        elif isinstance(happening, ToolCallRequest):
-            self._line(f"→ {happening.name} {_short(happening.args)}".rstrip(), "bold cyan")
-        elif isinstance(happening, ToolCallResponse):
-            self._response(happening)
-        elif isinstance(happening, WebSearchBegin | WebSearchEnd):
-            if isinstance(happening, WebSearchEnd):
-                self._line(f"✓ web search of the upstream: {happening.query}".rstrip(": "), "green")
-        elif isinstance(happening, Waiting):
-            self._line(f"? {happening.name} waits: {happening.asked.title}", "yellow")
-        elif isinstance(happening, ProjectInstructions):
-            self.say(f"instructions of the project: {', '.join(happening.files)}")
-        elif isinstance(happening, Lost):
-            self._losses(happening.losses)
+                head = f"{event.subject}: " if event.subject else ""
+                self._print_line(f"  {head}{event.description}", "dim italic")
+        elif isinstance(event, ToolCallRequest):
+            self._print_line(f"→ {event.name} {_short_arguments(event.args)}".rstrip(), "bold cyan")
+        elif isinstance(event, ToolCallResponse):
+            self._show_tool_result(event)
+        elif isinstance(event, WebSearchBegin | WebSearchEnd):
+            if isinstance(event, WebSearchEnd):
+                self._print_line(f"✓ web search of the upstream: {event.query}".rstrip(": "), "green")
+        elif isinstance(event, Waiting):
+            self._print_line(f"? {event.name} waits: {event.asked.title}", "yellow")
+        elif isinstance(event, ProjectInstructions):
+            self.say(f"instructions of the project: {', '.join(event.files)}")
+        elif isinstance(event, Lost):
+            self._show_losses(event.losses)
         else:
-            self._state(happening)
+            self._show_state(event)
 
     def say(self, words: str) -> None:
         """Write a message."""
-        self._line(f"dragoman: {words}", "dim")
+        self._print_line(f"dragoman: {words}", "dim")
 
-    def _progress(self, output: str) -> None:
+    def _show_progress(self, output: str) -> None:
         """Show the last lines of a running tool's output. They disappear when the tool is done."""
         self._end_words()
         if self._live is None:
             self._live = Live(console=self._console, transient=True, auto_refresh=False)
             self._live.start()
-        self._live.update(Text(visible(_tail(output)), style="dim"), refresh=True)
+        self._live.update(Text(without_control_characters(_last_lines(output)), style="dim"), refresh=True)
 
-    def _response(self, done: ToolCallResponse) -> None:
+    def _show_tool_result(self, done: ToolCallResponse) -> None:
         if done.error is not None:
-            self._line(f"✗ {done.name}: {_first(done.error)}", "red")
+            self._print_line(f"✗ {done.name}: {_first_line(done.error)}", "red")
             if done.error_type == "denied" and self.when_denied:
                 self.say(self.when_denied)
                 self.when_denied = ""
         elif isinstance(done.result_display, FileDiff):
             lines = done.result_display.diff.splitlines()[2:]  # without the two lines that name the files
             added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
-            self._line(f"✓ {done.name}: {done.result_display.file_path} (+{added} -{removed})", "green")
+            self._print_line(f"✓ {done.name}: {done.result_display.file_path} (+{added} -{removed})", "green")
             if self._rich and done.decision != "accept":  # an accepted diff was shown before
-                self.diff(done.result_display.diff)
+                self.show_diff(done.result_display.diff)
         else:
-            self._line(f"✓ {done.name}: {_first(done.result_display) or 'done'}", "green")
+            self._print_line(f"✓ {done.name}: {_first_line(done.result_display) or 'done'}", "green")
 
-    def _losses(self, losses: tuple[Loss, ...]) -> None:
+    def _show_losses(self, losses: tuple[Loss, ...]) -> None:
         for loss in losses:
             if self._all_losses or loss.severity != "info":
-                self._line(f"lost: {loss}", "yellow")
+                self._print_line(f"lost: {loss}", "yellow")
 
-    def _state(self, happening: Retrying | Failed | Compressed | Finished) -> None:
-        if isinstance(happening, Retrying):
-            self._line(f"{happening.fault.message}; next attempt in {happening.seconds:.0f} s", "yellow")
-        elif isinstance(happening, Failed):
+    def _show_state(self, event: Retrying | Failed | Compressed | Finished) -> None:
+        if isinstance(event, Retrying):
+            self._print_line(f"{event.fault.message}; next attempt in {event.seconds:.0f} s", "yellow")
+        elif isinstance(event, Failed):
             self._failed = True
-            again = f" ({self.again})" if self.kept and self.again else ""
-            self._line(f"failed: {happening.fault.message}{again}", "bold red")
-        elif isinstance(happening, Compressed):
-            self._line(f"history compressed: {happening.tokens_before} to {happening.tokens_after} tokens", "dim")
+            again = f" ({self.retry_advice})" if self.kept and self.retry_advice else ""
+            self._print_line(f"failed: {event.fault.message}{again}", "bold red")
+        elif isinstance(event, Compressed):
+            self._print_line(f"history compressed: {event.tokens_before} to {event.tokens_after} tokens", "dim")
         else:
             self._end_words()
             # The fault of an upstream was shown when it came.
-            if happening.finish_reason in _ENDS and not (happening.finish_reason == "fault" and self._failed):
-                detail = f" ({happening.detail})" if happening.detail else ""
-                self._line(f"{_ENDS[happening.finish_reason]}{detail}", "yellow")
+            if event.finish_reason in _ENDS and not (event.finish_reason == "fault" and self._failed):
+                detail = f" ({event.detail})" if event.detail else ""
+                self._print_line(f"{_ENDS[event.finish_reason]}{detail}", "yellow")
             if self._usage:
-                self._line(spending(happening), "dim")
+                self._print_line(spending_line(event), "dim")
 
-    def show(self, text: str) -> None:
+    def show_command_output(self, text: str) -> None:
         """Show the output of a command of the user's own."""
-        self._line(text.rstrip("\n"), "dim")
+        self._print_line(text.rstrip("\n"), "dim")
 
-    def diff(self, text: str) -> None:
+    def show_diff(self, text: str) -> None:
         """Show an edit, before or after it is made."""
         for line in text.splitlines():
-            self._line(f"  {line}", _STYLES.get(line[:1], ""))
+            self._print_line(f"  {line}", _STYLES.get(line[:1], ""))
 
-    def _line(self, words: str, style: str = "") -> None:
+    def _print_line(self, words: str, style: str = "") -> None:
         self._end_words()
-        self._console.print(Text(visible(words), style=style))
+        self._console.print(Text(without_control_characters(words), style=style))
 
     def _end_words(self) -> None:
         if self._open:
@@ -207,12 +207,12 @@ class TextOutput:
 class LastAnswer(TextOutput):
     """Shows all events but the model's text, which is written once it is checked."""
 
-    def tell(self, happening: RunEvent) -> None:
+    def show_event(self, event: RunEvent) -> None:
         """Show an event."""
-        if not isinstance(happening, Content):
-            super().tell(happening)
+        if not isinstance(event, Content):
+            super().show_event(event)
 
-    def answer(self, document: bytes) -> None:
+    def write_answer(self, document: bytes) -> None:
         """Write the checked answer."""
         sys.stdout.buffer.write(document + b"\n")
         sys.stdout.buffer.flush()
@@ -221,8 +221,8 @@ class LastAnswer(TextOutput):
 class Approver:
     """Asks the user at the terminal for approval."""
 
-    def __init__(self, teller: TextOutput) -> None:
-        self._teller = teller
+    def __init__(self, output: TextOutput) -> None:
+        self._output = output
 
     async def __call__(self, confirmation: Confirmation) -> Approval:
         self.show(confirmation)
@@ -237,25 +237,25 @@ class Approver:
 
     def say(self, words: str) -> None:
         """Show a line of a question."""
-        self._teller.say(words)
+        self._output.say(words)
 
     def show(self, confirmation: Confirmation) -> None:
         """Show the edit, command or call that needs the approval."""
-        teller = self._teller
-        teller.say(confirmation.title)
+        output = self._output
+        output.say(confirmation.title)
         if confirmation.command:
-            teller.say(f"$ {confirmation.command}")
-            teller.say(_sandbox_line(confirmation))
+            output.say(f"$ {confirmation.command}")
+            output.say(_sandbox_line(confirmation))
         for url in confirmation.urls:
-            teller.say(url)
+            output.say(url)
         if confirmation.diff is not None:
-            teller.diff(confirmation.diff.diff)
+            output.show_diff(confirmation.diff.diff)
 
     def words(self, confirmation: Confirmation) -> str:
         """The possible answers. `always` is not offered where it would allow no later call."""
         lasting = [entry_name(entry) for entry in lasting_entries("", confirmation)] if confirmation.command else None
         always = ", [a]lways" if lasting is None else f", [a]lways {', '.join(lasting)}" if lasting else ""
-        words = visible(f"[y]es{always}") + (", all of this [s]erver" if confirmation.server else "")
+        words = without_control_characters(f"[y]es{always}") + (", all of this [s]erver" if confirmation.server else "")
         return words + (", [e]dit" if confirmation.diff is not None else "") + ", [n]o: "
 
     def read(self, line: str, confirmation: Confirmation) -> Approval | None:
@@ -297,7 +297,7 @@ def _approval(word: str, why: str, confirmation: Confirmation) -> Approval | Non
     return Approval("no", why=why) if word in ("n", "no", "\x04") else None
 
 
-def tokens(usage: Usage) -> str:
+def tokens_line(usage: Usage) -> str:
     """The tokens of an answer or of a run, in one line."""
     known = [
         f"{number:,} tokens {word}"
@@ -312,25 +312,25 @@ def tokens(usage: Usage) -> str:
     return " · ".join(known) or "tokens unknown"
 
 
-def spending(end: Finished) -> str:
+def spending_line(end: Finished) -> str:
     """The tokens and the cost of a run, in one line."""
-    return f"{tokens(end.usage)} · {shown_cost(end.cost)}"
+    return f"{tokens_line(end.usage)} · {shown_cost(end.cost)}"
 
 
-def _short(args: object) -> str:
+def _short_arguments(args: object) -> str:
     pairs = [f"{name}={value!r}" for name, value in args.items()] if isinstance(args, dict) else [repr(args)]
     text = " ".join(pairs)
     return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
 
 
-def _first(text: str) -> str:
-    return clipped(text.strip().partition("\n")[0])
+def _first_line(text: str) -> str:
+    return clip_line(text.strip().partition("\n")[0])
 
 
-def clipped(line: str) -> str:
+def clip_line(line: str) -> str:
     """A line that is not too long to show."""
     return line if len(line) <= _SHORT else line[: _SHORT - 1] + "…"
 
 
-def _tail(text: str) -> str:
-    return "\n".join([f"  {clipped(line)}" for line in text.rstrip("\n").splitlines()[-_LINES:]])
+def _last_lines(text: str) -> str:
+    return "\n".join([f"  {clip_line(line)}" for line in text.rstrip("\n").splitlines()[-_LINES:]])

@@ -41,10 +41,10 @@ from ..transport.search_service_config import SearchService
 from ..transport.upstream_record_and_environment import REHEARSAL
 from .answer_schema import AnswerSchema, read_schema
 from .ask_output import Approver, JsonOutput, LastAnswer, TextOutput
-from .attachments import attachment, takes_standard_input
+from .attachments import read_attachment, takes_standard_input
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
-from .loss_and_error_output import fail, hush
+from .loss_and_error_output import fail, silence_mcp_sdk_log
 from .mcp_server_questions import ServerQuestions
 from .model_aliases import model_of
 from .prompt_templates import PromptTemplate, read_template
@@ -108,102 +108,102 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     no_store: bool
 
     @property
-    def place(self) -> str:
+    def conversation_folder(self) -> str:
         """The folder that the conversation belongs to."""
         return str(Path(self.folder[0] if self.folder else ".").resolve())
 
 
-def run(wish: AskOptions) -> NoReturn:
+def run(options: AskOptions) -> NoReturn:
     """Run the command, and exit with its code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack a character
-    template = template_of(wish)
+    template = template_of(options)
     asks_alone = template is not None and not template.needs_input()
-    only_ask = wish.prompt or wish.media or wish.as_json or wish.schema or asks_alone
+    only_ask = options.prompt or options.media or options.as_json or options.schema or asks_alone
     if not only_ask and at_a_terminal() and sys.stdout.isatty():
         from .chat_run import run as chat  # prompt_toolkit takes a while to load
 
-        chat(wish)
-    if template is not None and template.schema and wish.schema is None:
-        wish = msgspec.structs.replace(wish, schema=template.schema)
-    teller = _output(wish)
-    words = _words(wish, teller.say)
+        chat(options)
+    if template is not None and template.schema and options.schema is None:
+        options = msgspec.structs.replace(options, schema=template.schema)
+    output = _make_output(options)
+    words = _prompt_text(options, output.say)
     if template is not None:
-        if not words and not wish.media and not asks_alone:
+        if not words and not options.media and not asks_alone:
             raise click.UsageError("the template needs a prompt. Give one as an argument, or on standard input.")
-        wish, words = templated(wish, template, words)
-    if not words and not wish.media and not (wish.going_on or wish.session):
+        options, words = apply_template(options, template, words)
+    if not words and not options.media and not (options.going_on or options.session):
         raise click.UsageError("there is no prompt. Give one as an argument, or on standard input.")
     try:
-        store = None if wish.no_store else open_store()
-        keep = ConversationStore(store, wish.place, teller.say)
-        approve = Approver(teller) if isinstance(teller, TextOutput) and at_a_terminal() else None
-        if approve is None and not wish.deny and isinstance(teller, TextOutput):
-            teller.when_denied = "--approve edits, --approve all or --allow permits calls without a question"
-        schema = read_schema(wish.schema) if wish.schema is not None else None
-        attached = [attachment(one) for one in wish.media]
-        agent = make_agent(wish, store, keep, teller, approve, schema.format if schema is not None else None)
+        store = None if options.no_store else open_store()
+        keep = ConversationStore(store, options.conversation_folder, output.say)
+        approve = Approver(output) if isinstance(output, TextOutput) and at_a_terminal() else None
+        if approve is None and not options.deny and isinstance(output, TextOutput):
+            output.when_denied = "--approve edits, --approve all or --allow permits calls without a question"
+        schema = read_schema(options.schema) if options.schema is not None else None
+        attached = [read_attachment(one) for one in options.media]
+        agent = make_agent(options, store, keep, output, approve, schema.format if schema is not None else None)
     except DragomanError as error:
         fail(str(error), 2)
-    if not words and not wish.media and agent.session.step == "idle":
+    if not words and not options.media and agent.session.step == "idle":
         raise click.UsageError("there is no prompt, and this conversation has no unfinished step. Give a prompt.")
     given = frozenset(agent.policy.allow)
     parts: list[Part] = [Text(words)] if words else []
     parts += attached
     try:
-        good = asyncio.run(_run(agent, parts, teller, schema))
+        good = asyncio.run(_run(agent, parts, output, schema))
     except (KeyboardInterrupt, asyncio.CancelledError):
         # The stored conversation must be complete enough to be continued.
         agent.session.interrupt()
         keep(agent.session)
-        teller.tell(Finished("cancelled", agent.session.spent, cost=agent.session.cost))
+        output.show_event(Finished("cancelled", agent.session.spent, cost=agent.session.cost))
         sys.exit(_CANCELLED)
     except ConfigError as error:
         fail(str(error), 2)
     finally:
         if store is not None:
-            remember_allowed(store, wish.place, agent.policy, given, teller)
+            store_permissions(store, options.conversation_folder, agent.policy, given, output)
             store.close()
     sys.exit(0 if good else 1)
 
 
-def template_of(wish: AskOptions) -> PromptTemplate | None:
+def template_of(options: AskOptions) -> PromptTemplate | None:
     """The template in the options. Exits where the template does not exist."""
     try:
-        if wish.template is not None:
-            return read_template(wish.template, os.environ)
-        if wish.params:
+        if options.template is not None:
+            return read_template(options.template, os.environ)
+        if options.params:
             raise ConfigError(
-                "param", wish.params[0], problem="only a template has variables. Name one: --template NAME"
+                "param", options.params[0], problem="only a template has variables. Name one: --template NAME"
             )
     except ConfigError as error:
         fail(str(error), 2)
     return None
 
 
-def templated(wish: AskOptions, template: PromptTemplate, words: str) -> tuple[AskOptions, str]:
+def apply_template(options: AskOptions, template: PromptTemplate, words: str) -> tuple[AskOptions, str]:
     """The options completed by a template, and the prompt. Values of the command line win. Exits where a variable has
     no value."""
     try:
-        prompt, system = template.filled(words, read_pairs(wish.params, "param"))
+        prompt, system = template.fill(words, read_pairs(options.params, "param"))
     except ConfigError as error:
         fail(str(error), 2)
-    offered = template.tools is not None and not wish.tools
+    offered = template.tools is not None and not options.tools
     return msgspec.structs.replace(
-        wish,
-        model=wish.model or template.model,
-        system="\n\n".join([text for text in (system, wish.system) if text]),
-        tools=(template.tools or ()) if offered else wish.tools,
-        no_tools=wish.no_tools or (offered and not template.tools),
+        options,
+        model=options.model or template.model,
+        system="\n\n".join([text for text in (system, options.system) if text]),
+        tools=(template.tools or ()) if offered else options.tools,
+        no_tools=options.no_tools or (offered and not template.tools),
         template_options=template.options,
     ), prompt
 
 
-def _output(wish: AskOptions) -> JsonOutput | TextOutput:
-    if wish.as_json:
-        return JsonOutput(usage=wish.usage)
-    kind = TextOutput if wish.schema is None else LastAnswer
-    return kind(losses=wish.losses, kept=not wish.no_store, usage=wish.usage)
+def _make_output(options: AskOptions) -> JsonOutput | TextOutput:
+    if options.as_json:
+        return JsonOutput(usage=options.usage)
+    kind = TextOutput if options.schema is None else LastAnswer
+    return kind(losses=options.losses, kept=not options.no_store, usage=options.usage)
 
 
 def open_store() -> SqliteStore:
@@ -215,66 +215,70 @@ def open_store() -> SqliteStore:
 
 
 def make_agent(
-    wish: AskOptions,
+    options: AskOptions,
     store: Store | None,
     keep: ConversationStore,
-    teller: JsonOutput | TextOutput,
+    output: JsonOutput | TextOutput,
     approve: Approve | None,
     form: Format | None = None,
 ) -> Agent:
     """The agent for the options. `form` is the form of the answer."""
     session: Session | None = None
-    if wish.going_on or wish.session:
-        entry = find(store, wish.session, wish.place) if store is not None else None
+    if options.going_on or options.session:
+        entry = find(store, options.session, options.conversation_folder) if store is not None else None
         if entry is None:
-            which = f"conversation {wish.session}" if wish.session else "earlier conversation in this folder"
+            which = f"conversation {options.session}" if options.session else "earlier conversation in this folder"
             fail(f"there is no {which}. `dragoman log` lists them all.", 2)
         session = keep.read(entry)
-    if wish.tokens:
-        teller.say("--tokens is called --budget-tokens now. The former name will be removed.")
-    own = {"effort": wish.effort, "max_tokens": wish.max_tokens}
-    named = {**wish.template_options, **own_options(wish.options, **own)}
-    model = wish.model
+    if options.tokens:
+        output.say("--tokens is called --budget-tokens now. The former name will be removed.")
+    own = {"effort": options.effort, "max_tokens": options.max_tokens}
+    named = {**options.template_options, **own_options(options.options, **own)}
+    model = options.model
     if not model and (session is None or not session.model):
         usual = os.environ.get("DRAGOMAN_MODEL", "")
         # The agent itself reads DRAGOMAN_MODEL, but does not resolve aliases.
         model = usual if model_of(usual, os.environ) != usual else ""
     environment = user_environment()
-    config = user_config(wish.file, environment)
+    config = user_config(options.file, environment)
     upstreams = config.upstreams
     chosen = model or (session is not None and session.model) or environment.get("DRAGOMAN_MODEL")
     # The rehearsal answers only if the user has named it.
     if not chosen and all(one.dialect == REHEARSAL for one in upstreams.values()):
         fail(_NO_MODEL, 2)
     return Agent(
-        _routed(model_of(model, os.environ), config),
-        folder=wish.folder or ".",
-        tools=_tools(wish.tools, wish.no_tools, config.search, environment),
-        mcp=_servers(wish.mcp),
-        policy=Policy(wish.approve, [*dict.fromkeys([*_allowed(store, wish.place), *wish.allow])], [*wish.deny]),
+        _model_by_routes(model_of(model, os.environ), config),
+        folder=options.folder or ".",
+        tools=_tools(options.tools, options.no_tools, config.search, environment),
+        mcp=_servers(options.mcp),
+        policy=Policy(
+            options.approve,
+            [*dict.fromkeys([*_stored_permissions(store, options.conversation_folder), *options.allow])],
+            [*options.deny],
+        ),
         approve=approve,
-        system=wish.system,
+        system=options.system,
         session=session,
         settings=settings_of(named, **own, format=form),
-        limits=Limits(wish.turns, wish.seconds, wish.budget_tokens or wish.tokens),
+        limits=Limits(options.turns, options.seconds, options.budget_tokens or options.tokens),
         save=keep,
         journal=EditJournal(store) if store is not None else None,
-        sandbox=wish.sandbox,
+        sandbox=options.sandbox,
         elicit=ServerQuestions(approve.say, approve.question) if isinstance(approve, Approver) else None,
-        telemetry=_telemetry(wish.telemetry),
+        telemetry=_telemetry(options.telemetry),
         upstreams=upstreams,
         models=config.models,
         search=config.search,
-        hosted=wish.hosted,
-        binary=wish.binary,
-        instructions=wish.instructions,
-        full_context=wish.full_context,
-        memory=wish.memory,
+        hosted=options.hosted,
+        binary=options.binary,
+        instructions=options.instructions,
+        full_context=options.full_context,
+        memory=options.memory,
         environment=environment,
     )
 
 
-async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput, schema: AnswerSchema | None) -> bool:
+async def _run(agent: Agent, parts: list[Part], output: JsonOutput | TextOutput, schema: AnswerSchema | None) -> bool:
     """Whether the run ended well."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is not None and sys.platform != "win32":  # Like Ctrl-C: tools are stopped, and the history stays complete.
@@ -282,13 +286,13 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput,
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 loop.add_signal_handler(number, task.cancel)
     async with agent:
-        say_sandbox(agent, teller.say)
+        say_sandbox(agent, output.say)
         for status in agent.servers.status() if agent.servers is not None else ():
             if not status.connected:
-                teller.say(f"MCP server {status.name}: {status.failure}")
+                output.say(f"MCP server {status.name}: {status.failure}")
             for one in [one for one in status.skipped if not one.by_choice]:
-                teller.say(f"MCP server {status.name}: {one.name} is not offered: {one.why}")
-        reason, text = await _shown(agent.stream(parts) if parts else agent.resume(), teller)
+                output.say(f"MCP server {status.name}: {one.name} is not offered: {one.why}")
+        reason, text = await _show_run(agent.stream(parts) if parts else agent.resume(), output)
         if schema is None:
             return reason in _GOOD
         for again in (True, False):
@@ -297,15 +301,15 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput,
             try:
                 document = schema.read(text)
             except ValueError as error:
-                teller.say(
+                output.say(
                     f"the answer does not fit the schema{', so the model is asked again' if again else ''}: {error}"
                 )
                 if again:
                     prompt = f"This answer cannot be used: {error}. Answer with the JSON alone."
-                    reason, text = await _shown(agent.stream(prompt), teller)
+                    reason, text = await _show_run(agent.stream(prompt), output)
             else:
-                if isinstance(teller, LastAnswer):
-                    teller.answer(document)
+                if isinstance(output, LastAnswer):
+                    output.write_answer(document)
                 return True
         return False
 
@@ -316,23 +320,23 @@ def say_sandbox(agent: Agent, say: Callable[[str], None]) -> None:
         say(f"commands run without a sandbox, because none works here ({agent.sandbox.why})")
 
 
-async def _shown(run: AsyncGenerator[RunEvent, None], teller: JsonOutput | TextOutput) -> tuple[Reason, str]:
+async def _show_run(run: AsyncGenerator[RunEvent, None], output: JsonOutput | TextOutput) -> tuple[Reason, str]:
     """Show the events of a run. Gives its end, and the model's text after its last call."""
     reason: Reason = "stop"
     pieces: list[str] = []
-    async with aclosing(run) as happenings:
-        async for happening in happenings:
-            teller.tell(happening)
-            if isinstance(happening, Finished):
-                reason = happening.finish_reason
-            elif isinstance(happening, Content):
-                pieces.append(happening.value)
-            elif isinstance(happening, ToolCallRequest):
+    async with aclosing(run) as events:
+        async for event in events:
+            output.show_event(event)
+            if isinstance(event, Finished):
+                reason = event.finish_reason
+            elif isinstance(event, Content):
+                pieces.append(event.value)
+            elif isinstance(event, ToolCallRequest):
                 pieces.clear()
     return reason, "".join(pieces)
 
 
-def _routed(model: str, config: Config) -> str:
+def _model_by_routes(model: str, config: Config) -> str:
     """The model for a name, found as in the gateway: by the routes, or else by its own name."""
     if not model:
         return ""
@@ -348,23 +352,23 @@ def at_a_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()  # a service has no standard input at all
 
 
-def _words(wish: AskOptions, say: Callable[[str], None]) -> str:
+def _prompt_text(options: AskOptions, say: Callable[[str], None]) -> str:
     """The prompt: the arguments, and standard input if it is no terminal, not closed and not attached."""
-    arguments = " ".join(wish.prompt)
-    if takes_standard_input(wish.media):
+    arguments = " ".join(options.prompt)
+    if takes_standard_input(options.media):
         return arguments
     typed = "" if arguments == "-" else arguments
     piped = ""
     if sys.stdin is not None and (arguments == "-" or not at_a_terminal()):
         piped = sys.stdin.buffer.read().decode(errors="surrogateescape")
     text = "\n\n".join([one for one in (typed, piped.strip("\n")) if one])
-    plain = text.encode(errors="surrogateescape").decode(errors="replace")
-    if plain != text:
+    decodable = text.encode(errors="surrogateescape").decode(errors="replace")
+    if decodable != text:
         say(
             "some bytes of the prompt are not UTF-8, and were replaced by \ufffd."
             " Use --attach to send a file unchanged."
         )
-    return plain
+    return decodable
 
 
 def _tools(
@@ -388,7 +392,7 @@ def _servers(file: Path | None) -> dict[str, ServerConfig]:
         return {}
     from ..runtime.mcp.config import load as load_servers
 
-    hush()
+    silence_mcp_sdk_log()
     return load_servers(file, os.environ)
 
 
@@ -398,19 +402,19 @@ def _telemetry(where: str | None) -> Telemetry | None:
     return OpenTelemetry() if where == "otel" else JsonLinesFile(Path(where))
 
 
-def _allowed(store: Store | None, place: str) -> list[str]:
-    kept = store.get(_ALLOWED, place) if store is not None else None
+def _stored_permissions(store: Store | None, folder: str) -> list[str]:
+    kept = store.get(_ALLOWED, folder) if store is not None else None
     return msgspec.json.decode(kept.body, type=list[str]) if kept is not None else []
 
 
-def remember_allowed(
-    store: Store, place: str, policy: Policy, given: frozenset[str], teller: JsonOutput | TextOutput
+def store_permissions(
+    store: Store, folder: str, policy: Policy, given: frozenset[str], output: JsonOutput | TextOutput
 ) -> None:
     """Store the permissions that the user granted for good in this run. Permissions for this run only are not
     stored."""
     new = [entry for entry in policy.allow if entry not in given]
     if new:
         try:
-            store.put(StoreEntry(_ALLOWED, place, msgspec.json.encode([*_allowed(store, place), *new])))
+            store.put(StoreEntry(_ALLOWED, folder, msgspec.json.encode([*_stored_permissions(store, folder), *new])))
         except ConfigError as error:
-            teller.say(f"your lasting permissions could not be stored: {error}")
+            output.say(f"your lasting permissions could not be stored: {error}")

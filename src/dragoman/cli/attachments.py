@@ -50,7 +50,7 @@ def takes_standard_input(given: tuple[str, ...]) -> bool:
     return any(_split(one)[1] == STANDARD_INPUT for one in given)
 
 
-def attachment(given: str) -> Media:
+def read_attachment(given: str) -> Media:
     """The part of an attachment. ConfigError where it cannot be read, or where its type is not known."""
     mime, place = _split(given)
     if _ADDRESS.match(place):

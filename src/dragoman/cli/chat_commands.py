@@ -23,10 +23,10 @@ from ..runtime.policy import Mode
 from ..runtime.seals_ids_and_names_for_upstream import exported
 from ..store import Store
 from ..transport.window_price_and_answer_cost import shown_cost
-from .ask_output import tokens
+from .ask_output import tokens_line
 from .chat_mcp import run_mcp_command
 from .chat_output import ChatOutput
-from .loss_and_error_output import visible
+from .loss_and_error_output import without_control_characters
 from .model_aliases import model_of
 
 _SHORT = {"quit": "exit", "?": "help", "clear": "new", "cost": "usage"}
@@ -80,7 +80,7 @@ class ChatCommands:
             await done
 
     def _print(self, text: str, style: str = "") -> None:
-        self._console.print(Text(visible(text), style=style))
+        self._console.print(Text(without_control_characters(text), style=style))
 
     def _table(self, rows: Iterable[tuple[str, str]]) -> None:
         """Print rows of two columns. On a terminal long texts are wrapped inside their column."""
@@ -92,7 +92,7 @@ class ChatCommands:
         table.add_column(no_wrap=True, style="cyan")
         table.add_column()
         for name, about in rows:
-            table.add_row(Text(visible(name)), Text(visible(about)))
+            table.add_row(Text(without_control_characters(name)), Text(without_control_characters(about)))
         self._console.print(table)
 
     def do_help(self, rest: str) -> None:
@@ -171,7 +171,9 @@ class ChatCommands:
         body, losses = exported(self._agent.session.request(), dialect, self._agent.model.partition("/")[2])
         text = msgspec.json.format(body, indent=2).decode()
         if self._console.is_terminal:
-            self._console.print(Syntax(visible(text), "json", word_wrap=True, background_color="default"))
+            self._console.print(
+                Syntax(without_control_characters(text), "json", word_wrap=True, background_color="default")
+            )
         else:  # rich would cut long lines
             self._print(text)
         for loss in losses:
@@ -192,8 +194,8 @@ class ChatCommands:
     async def do_compact(self, rest: str) -> None:
         """Replace the earlier turns by a summary."""
         happenings = await self._agent.compact()
-        for happening in happenings:
-            self._output.tell(happening)
+        for event in happenings:
+            self._output.show_event(event)
         if not happenings:
             self._print("the conversation is too short to be compressed")
 
@@ -215,7 +217,7 @@ class ChatCommands:
         """Show the tokens of the last answer and of the history, the model's window, and the cost of the chat."""
         window = (await self._agent.known()).context
         size = f"{window:,} tokens" if window is not None else "unknown"
-        self._print(f"last answer: {tokens(self._output.usage)}; history: {self._agent.session.held:,} tokens")
+        self._print(f"last answer: {tokens_line(self._output.usage)}; history: {self._agent.session.held:,} tokens")
         self._print(f"window: {size}; this chat: {shown_cost(self._output.cost)}")
 
     def do_exit(self, rest: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..canon.parts import Media, Part, Text
 from ..codec.media import kind_of
 from ..errors import ConfigError
-from .loss_and_error_output import counted
+from .loss_and_error_output import count_with_noun
 from .mcp_resources_and_prompts import prompt_line, prompt_texts, resource_line
 from .request_setting_options import read_pairs
 
@@ -31,7 +31,7 @@ async def run_mcp_command(rest: str, servers: Servers | None, show: Callable[[st
     match words:
         case []:
             for one in servers.status():
-                show(f"{one.name:24} {counted(len(one.tools), 'tool') if one.connected else one.failure}")
+                show(f"{one.name:24} {count_with_noun(len(one.tools), 'tool') if one.connected else one.failure}")
             show("more: " + ", ".join([f"/mcp {form}" for form in _FORMS]))
         case ["resources"]:
             found = [(one.name, each) for one in servers if one.connected for each in await one.resources()]

@@ -28,8 +28,8 @@ from ..runtime.events import (
     ToolCallResponse,
 )
 from ..runtime.usage_and_cost_sums import added_cost
-from .ask_output import TextOutput, clipped, spending
-from .loss_and_error_output import visible
+from .ask_output import TextOutput, clip_line, spending_line
+from .loss_and_error_output import without_control_characters
 
 _REFRESH = 8
 """Times a second that the unfinished end of an answer is drawn again."""
@@ -50,7 +50,7 @@ _IN_DIFF = {
 class ChatOutput(TextOutput):
     """Shows events of a chat, and keeps the losses and the tokens for the commands of the chat."""
 
-    again = "/retry asks again"
+    retry_advice = "/retry asks again"
 
     def __init__(self, console: Console | None = None, *, losses: bool = False, kept: bool = True) -> None:
         super().__init__(console, losses=losses, kept=kept)
@@ -70,16 +70,16 @@ class ChatOutput(TextOutput):
     def recall(self, words: str, answer: str) -> None:
         """Show the end of a continued conversation, on a terminal."""
 
-    def tell(self, happening: RunEvent) -> None:
+    def show_event(self, event: RunEvent) -> None:
         """Show an event."""
-        super().tell(happening)
-        if isinstance(happening, Lost):
-            self.losses += happening.losses
-        elif isinstance(happening, Finished):
-            self.usage = happening.usage
-            self.cost = added_cost(self.cost, happening.cost)
-            if happening.finish_reason != "cancelled" or happening.usage != Usage():
-                self._line(spending(happening), "dim")
+        super().show_event(event)
+        if isinstance(event, Lost):
+            self.losses += event.losses
+        elif isinstance(event, Finished):
+            self.usage = event.usage
+            self.cost = added_cost(self.cost, event.cost)
+            if event.finish_reason != "cancelled" or event.usage != Usage():
+                self._print_line(spending_line(event), "dim")
 
 
 class MarkdownOutput(ChatOutput):
@@ -111,43 +111,43 @@ class MarkdownOutput(ChatOutput):
     def recall(self, words: str, answer: str) -> None:
         """Show the last message of a conversation that is continued, and the answer."""
         if words:
-            self._line(f"> {clipped(words.strip())}", "dim")
-        self._text = visible(answer)
+            self._print_line(f"> {clip_line(words.strip())}", "dim")
+        self._text = without_control_characters(answer)
         self._end_text()
 
-    def tell(self, happening: RunEvent) -> None:
+    def show_event(self, event: RunEvent) -> None:
         """Show an event."""
         self.rest()
-        if isinstance(happening, Content):
-            self._add(happening.value)
+        if isinstance(event, Content):
+            self._add(event.value)
             return
         self._end_text()
-        if isinstance(happening, ToolCallRequest):
-            self._console.print(_card(happening))
+        if isinstance(event, ToolCallRequest):
+            self._console.print(_card(event))
         else:
-            super().tell(happening)
-        if isinstance(happening, ToolCallResponse | Thought | Retrying | ProjectInstructions):
+            super().show_event(event)
+        if isinstance(event, ToolCallResponse | Thought | Retrying | ProjectInstructions):
             self.begin()
 
     def say(self, words: str) -> None:
         """Write a message, without the name of the program: a chat has one writer."""
-        self._line(words, "dim")
+        self._print_line(words, "dim")
 
-    def _line(self, words: str, style: str = "") -> None:
+    def _print_line(self, words: str, style: str = "") -> None:
         self.rest()
-        super()._line(words, style)
+        super()._print_line(words, style)
 
-    def _response(self, done: ToolCallResponse) -> None:
+    def _show_tool_result(self, done: ToolCallResponse) -> None:
         display = done.result_display
         if done.error is not None or done.name != "run_shell_command" or not isinstance(display, str):
-            super()._response(done)
+            super()._show_tool_result(done)
             return
         lines = display.strip("\n").splitlines()
-        self._line(f"✓ {done.name}" + ("" if lines else ": no output"), "green")
+        self._print_line(f"✓ {done.name}" + ("" if lines else ": no output"), "green")
         if len(lines) > _OUTPUT:
-            self._line(f"  … {len(lines) - _OUTPUT} lines before", "dim")
+            self._print_line(f"  … {len(lines) - _OUTPUT} lines before", "dim")
         for line in lines[-_OUTPUT:]:
-            self._line(f"  {clipped(line)}", "dim")
+            self._print_line(f"  {clip_line(line)}", "dim")
 
     def rest(self) -> None:
         """Remove the line that shows that the model works."""
@@ -157,7 +157,7 @@ class MarkdownOutput(ChatOutput):
 
     def _add(self, text: str) -> None:
         """Print the paragraphs that are complete. The rest is drawn again until it is complete too."""
-        self._text += visible(text)
+        self._text += without_control_characters(text)
         done = _complete(self._text)
         if done:
             self._paragraph(self._text[:done])
@@ -208,10 +208,10 @@ def _card(call: ToolCallRequest) -> Panel | Text:
     shown = {name: value for name, value in arguments.items() if name not in hidden}
     lines = [f"{name}: {value}" if name else str(value) for name, value in shown.items()]
     text = "\n".join([line if len(line) <= _ARGUMENT else line[:_ARGUMENT] + "…" for line in lines])
-    title = Text(visible(call.name), style="bold cyan")
+    title = Text(without_control_characters(call.name), style="bold cyan")
     if not text:
         return title
-    return Panel(Text(visible(text)), title=title, title_align="left", border_style="cyan")
+    return Panel(Text(without_control_characters(text)), title=title, title_align="left", border_style="cyan")
 
 
 def _without_empty_ends(lines: list[list[Segment]]) -> list[list[Segment]]:

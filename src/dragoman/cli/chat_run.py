@@ -39,15 +39,15 @@ from ..transport.window_price_and_answer_cost import shown_cost
 from .ask_output import Approver
 from .ask_run import (
     AskOptions,
+    apply_template,
     at_a_terminal,
     make_agent,
     open_store,
-    remember_allowed,
     say_sandbox,
+    store_permissions,
     template_of,
-    templated,
 )
-from .attachments import attachment, takes_standard_input
+from .attachments import read_attachment, takes_standard_input
 from .chat_commands import ChatCommands, EndOfChat
 from .chat_message import message_parts
 from .chat_output import ChatOutput, MarkdownOutput
@@ -58,30 +58,30 @@ _OUTPUT = 20_000
 """Characters of a command's output that the model gets."""
 
 
-def run(wish: AskOptions) -> NoReturn:
+def run(options: AskOptions) -> NoReturn:
     """Run the chat, and exit."""
     terminal = at_a_terminal() and sys.stdout.isatty()
     console = Console(highlight=False, soft_wrap=not terminal)
-    kept = not wish.no_store
-    output = ChatOutput(losses=wish.losses, kept=kept)
+    kept = not options.no_store
+    output = ChatOutput(losses=options.losses, kept=kept)
     if terminal:
-        output = MarkdownOutput(console, losses=wish.losses, kept=kept)
-    template, first = template_of(wish), " ".join(wish.prompt)
+        output = MarkdownOutput(console, losses=options.losses, kept=kept)
+    template, first = template_of(options), " ".join(options.prompt)
     if template is not None:
-        wish, filled = templated(wish, template, first)
+        options, filled = apply_template(options, template, first)
         first = filled if first or not template.needs_input() else ""
         if template.schema:
             output.say("a chat has no schema of answers, so the schema of the template is not used")
-    if takes_standard_input(wish.media):
+    if takes_standard_input(options.media):
         raise click.UsageError("a chat reads its messages from standard input, so --attach - is not possible here")
     try:
         # Read before the chat begins: a wrong name of a file ends the command.
-        attached = [attachment(one) for one in wish.media]
-        store = None if wish.no_store else open_store()
-        keep = ConversationStore(store, wish.place, output.say)
-        folder = Path(wish.place)
+        attached = [read_attachment(one) for one in options.media]
+        store = None if options.no_store else open_store()
+        keep = ConversationStore(store, options.conversation_folder, output.say)
+        folder = Path(options.conversation_folder)
         lines = _Terminal(folder) if terminal else None
-        agent = make_agent(wish, store, keep, output, _ChatApprover(output, lines) if lines is not None else None)
+        agent = make_agent(options, store, keep, output, _ChatApprover(output, lines) if lines is not None else None)
     except DragomanError as error:
         fail(str(error), 2)
     given = frozenset(agent.policy.allow)
@@ -95,7 +95,7 @@ def run(wish: AskOptions) -> NoReturn:
         sys.exit(130)
     finally:
         if store is not None:
-            remember_allowed(store, wish.place, agent.policy, given, output)
+            store_permissions(store, options.conversation_folder, agent.policy, given, output)
             store.close()
     sys.exit(0)
 
@@ -196,7 +196,7 @@ class _Chat:
                     raise
                 self._agent.session.interrupt()
                 self._keep(self._agent.session)
-                self._output.tell(Finished("cancelled", self._agent.session.spent, cost=self._agent.session.cost))
+                self._output.show_event(Finished("cancelled", self._agent.session.spent, cost=self._agent.session.cost))
             finally:
                 self._output.rest()
         await self._look_up_window()
@@ -204,8 +204,8 @@ class _Chat:
     async def _shown(self, parts: list[Part] | None) -> None:
         run = self._agent.resume() if parts is None else self._agent.stream(parts)
         async with aclosing(run) as happenings:
-            async for happening in happenings:
-                self._output.tell(happening)
+            async for event in happenings:
+                self._output.show_event(event)
 
     async def _command(self, command: str) -> None:
         """Run a command of the person's own, in the folder. Its output is shown, and joins the next message."""
@@ -217,7 +217,7 @@ class _Chat:
         with _on_interrupt(lambda: None):  # the command gets the signal too, and ends
             out, _ = await process.communicate()
         text = out.decode(errors="replace")
-        self._output.show(text)
+        self._output.show_command_output(text)
         kept = text if len(text) <= _OUTPUT else text[: _OUTPUT // 2] + "\n…\n" + text[-_OUTPUT // 2 :]
         self._waiting.append(Text(f"I ran `{command}` (exit code {process.returncode}). Its output:\n{kept}"))
 
@@ -329,11 +329,11 @@ class _ChatApprover(Approver):
 
     def __init__(self, output: ChatOutput, terminal: _Terminal) -> None:
         super().__init__(output)
-        self._output, self._terminal = output, terminal
+        self._chat_output, self._terminal = output, terminal
 
     def show(self, asked: Confirmation) -> None:
         """Show what the approval is about."""
-        self._output.rest()
+        self._chat_output.rest()
         super().show(asked)
 
     async def question(self, words: str) -> str:

@@ -32,34 +32,34 @@ class EditedFile(Struct, frozen=True):
     backup: str
 
 
-def merged(old: str, form: str, content: Mapping[str, Any], file: Path) -> str:
+def merge_settings(old: str, form: str, content: Mapping[str, Any], file: Path) -> str:
     """The text of a settings file with the content in it. ConfigError where the old text cannot be read."""
     if form == "json":
-        return _json(old, content, file)
+        return _merge_json(old, content, file)
     if form == "toml":
-        return _toml(old, content, file)
-    return _env(old, content)
+        return _merge_toml(old, content, file)
+    return _merge_env(old, content)
 
 
-def _json(old: str, content: Mapping[str, Any], file: Path) -> str:
+def _merge_json(old: str, content: Mapping[str, Any], file: Path) -> str:
     try:
         before = msgspec.json.decode(old) if old.strip() else {}
     except (msgspec.DecodeError, RecursionError) as error:
         raise _unreadable(file, f"it is no plain JSON ({error})") from None
     if not isinstance(before, dict):
         raise _unreadable(file, "it is no JSON object")
-    return msgspec.json.format(msgspec.json.encode(_joined(before, content)), indent=2).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(_merge_objects(before, content)), indent=2).decode() + "\n"
 
 
-def _joined(before: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_objects(before: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     out = dict(before)
     for key, value in more.items():
         inner = out.get(key)
-        out[key] = _joined(inner, value) if isinstance(inner, dict) and isinstance(value, Mapping) else value
+        out[key] = _merge_objects(inner, value) if isinstance(inner, dict) and isinstance(value, Mapping) else value
     return out
 
 
-def _toml(old: str, content: Mapping[str, Any], file: Path) -> str:
+def _merge_toml(old: str, content: Mapping[str, Any], file: Path) -> str:
     """Top-level settings are written before the first table, and each of our tables is replaced as a whole."""
     plain = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
     lines = old.splitlines(keepends=True)
@@ -75,7 +75,7 @@ def _toml(old: str, content: Mapping[str, Any], file: Path) -> str:
     except tomllib.TOMLDecodeError as error:
         raise _unreadable(file, f"it is no TOML that can be edited safely ({error})") from None
     # The edit by lines may have misread the file, so both results are compared as values.
-    if made != _joined(before, content):
+    if made != _merge_objects(before, content):
         raise _unreadable(file, "its form does not allow a safe edit")
     return text
 
@@ -105,7 +105,7 @@ def _without_tables(text: str, names: list[str]) -> str:
     return "".join(out)
 
 
-def _env(old: str, content: Mapping[str, Any]) -> str:
+def _merge_env(old: str, content: Mapping[str, Any]) -> str:
     kept = [line for line in old.splitlines() if line.partition("=")[0].removeprefix("export ").strip() not in content]
     return "\n".join([*kept, *[f"{name}={value}" for name, value in content.items()]]) + "\n"
 
@@ -191,6 +191,6 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def expanded(path: str) -> Path:
+def expand_path(path: str) -> Path:
     """A path of the table with the user's home; links are followed, so that a linked settings file stays a link."""
     return Path(os.path.realpath(os.path.expanduser(path)))

@@ -89,7 +89,7 @@ def names() -> list[str]:
 
 def arguments(row: ClientRow, facts: ClientFacts) -> list[str]:
     """The arguments that point the client at the gateway."""
-    groups = [filled(list(group), facts) for group in row.arguments]
+    groups = [fill_placeholders(list(group), facts) for group in row.arguments]
     return [
         word for group, wanted in zip(groups, row.arguments, strict=True) if len(group) == len(wanted) for word in group
     ]
@@ -97,16 +97,16 @@ def arguments(row: ClientRow, facts: ClientFacts) -> list[str]:
 
 def environment(row: ClientRow, facts: ClientFacts) -> dict[str, str]:
     """The variables that point the client at the gateway."""
-    return {name: str(value) for name, value in filled(row.environment, facts).items()}
+    return {name: str(value) for name, value in fill_placeholders(row.environment, facts).items()}
 
 
 def settings_text(row: ClientRow, facts: ClientFacts) -> str:
     """The text of the settings file for one session."""
-    text = msgspec.json.format(msgspec.json.encode(filled(row.settings, facts)), indent=2).decode()
+    text = msgspec.json.format(msgspec.json.encode(fill_placeholders(row.settings, facts)), indent=2).decode()
     return row.settings_form.replace("{json}", text)
 
 
-def filled(value: Any, facts: ClientFacts) -> Any:
+def fill_placeholders(value: Any, facts: ClientFacts) -> Any:
     """A value of a row with its placeholders replaced, at any depth. Entries with an unknown value are left out."""
     found = _filled(value, facts)
     return {} if found is _MISSING else found

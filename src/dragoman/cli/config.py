@@ -17,8 +17,8 @@ from ..store.trusted_files import TrustedFiles, digest, real_path
 from ..store.user_files import read_regular_file
 from ..transport.secret_redaction import redacted_url
 from .environment_with_stored_keys import user_environment
-from .loss_and_error_output import counted, visible
-from .untrusted_file_effects import CONFIG_FILE, effects, one_line
+from .loss_and_error_output import count_with_noun, without_control_characters
+from .untrusted_file_effects import CONFIG_FILE, effects_of_file, one_line
 from .untrusted_files import show_effects
 from .untrusted_files import trust as trust_file
 
@@ -44,7 +44,7 @@ def check(file: Path | None) -> None:
     name, read = _read(file)  # Nothing is sent over the network, so the file need not be trusted.
     for warning in advice(read, _environment()):
         click.echo(f"note: {one_line(warning)}", err=True)
-    click.echo(one_line(f"{name}: {_count(read)}"))
+    click.echo(one_line(f"{name}: {_count_line(read)}"))
 
 
 @config.command()
@@ -54,7 +54,7 @@ def show(file: Path | None, everything: bool) -> None:
     """Print the configuration of the file and the environment as one file. Instead of keys the output has the
     names of variables."""
     read = _read(file)[1]
-    click.echo(visible(written(plain(read, everything))), nl=False)
+    click.echo(without_control_characters(written(config_tables(read, everything))), nl=False)
 
 
 @config.command()
@@ -108,7 +108,7 @@ def trust(file: Path, remove: bool, listing: bool) -> None:
 def _trust(trusted: TrustedFiles, file: Path) -> None:
     real = real_path(file)
     data, _ = read_regular_file(real)
-    lines = effects(file.name, data)
+    lines = effects_of_file(file.name, data)
     trusted.add(real, data)
     click.echo(f"{one_line(real)} is trusted with its present content. When it is used,", err=True)
     show_effects(lines)
@@ -151,17 +151,17 @@ def _read(file: Path | None) -> tuple[str, Config]:
         raise click.ClickException(one_line(f"{USUAL_FILE}: {error.strerror or error}")) from None
 
 
-def _count(read: Config) -> str:
+def _count_line(read: Config) -> str:
     own = [name for name in read.upstreams if name != REHEARSAL]
     upstreams = (
-        f"{counted(len(own), 'upstream')} ({', '.join(own)})"
+        f"{count_with_noun(len(own), 'upstream')} ({', '.join(own)})"
         if own
         else "no upstreams: the rehearsal answers everything"
     )
-    return f"{upstreams}, {counted(len(read.routes), 'route')}"
+    return f"{upstreams}, {count_with_noun(len(read.routes), 'route')}"
 
 
-def plain(read: Config, everything: bool) -> dict[str, Any]:
+def config_tables(read: Config, everything: bool) -> dict[str, Any]:
     """A configuration as tables, without secrets."""
     value: dict[str, Any] = _tables(read) if everything else msgspec.to_builtins(read)
     for upstream in value.get("upstreams", {}).values():

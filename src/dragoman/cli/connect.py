@@ -11,8 +11,8 @@ import msgspec
 from ..errors import ConfigError
 from ..gateway.typed_toml_file import written as toml_text
 from . import client_table
-from .client_settings_edits import SettingsEdits, expanded, merged, old_text
-from .client_table import ClientFacts, ClientRow, SettingsFile, filled
+from .client_settings_edits import SettingsEdits, expand_path, merge_settings, old_text
+from .client_table import ClientFacts, ClientRow, SettingsFile, fill_placeholders
 from .completion import complete_models
 from .loss_and_error_output import fail
 from .run_client import USUAL_GATEWAY
@@ -78,7 +78,7 @@ def _show(row: ClientRow, facts: ClientFacts) -> None:
 
 def settings_text(file: SettingsFile, facts: ClientFacts) -> str:
     """The settings in the form of their file."""
-    content = filled(file.content, facts)
+    content = fill_placeholders(file.content, facts)
     if file.form == "json":
         return msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
     if file.form == "toml":
@@ -95,8 +95,8 @@ def exports(row: ClientRow, facts: ClientFacts) -> str:
 def _write(row: ClientRow, facts: ClientFacts) -> None:
     texts = []
     for one in row.connect:  # all files are read before the first is written
-        file = expanded(one.path)
-        texts.append((file, merged(old_text(file), one.form, filled(one.content, facts), file)))
+        file = expand_path(one.path)
+        texts.append((file, merge_settings(old_text(file), one.form, fill_placeholders(one.content, facts), file)))
     edits = SettingsEdits(os.environ)
     for file, text in texts:
         backup = edits.write(file, text)
@@ -106,7 +106,7 @@ def _write(row: ClientRow, facts: ClientFacts) -> None:
 
 def _undo(row: ClientRow) -> None:
     edits = SettingsEdits(os.environ)
-    done = [file for file in [expanded(one.path) for one in row.connect] if edits.undo(file)]
+    done = [file for file in [expand_path(one.path) for one in row.connect] if edits.undo(file)]
     if not done:
         fail(f"dragoman has not written any settings of {row.title}", 1)
     for file in done:

@@ -22,7 +22,7 @@ from ..runtime.seals_ids_and_names_for_upstream import exported
 from ..runtime.system_prompt_and_first_turns import is_opening
 from ..store import StoreEntry
 from ..store.sqlite_entry_store import SqliteStore, usual_file
-from .ask_output import visible
+from .ask_output import without_control_characters
 from .loss_and_error_output import fail, print_losses
 
 _MOST_SEARCHED = 1_000_000
@@ -82,7 +82,7 @@ def search(words: tuple[str, ...], here: bool, most: int) -> None:
                 shown += 1
                 click.echo(_line(entry))
                 first = next((line for line in lines if wanted[0] in line.casefold()), "")
-                click.echo(f"    {visible(_around(first.strip(), wanted[0]))}")
+                click.echo(f"    {without_control_characters(_around(first.strip(), wanted[0]))}")
     if not shown:
         click.echo("no stored conversation holds these words", err=True)
         raise SystemExit(1)
@@ -149,7 +149,7 @@ def show(id: str, as_json: bool) -> None:
         return
     for turn in session.turns:
         click.echo(click.style(f"{turn.role}:", bold=True))
-        click.echo(visible(_text(turn)) if sys.stdout.isatty() else _text(turn))
+        click.echo(without_control_characters(_text(turn)) if sys.stdout.isatty() else _text(turn))
     if session.step != "idle":
         click.echo(f"(unfinished step: {session.step})", err=True)
 

@@ -16,7 +16,7 @@ from ..convert.run import SECONDS, Conversion, ConversionOptions, StrictError
 from ..dialects import installed
 from ..errors import DragomanError
 from .convert_output import announce, list_formats, print_summary, report, run_quietly, run_with_bar
-from .loss_and_error_output import fail, visible
+from .loss_and_error_output import fail, without_control_characters
 
 if TYPE_CHECKING:
     from ..canon.losses import Severity
@@ -183,7 +183,7 @@ def convert(
     try:
         conversion = Conversion(job)
     except DragomanError as error:
-        fail(visible(str(error)), 2)
+        fail(without_control_characters(str(error)), 2)
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}", 2)
     if not quiet:
@@ -224,7 +224,7 @@ def _run(conversion: Conversion, quiet: bool) -> Summary:
         return run_quietly(conversion) if quiet else run_with_bar(conversion)
     except StrictError as error:
         before = "Earlier lines were written" if conversion.layout.streams else "Nothing was written"
-        fail(visible(f"{error}. {before}, because of --strict"), 1)
+        fail(without_control_characters(f"{error}. {before}, because of --strict"), 1)
     except KeyboardInterrupt:
         click.echo(f"dragoman: stopped. {again}", err=True)
         raise SystemExit(130) from None
@@ -233,6 +233,6 @@ def _run(conversion: Conversion, quiet: bool) -> Summary:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         fail("standard output was closed before the end", 1)
     except DragomanError as error:
-        fail(visible(str(error)), 1)
+        fail(without_control_characters(str(error)), 1)
     except OSError as error:
         fail(f"{error.filename or conversion.job.output}: {error.strerror or error}. {again}", 1)

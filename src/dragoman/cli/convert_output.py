@@ -20,7 +20,7 @@ from ..convert.lines.summary import Summary, is_own_model
 from ..convert.run import Conversion
 from ..convert.run import Progress as Seen
 from ..dialects import installed
-from .loss_and_error_output import COLOURS, visible
+from .loss_and_error_output import COLOURS, without_control_characters
 
 WIDTH = 200
 """The width of the table where there is no terminal."""
@@ -44,15 +44,15 @@ def list_formats() -> None:
 def announce(conversion: Conversion) -> None:
     """Print the format of each file, and whether an earlier conversion is continued."""
     for item in conversion.inputs[:SHOWN]:
-        found = "which is empty" if item.empty else f"as {item.source}: {visible(item.reason)}"
-        click.echo(f"reading {visible(item.name)} {found}", err=True)
+        found = "which is empty" if item.empty else f"as {item.source}: {without_control_characters(item.reason)}"
+        click.echo(f"reading {without_control_characters(item.name)} {found}", err=True)
     if len(conversion.inputs) > SHOWN:
         counted = Counter(["empty" if item.empty else f"as {item.source}" for item in conversion.inputs[SHOWN:]])
         listed = ", ".join([f"{count} {how}" for how, count in counted.items()])
         more = len(conversion.inputs) - SHOWN
         click.echo(f"reading {more} more file{'' if more == 1 else 's'}: {listed}", err=True)
     if conversion.layout.work_folder and not conversion.job.dry_run:
-        folder = visible(conversion.layout.work_folder)
+        folder = without_control_characters(conversion.layout.work_folder)
         click.echo(f"writing to {folder} until the output is whole", err=True)
     if conversion.continued:
         click.echo(f"continuing after {conversion.start.summary.read:,} lines", err=True)
@@ -73,7 +73,10 @@ class _BadLines:
         for line in lines.splitlines():
             if self._printed < BAD_SHOWN:
                 found = msgspec.json.decode(line)
-                click.echo(visible(f"bad line: {found['file']}, line {found['line']}: {found['error']}"), err=True)
+                click.echo(
+                    without_control_characters(f"bad line: {found['file']}, line {found['line']}: {found['error']}"),
+                    err=True,
+                )
             elif self._printed == BAD_SHOWN:
                 click.echo("more lines are bad. --bad-lines FILE keeps all of them, with the reasons", err=True)
             self._printed += 1
@@ -130,15 +133,19 @@ def print_summary(conversion: Conversion, summary: Summary) -> None:
                 f"{row.lines:,}",
                 f"{row.losses:,}",
                 # rich would read brackets in a path as markup.
-                escape(visible(place)),
+                escape(without_control_characters(place)),
             )
         console.print(table)
     job, layout = conversion.job, conversion.layout
-    place = "standard output" if layout.streams else visible(job.output)
+    place = "standard output" if layout.streams else without_control_characters(job.output)
     wrote = "would be written" if job.dry_run else f"written to {place}"
     click.echo(f"{summary.written:,} of {summary.read:,} lines {wrote}, {summary.lossy:,} with losses", err=True)
     if summary.bad:
-        where = f"; see {visible(conversion.bad_path)}" if conversion.bad_path and not job.dry_run else ""
+        where = (
+            f"; see {without_control_characters(conversion.bad_path)}"
+            if conversion.bad_path and not job.dry_run
+            else ""
+        )
         click.echo(f"{summary.bad:,} {'line is' if summary.bad == 1 else 'lines are'} bad{where}", err=True)
     if any(row.code == "model.invented" for row in rows):
         click.echo("hint: the source names no model. Name one with --model", err=True)
@@ -155,12 +162,12 @@ def _print_kept_models(target: str, summary: Summary) -> None:
         return
     listed = ", ".join(
         [
-            f"{visible(name[:NAME_SHOWN])} ({-lines:,} {'line' if lines == -1 else 'lines'})"
+            f"{without_control_characters(name[:NAME_SHOWN])} ({-lines:,} {'line' if lines == -1 else 'lines'})"
             for lines, name in kept[:SHOWN]
         ]
     )
     more = f" and {len(kept) - SHOWN} more" if len(kept) > SHOWN else ""
-    old = visible(kept[0][1][:NAME_SHOWN])
+    old = without_control_characters(kept[0][1][:NAME_SHOWN])
     click.echo(f"hint: the output keeps model names of the source: {listed}{more}", err=True)
     click.echo(f"      if the target has other names, replace them: --model NAME, or --model {old}=NAME", err=True)
 

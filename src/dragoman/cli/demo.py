@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..dialects import installed
-from .rehearsal_tool_cycle import OUTPUT, Played, play
+from .rehearsal_tool_cycle import OUTPUT, PlayedCycle, play_cycle
 from .show_sample_conversation import print_conversation
 
 
@@ -25,13 +25,13 @@ def demo(conversation: bool, width: int | None) -> None:
     """
     console = Console(width=width)
     dialects = list(installed())
-    played: dict[tuple[str, str], Played] = {}
+    played: dict[tuple[str, str], PlayedCycle] = {}
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(f"{len(dialects) ** 2} pairs", total=len(dialects) ** 2)
         for client in dialects:
             for upstream in dialects:
                 progress.update(task, description=f"{client} -> {upstream}", advance=1)
-                played[client, upstream] = play(client, upstream)
+                played[client, upstream] = play_cycle(client, upstream)
     console.print(_table(dialects, played))
     broken = [one for one in played.values() if one.problem]
     for one in broken:
@@ -50,7 +50,7 @@ def demo(conversation: bool, width: int | None) -> None:
     raise SystemExit(1 if broken else 0)
 
 
-def _table(dialects: list[str], played: dict[tuple[str, str], Played]) -> Table:
+def _table(dialects: list[str], played: dict[tuple[str, str], PlayedCycle]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in ("client", *dialects):
         table.add_column(name.replace("-", "-\n"), overflow="fold")
@@ -59,7 +59,7 @@ def _table(dialects: list[str], played: dict[tuple[str, str], Played]) -> Table:
     return table
 
 
-def _cell(one: Played) -> Text:
+def _cell(one: PlayedCycle) -> Text:
     if one.problem:
         return Text("failed", style="red")
     graver = [loss for loss in one.losses if loss.severity != "info"]

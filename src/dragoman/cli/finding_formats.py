@@ -13,7 +13,7 @@ from msgspec import Struct
 from .. import __version__
 from ..lint.runner import all_rules
 from ..rules.rule import Finding
-from .loss_and_error_output import COLOURS, counted
+from .loss_and_error_output import COLOURS, count_with_noun
 from .rule import page
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -42,10 +42,12 @@ def text(found: list[LocatedFinding], documents: int) -> str:
         lines.append(f"{place}: {mark} {finding.severity}: {finding.message}{fix}")
     errors = sum(1 for one in found if one.finding.severity == "error")
     if not found:
-        lines.append(f"Nothing found in {counted(documents, 'document')}.")
+        lines.append(f"Nothing found in {count_with_noun(documents, 'document')}.")
     else:
-        rest = counted(len(found) - errors, "warning")
-        lines.append(f"Found {counted(errors, 'error')} and {rest} in {counted(documents, 'document')}.")
+        rest = count_with_noun(len(found) - errors, "warning")
+        lines.append(
+            f"Found {count_with_noun(errors, 'error')} and {rest} in {count_with_noun(documents, 'document')}."
+        )
     return "\n".join(lines)
 
 

@@ -15,7 +15,7 @@ from ..store.user_files import google_login_file, write_own_file
 from ..transport.google_login import GoogleLogin
 from ..transport.oauth_redirect import LoopbackRedirect
 from ..transport.upstream_record_and_environment import Upstream
-from .loss_and_error_output import visible
+from .loss_and_error_output import without_control_characters
 from .terminal_line_reader import typed_line
 
 SECONDS = 300.0
@@ -29,7 +29,7 @@ async def sign_in(name: str, upstream: Upstream, environment: Mapping[str, str],
     terminal = sys.stdin is not None and sys.stdin.isatty()
     async with LoopbackRedirect() as redirect:
         login = GoogleLogin(client_id, secret, redirect.address)
-        click.echo(f"Sign in for {name}, in your browser:\n\n{visible(login.address)}\n", err=True)
+        click.echo(f"Sign in for {name}, in your browser:\n\n{without_control_characters(login.address)}\n", err=True)
         if terminal:
             click.echo("Or paste the address of the last page here, and press Enter.", err=True)
         if browser:

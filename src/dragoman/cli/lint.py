@@ -19,7 +19,7 @@ from ..translate.detect import detect
 from .dialect_option import DialectType, mistake_in_json
 from .finding_formats import FORMATS, LocatedFinding
 from .json_line_numbers import lines_of
-from .loss_and_error_output import counted, fail
+from .loss_and_error_output import count_with_noun, fail
 from .translate import kind_of_body
 
 UNREADABLE = "ALL-000"
@@ -94,7 +94,7 @@ def lint(
         # With `--fix -` standard output gets the document.
         click.echo(FORMATS[form](job.found, job.documents), err=fix and "-" in files)
     if job.repaired:
-        click.echo(f"Repaired {counted(job.repaired, 'document')}.", err=True)
+        click.echo(f"Repaired {count_with_noun(job.repaired, 'document')}.", err=True)
     raise SystemExit(2 if job.unusable else 1 if job.found else 0)
 
 
@@ -102,7 +102,7 @@ def _file(job: LintRun, file: str) -> None:
     try:
         body = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        _unusable(job, f"{file}: {error.strerror}")
+        _report_unusable(job, f"{file}: {error.strerror}")
         return
     if file.endswith(".jsonl") and job.kind != "stream":
         lines = body.split(b"\n")
@@ -120,7 +120,7 @@ def _file(job: LintRun, file: str) -> None:
         Path(file).write_bytes(mended)
 
 
-def _unusable(job: LintRun, message: str) -> None:
+def _report_unusable(job: LintRun, message: str) -> None:
     """Report a file or a document that cannot be checked. All others are still checked."""
     job.unusable += 1
     click.echo(f"dragoman: {message}", err=True)
@@ -132,13 +132,13 @@ def _document(job: LintRun, file: str, line: int, body: bytes) -> bytes:
     if not dialect:
         where = file + (f":{line}" if line else "")
         reason = mistake_in_json(body) or "the dialect could not be detected. Name it with --dialect."
-        _unusable(job, f"{where}: {reason}")
+        _report_unusable(job, f"{where}: {reason}")
         return body
     job.documents += 1
     kind = job.kind or _kind(body, dialect)
     try:
         if job.fix and kind == "request" and dialect != MCP:
-            body = _mended(job, body, dialect)
+            body = _repaired_document(job, body, dialect)
         findings = library(body, dialect=dialect, kind=kind, model=job.model, rule_sets=job.rule_sets)
     except WireError as error:
         findings = [Finding(UNREADABLE, "error", error.path, str(error))]
@@ -147,7 +147,7 @@ def _document(job: LintRun, file: str, line: int, body: bytes) -> bytes:
     return body
 
 
-def _mended(job: LintRun, body: bytes, dialect: str) -> bytes:
+def _repaired_document(job: LintRun, body: bytes, dialect: str) -> bytes:
     done = repair(body, dialect=dialect, model=job.model)
     if not done.repairs:
         return body

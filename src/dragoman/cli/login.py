@@ -51,7 +51,7 @@ def login(upstream: str | None, file: Path | None, no_browser: bool) -> None:
             _list(variables, keys)
             return
         variable = _variable(upstream, variables)
-        key = _asked(f"Key for {upstream}")
+        key = _ask_for_key(f"Key for {upstream}")
         where = keys.store(variable, key)
     except ConfigError as error:
         fail(str(error), 2)
@@ -104,7 +104,7 @@ def _variable(upstream: str, variables: dict[str, tuple[str, ...]]) -> str:
     return variables[upstream][0]
 
 
-def _asked(words: str) -> str:
+def _ask_for_key(words: str) -> str:
     if sys.stdin is not None and sys.stdin.isatty():
         key = str(click.prompt(words, hide_input=True, err=True)).strip()
     else:

@@ -20,7 +20,7 @@ _HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202
 """Characters that control a terminal or hide other characters."""
 
 
-def visible(text: str) -> str:
+def without_control_characters(text: str) -> str:
     """The text without control characters: a text of a model, a command or a file must not overwrite a question to the
     user."""
     return _HIDING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
@@ -51,14 +51,14 @@ def print_repairs(repairs: tuple[Repair, ...], form: str) -> None:
             click.echo(f"{mark} {one.name:22} {one.path or '/'}{detail}", err=True)
 
 
-def hush() -> None:
+def silence_mcp_sdk_log() -> None:
     """Keep the log of the MCP SDK off the terminal. The SDK logs tracebacks about a faulty server. Our own messages
     contain the facts for the user."""
     for name in ("mcp", "client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def counted(number: int, word: str, many: str = "") -> str:
+def count_with_noun(number: int, word: str, many: str = "") -> str:
     """A number with its noun: "1 route", "2 routes". `many`: the plural, if it is not formed by adding an s."""
     return f"{number} {word if number == 1 else many or word + 's'}"
 

@@ -23,7 +23,7 @@ MEANING = (
 )
 
 
-class Cell(Struct, frozen=True, forbid_unknown_fields=True):
+class MatrixCell(Struct, frozen=True, forbid_unknown_fields=True):
     """One pair and kind: the documents, those without a loss worse than info, and the graver losses by their codes."""
 
     documents: int
@@ -54,7 +54,7 @@ class Matrix(Struct, frozen=True, forbid_unknown_fields=True):
     """All cells: kind -> source -> target."""
 
     dialects: tuple[str, ...]
-    cells: dict[str, dict[str, dict[str, Cell]]]
+    cells: dict[str, dict[str, dict[str, MatrixCell]]]
 
 
 def matrix() -> Matrix:
@@ -134,11 +134,11 @@ def as_html(found: Matrix) -> str:
         out.append(f'<h2>{title.capitalize()}</h2><table><tr><th scope="col">from \\ to</th>{heads}</tr>')
         for source in found.dialects:
             cells = [found.cells[kind][source][target] for target in found.dialects]
-            row = "".join([f'<td class="{cell.colour}">{cell.words}{_codes(cell)}</td>' for cell in cells])
+            row = "".join([f'<td class="{cell.colour}">{cell.words}{_codes_text(cell)}</td>' for cell in cells])
             out.append(f'<tr><th scope="row">{escape(source)}</th>{row}</tr>')
         out.append("</table>")
     return "\n".join(out) + "</html>\n"
 
 
-def _codes(cell: Cell) -> str:
+def _codes_text(cell: MatrixCell) -> str:
     return f"<small>{escape(cell.codes)}</small>" if cell.codes else ""

@@ -16,7 +16,7 @@ import msgspec
 from ..runtime.mcp.config import ServerConfig
 from ..runtime.mcp.result_content import outcome
 from ..store.user_files import config_folder
-from .loss_and_error_output import counted
+from .loss_and_error_output import count_with_noun
 from .mcp_command_helpers import as_json_option, chosen_servers, need_sdk, open_servers, run_async, servers_file
 from .mcp_login import login, logout
 from .mcp_resources_and_prompts import prompt, prompts, read, resources
@@ -61,7 +61,7 @@ def list_command(servers: tuple[str, ...], file: Path | None, gate: str | None, 
     """Connect to the servers, and show their tools. For a skipped tool show the reason. Exit 1 when a server cannot be
     reached."""
     configs = chosen_servers(file, gate, servers)
-    found = run_async(_looked(configs))
+    found = run_async(_look_up_servers(configs))
     off = [name for name, config in configs.items() if config.disabled]
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode([_plain(status) for status in found])).decode())
@@ -92,7 +92,7 @@ def call(server: str, tool: str, arguments: str, file: Path | None, as_json: boo
         raise click.UsageError(f"ARGUMENTS is not JSON: {error}") from None
     if not isinstance(given, dict):
         raise click.UsageError("ARGUMENTS is not a JSON object")
-    result = run_async(_called(chosen_servers(file, None, (server,)), server, tool, given))
+    result = run_async(_call_tool(chosen_servers(file, None, (server,)), server, tool, given))
     if as_json:
         click.echo(result.model_dump_json(by_alias=True, exclude_none=True, indent=2))
     else:
@@ -161,12 +161,14 @@ def serve(
         raise click.ClickException(f"cannot listen: {error.strerror or error}") from None
 
 
-async def _looked(configs: Mapping[str, ServerConfig]) -> tuple[Status, ...]:
+async def _look_up_servers(configs: Mapping[str, ServerConfig]) -> tuple[Status, ...]:
     async with open_servers(configs) as servers:
         return servers.status()
 
 
-async def _called(configs: Mapping[str, ServerConfig], server: str, tool: str, given: dict[str, Any]) -> CallToolResult:
+async def _call_tool(
+    configs: Mapping[str, ServerConfig], server: str, tool: str, given: dict[str, Any]
+) -> CallToolResult:
     # Not `async with`, which would hide the reason why a server cannot be reached. The call itself connects, and raises
     # the error.
     servers = open_servers(configs)
@@ -178,7 +180,7 @@ async def _called(configs: Mapping[str, ServerConfig], server: str, tool: str, g
 
 def _show(status: Status) -> None:
     state = (
-        f"{counted(len(status.tools), 'tool')} ({status.version})"
+        f"{count_with_noun(len(status.tools), 'tool')} ({status.version})"
         if status.connected
         else f"not connected: {status.failure}"
     )

@@ -16,7 +16,7 @@ from ..errors import ConfigError, DragomanError
 from ..runtime.mcp.config import ServerConfig, load, read
 from ..store.mcp_logins import Logins
 from ..store.user_files import config_folder, read_own_file
-from .loss_and_error_output import hush, visible
+from .loss_and_error_output import silence_mcp_sdk_log, without_control_characters
 from .untrusted_file_effects import SERVERS_FILE
 from .untrusted_files import FolderFile
 
@@ -79,7 +79,7 @@ def open_servers(configs: Mapping[str, ServerConfig]) -> Servers:
         from .mcp_server_questions import ServerQuestions
         from .terminal_line_reader import asked_line
 
-        elicit = ServerQuestions(lambda text: click.echo(visible(text), err=True), asked_line)
+        elicit = ServerQuestions(lambda text: click.echo(without_control_characters(text), err=True), asked_line)
     return Servers(configs, (Path.cwd(),), ServerRequests(elicit), Logins(os.environ))
 
 
@@ -89,7 +89,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(work)
     except DragomanError as error:
-        raise click.ClickException(visible(str(error))) from None
+        raise click.ClickException(without_control_characters(str(error))) from None
 
 
 def need_sdk() -> None:
@@ -100,4 +100,4 @@ def need_sdk() -> None:
         raise click.ClickException(
             f"the package {error.name} is missing. Run pip install 'dragoman[runtime]'"
         ) from None
-    hush()
+    silence_mcp_sdk_log()

@@ -12,7 +12,7 @@ from ..errors import ConfigError
 from ..runtime.mcp.config import ServerConfig
 from ..store.mcp_logins import Logins
 from ..transport.oauth_redirect import LoopbackRedirect
-from .loss_and_error_output import counted, visible
+from .loss_and_error_output import count_with_noun, without_control_characters
 from .mcp_command_helpers import chosen_servers, run_async, servers_file
 
 
@@ -59,7 +59,7 @@ async def _signed_in(name: str, config: ServerConfig, *, browser: bool) -> None:
     async def show(url: str) -> None:
         nonlocal shown
         shown = True
-        click.echo(f"Sign in at {name}, in your browser:\n\n{visible(url)}\n", err=True)
+        click.echo(f"Sign in at {name}, in your browser:\n\n{without_control_characters(url)}\n", err=True)
         if terminal:
             click.echo("Or paste the address of the last page here, and press Enter.", err=True)
         if browser:
@@ -79,4 +79,4 @@ async def _signed_in(name: str, config: ServerConfig, *, browser: bool) -> None:
         raise ConfigError(
             "MCP server", name, problem="the server did not ask for a login. You can use its tools without one"
         )
-    click.echo(f"signed in at {name}: {counted(len(connection.tools), 'tool')}", err=True)
+    click.echo(f"signed in at {name}: {count_with_noun(len(connection.tools), 'tool')}", err=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
-from .loss_and_error_output import visible
+from .loss_and_error_output import without_control_characters
 from .mcp_command_helpers import as_json_option, chosen_servers, open_servers, run_async, servers_file
 from .request_setting_options import read_pairs
 
@@ -131,13 +131,13 @@ def _print_list(
         return
     for name, some in listed:
         for one in some:
-            click.echo(visible(f"{name}  {line(one)}"))
+            click.echo(without_control_characters(f"{name}  {line(one)}"))
 
 
 def _connected(servers: Any) -> list[McpConnection]:
     for status in servers.status():
         if not status.connected:
-            click.echo(f"{status.name}: not connected: {visible(status.failure)}", err=True)
+            click.echo(f"{status.name}: not connected: {without_control_characters(status.failure)}", err=True)
     return [one for one in servers if one.connected]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .loss_and_error_output import visible
+from .loss_and_error_output import without_control_characters
 
 if TYPE_CHECKING:
     from ..runtime.mcp.server_requests import Field, Question
@@ -57,7 +57,7 @@ class ServerQuestions:
         elif not field.required:
             words += " [nothing]"
         while True:
-            typed = (await self._ask(visible(f"{words}: "))).strip()
+            typed = (await self._ask(without_control_characters(f"{words}: "))).strip()
             if typed == "\x04" or not typed:
                 if field.default is not None or not field.required:
                     return field.default

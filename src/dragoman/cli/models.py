@@ -25,7 +25,7 @@ from ..transport.window_price_and_answer_cost import window_and_prices
 from .completion import complete_upstreams
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
-from .loss_and_error_output import fail, visible
+from .loss_and_error_output import fail, without_control_characters
 from .model_aliases import read_aliases
 from .upstream_check import get_with_key
 
@@ -90,7 +90,7 @@ def models(upstream: str | None, file: Path | None, as_json: bool) -> None:
             f"  ${row.input_price:g} / ${row.output_price:g}" if None not in (row.input_price, row.output_price) else ""
         )
         line = f"{row.model:{width}}  {row.source:13}{context:>11}{prices}".rstrip()
-        click.echo(visible(line) if sys.stdout.isatty() else line)
+        click.echo(without_control_characters(line) if sys.stdout.isatty() else line)
 
 
 async def _all(config: Config, environment: Mapping[str, str], only: str | None) -> list[ListedRow]:
@@ -140,7 +140,7 @@ async def _of(name: str, upstream: Upstream, net: UpstreamClient, environment: M
         return [
             ListedRow(f"{name}/{one.name}", name, "upstream", one.context, one.output) for one in read_list(body, lists)
         ]
-    click.echo(f"dragoman: {name} gives no list of models: {visible(problem)}", err=True)
+    click.echo(f"dragoman: {name} gives no list of models: {without_control_characters(problem)}", err=True)
     return _known(name, upstream) if own_host(upstream) else []
 
 

@@ -51,7 +51,7 @@ class PromptTemplate(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         """Whether the question has a gap for the prompt of the command line."""
         return not self.prompt or INPUT in (*_gaps(self.prompt), *_gaps(self.system))
 
-    def filled(self, words: str, given: Mapping[str, str]) -> tuple[str, str]:
+    def fill(self, words: str, given: Mapping[str, str]) -> tuple[str, str]:
         """The prompt and the instructions. If the prompt has no gap for the words, the words are added at its end.
         ConfigError where a variable has no value, or where a value has no variable."""
         names = self.variables()

@@ -38,7 +38,7 @@ QUESTION: dict[str, Any] = {
 OUTPUT = "4 degrees, light rain"
 
 
-class Played(Struct, frozen=True):
+class PlayedCycle(Struct, frozen=True):
     """The outcome of a cycle. `problem`: "" where call, result and answer arrived."""
 
     client: str
@@ -47,7 +47,7 @@ class Played(Struct, frozen=True):
     problem: str = ""
 
 
-def play(client: str, upstream: str) -> Played:
+def play_cycle(client: str, upstream: str) -> PlayedCycle:
     """Play the cycle between a client's dialect and an upstream's."""
     losses: list[Loss] = []
     model = endpoints(client).example_model
@@ -55,13 +55,13 @@ def play(client: str, upstream: str) -> Played:
     answer = _exchange(asked, client, upstream, losses)
     calls = tool_calls(answer, dialect=client)
     if [(call.name, call.input) for call in calls] != [("get_weather", {"city": "Paris"})]:
-        return Played(client, upstream, tuple(losses), "the call did not arrive")
+        return PlayedCycle(client, upstream, tuple(losses), "the call did not arrive")
     turns = tool_results(answer, {calls[0].id: OUTPUT}, dialect=client, model=model)
     _history(asked).extend(turns)
     answer = _exchange(asked, client, upstream, losses)
     response = get(client).read_response(answer, Context(client, client))
     words = "".join([part.text for part in response.parts if isinstance(part, Text)])
-    return Played(client, upstream, tuple(losses), "" if OUTPUT in words else "the result did not arrive")
+    return PlayedCycle(client, upstream, tuple(losses), "" if OUTPUT in words else "the result did not arrive")
 
 
 def _history(request: dict[str, Any]) -> list[Any]:
@@ -75,13 +75,13 @@ def _history(request: dict[str, Any]) -> list[Any]:
 def _exchange(request: dict[str, Any], client: str, upstream: str, losses: list[Loss]) -> bytes:
     """Send a request to the rehearsal behind an upstream's dialect. Returns the answer in the client's dialect."""
     sent = translate_request(request, source=client, target=upstream, model=endpoints(upstream).example_model)
-    body = _rehearsed(sent, upstream)
+    body = _rehearsal_answer(sent, upstream)
     answer = translate_response(body, source=upstream, target=client, answers=sent)
     losses += [*sent.losses, *answer.losses]
     return answer.body
 
 
-def _rehearsed(sent: Translation, upstream: str) -> bytes:
+def _rehearsal_answer(sent: Translation, upstream: str) -> bytes:
     speaker = get(upstream)
     request = speaker.read_request(sent.body, Context(upstream, rehearsal.PREFIX))
     request = msgspec.structs.replace(request, model="rehearsal/rules")

@@ -30,11 +30,11 @@ from .client_table import ANY, ClientFacts, ClientRow
 from .completion import complete_clients, complete_models
 from .config_lookup import user_config
 from .environment_with_stored_keys import user_environment
-from .loss_and_error_output import fail, visible
+from .loss_and_error_output import fail, without_control_characters
 from .model_aliases import model_of
-from .run_client_summary import Account, add_reports
+from .run_client_summary import SessionSums, add_reports
 from .run_client_with_gateway import PreparedClient, run_client, run_with_gateway, session_config
-from .upstream_check import Checked, check_upstream
+from .upstream_check import UpstreamCheckResult, check_upstream
 
 USUAL_GATEWAY = "http://127.0.0.1:8484"
 NOT_INSTALLED = 127
@@ -104,18 +104,18 @@ def run(
         model = model_of(model, os.environ)
         if row.needs_model and not model:
             raise click.UsageError(f"{row.title} needs --model UPSTREAM/MODEL. `dragoman models` lists models.")
-        account = Account()
+        sums = SessionSums()
         if gateway is not None:
             name = row.client_model if row.only_known_models else model
             code = _on_running_gateway(
-                PreparedClient(row, program, given, os.environ, ClientFacts(gateway, model=name)), account
+                PreparedClient(row, program, given, os.environ, ClientFacts(gateway, model=name)), sums
             )
         else:
             config = user_config(file, environment)
-            code = _on_own_gateway(row, program, given, config, environment, model, no_check, account)
+            code = _on_own_gateway(row, program, given, config, environment, model, no_check, sums)
     except DragomanError as error:
         fail(str(error), 1)
-    for line in account.lines(every_loss=losses):
+    for line in sums.lines(every_loss=losses):
         click.echo(f"dragoman: {line}", err=True)
     sys.exit(code)
 
@@ -148,10 +148,10 @@ def _on_own_gateway(
     environment: Mapping[str, str],
     model: str,
     no_check: bool,
-    account: Account,
+    sums: SessionSums,
 ) -> int:
-    upstream, own_model = _place(config, model)
-    checked = Checked("unknown", "")
+    upstream, own_model = _upstream_and_model(config, model)
+    checked = UpstreamCheckResult("unknown", "")
     if upstream and not no_check:
         checked = asyncio.run(_check(config, environment, upstream))
         if checked.state == "bad":
@@ -173,7 +173,7 @@ def _on_own_gateway(
             await asyncio.to_thread(_ask_for_a_word, base, key, model)
 
     _say(Path(program).name if row == client_table.rows()[ANY] else row.title, model, config, upstream)
-    return _run(run_with_gateway(session_config(config, upstream, own_model), environment, account, command, check))
+    return _run(run_with_gateway(session_config(config, upstream, own_model), environment, sums, command, check))
 
 
 def _say(title: str, model: str, config: Config, upstream: str) -> None:
@@ -183,7 +183,7 @@ def _say(title: str, model: str, config: Config, upstream: str) -> None:
         words = f"the built-in rehearsal, which is no model{advice}"
     else:
         words = model or "the models that it names"
-    click.echo(f"dragoman: {visible(title)} on {words}", err=True)
+    click.echo(f"dragoman: {without_control_characters(title)} on {words}", err=True)
 
 
 def _run(work: object) -> int:
@@ -194,7 +194,7 @@ def _run(work: object) -> int:
     return int(uvloop.run(work))  # type: ignore[arg-type]
 
 
-def _place(config: Config, model: str) -> tuple[str, str]:
+def _upstream_and_model(config: Config, model: str) -> tuple[str, str]:
     """The upstream of a model, and the model's name there; ("", "") without a model."""
     if not model:
         return "", ""
@@ -206,7 +206,7 @@ def _place(config: Config, model: str) -> tuple[str, str]:
     return choices[0].name, choices[0].model
 
 
-async def _check(config: Config, environment: Mapping[str, str], upstream: str) -> Checked:
+async def _check(config: Config, environment: Mapping[str, str], upstream: str) -> UpstreamCheckResult:
     net = http_client(ConnectionLimits(), environment)
     try:
         return await check_upstream(upstream, config.upstreams[upstream], net, environment)
@@ -227,7 +227,9 @@ def _ask_for_a_word(base: str, key: str, model: str) -> None:
             words = str(json.loads(error.read())["error"]["message"])
         except (ValueError, KeyError, TypeError):
             words = f"status {error.code}"
-        raise ConfigError("model", model, problem=f"{visible(words)} (--no-check starts without a check)") from None
+        raise ConfigError(
+            "model", model, problem=f"{without_control_characters(words)} (--no-check starts without a check)"
+        ) from None
     except OSError as error:
         raise ConfigError("model", model, problem=f"the check failed: {error}") from None
 
@@ -237,7 +239,7 @@ def _opener() -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def _on_running_gateway(client: PreparedClient, account: Account) -> int:
+def _on_running_gateway(client: PreparedClient, sums: SessionSums) -> int:
     key = os.environ.get("DRAGOMAN_GATEWAY_KEY", "")
     base = client.facts.base.rstrip("/")
     _gateway_json(f"{base}/healthz", key)
@@ -246,7 +248,7 @@ def _on_running_gateway(client: PreparedClient, account: Account) -> int:
     code = _run(run_client(msgspec.structs.replace(client, facts=facts)))
     listed = json.loads(_gateway_json(f"{base}/dragoman/exchanges", key))["exchanges"]
     names = [one["id"] for one in listed if one["began"] >= began]
-    add_reports(account, [_gateway_json(f"{base}/dragoman/exchanges/{name}", key) for name in names])
+    add_reports(sums, [_gateway_json(f"{base}/dragoman/exchanges/{name}", key) for name in names])
     return code
 
 

@@ -1,4 +1,4 @@
-"""Owns the account of one session of a client: requests, tokens, cost, failures and losses, and its last lines."""
+"""Owns the sums of one session of a client: requests, tokens, cost, failures and losses, and its last lines."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..gateway.exchange.recent_exchanges import Exchange
 from ..gateway.exchange.recorded_exchange_report import clean, secrets_of, usage
 from ..transport.secret_redaction import Redactor
 from ..transport.window_price_and_answer_cost import shown_cost
-from .loss_and_error_output import visible
+from .loss_and_error_output import without_control_characters
 
 _MAX_REASON = 300
 
 
-class Account:
+class SessionSums:
     """Adds up the exchanges of a session."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Account:
             self.uncounted += 1
 
     def lines(self, *, every_loss: bool = False) -> Iterator[str]:
-        """The account for people."""
+        """The sums for people."""
         if not self.requests:
             yield "the client sent no request. Cost: $0"
             return
@@ -79,7 +79,8 @@ class Account:
             counted += f", {self.uncounted} without a count"
         yield f"{_number(self.requests, 'request')} to {places}: {counted}. Cost: {self._cost()}"
         if self.failed:
-            yield f"{_number(self.failed, 'request')} failed, the last one: {visible(self.last_failure[:_MAX_REASON])}"
+            reason = without_control_characters(self.last_failure[:_MAX_REASON])
+            yield f"{_number(self.failed, 'request')} failed, the last one: {reason}"
         yield from self._loss_lines(every_loss)
 
     def _cost(self) -> str:
@@ -104,11 +105,11 @@ def _number(count: int, what: str) -> str:
 
 
 class SessionLog(ExchangeLog):
-    """The log of a gateway that serves one session: adds every exchange to the account, and writes no line."""
+    """The log of a gateway that serves one session: adds every exchange to the sums, and writes no line."""
 
-    def __init__(self, account: Account, config: Config) -> None:
+    def __init__(self, sums: SessionSums, config: Config) -> None:
         super().__init__("off")
-        self._account = account
+        self._account = sums
         self._config = config
 
     def add(self, exchange: Exchange, keys: Iterable[str] = ()) -> None:
@@ -128,11 +129,11 @@ class SessionLog(ExchangeLog):
         """The client owns the terminal: nothing is written."""
 
 
-def add_reports(account: Account, reports: Iterable[bytes]) -> None:
+def add_reports(sums: SessionSums, reports: Iterable[bytes]) -> None:
     """Add exchanges from the reports of a gateway in another process."""
     for data in reports:
         one = msgspec.json.decode(data)
-        account.add(
+        sums.add(
             upstream=one["upstream"],
             model=one["upstream_model"],
             status=one["status"],

@@ -26,7 +26,7 @@ from ..gateway.http.server import Server
 from ..store.installation_secret import installation_secret
 from . import client_table
 from .client_table import ClientFacts, ClientRow
-from .run_client_summary import Account, SessionLog
+from .run_client_summary import SessionLog, SessionSums
 
 KEY_VARIABLE = "DRAGOMAN_SESSION_KEY"
 _STOP_SECONDS = 2.0
@@ -57,7 +57,7 @@ def session_config(config: Config, upstream: str, model: str) -> Config:
 async def run_with_gateway(
     config: Config,
     environment: Mapping[str, str],
-    account: Account,
+    sums: SessionSums,
     command: Callable[[ClientFacts], PreparedClient],
     check: Check,
 ) -> int:
@@ -66,7 +66,7 @@ async def run_with_gateway(
     own = {**environment, KEY_VARIABLE: key}
     # The client owns the terminal, so no warning is printed.
     gateway = Gateway(config, own, secret=installation_secret(environment, lambda words: None))
-    gateway.log = SessionLog(account, config)
+    gateway.log = SessionLog(sums, config)
     server = Server(gateway.handle)
     port = await server.start(config.listen.host, 0)
     try:

@@ -15,7 +15,7 @@ from ..errors import ConfigError
 from ..gateway.config import Config, LogFormat, checked, load, one_upstream, parse
 from .dialect_option import DIALECT
 from .environment_with_stored_keys import user_environment
-from .serve_banner import lines
+from .serve_banner import banner_lines
 from .untrusted_file_effects import CONFIG_FILE
 from .untrusted_files import FolderFile
 
@@ -120,5 +120,5 @@ def _cannot_listen(error: OSError, config: Config) -> str:
 
 def announce(config: Config, port: int) -> None:
     """Print what is served, and the exact lines that point clients at the gateway."""
-    for line in lines(config, port):
+    for line in banner_lines(config, port):
         click.echo(line)

@@ -12,7 +12,7 @@ from ..transport.secret_redaction import redacted_url
 _OPEN = ("127.0.0.1", "localhost", "::1")
 
 
-def lines(config: Config, port: int) -> Iterator[str]:
+def banner_lines(config: Config, port: int) -> Iterator[str]:
     """The text, line by line."""
     listen = config.listen
     host = "127.0.0.1" if listen.host in ("0.0.0.0", "::") else listen.host

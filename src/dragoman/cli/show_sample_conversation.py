@@ -60,14 +60,14 @@ def _table(dialects: list[str]) -> Table:
         table.add_column(dialect + (" (source)" if dialect == SOURCE else ""), ratio=1, overflow="fold")
     source = conversation()
     shown: dict[str, int] = dict.fromkeys(dialects, 0)
-    done = {dialect: _translated(source, 0, dialect) for dialect in dialects}
+    done = {dialect: _translate_steps(source, 0, dialect) for dialect in dialects}
     table.add_row("settings", *[_settings(done[dialect]) for dialect in dialects])
     for step, message in enumerate(source["messages"], 1):
         if message["role"] != "user":
             continue  # shown together with the results of its calls
         cells: list[RenderableType] = []
         for dialect in dialects:
-            done[dialect] = _translated(source, step, dialect)
+            done[dialect] = _translate_steps(source, step, dialect)
             history = _history(done[dialect])
             cells.append(_json(history[shown[dialect] :]))
             shown[dialect] = len(history)
@@ -76,7 +76,7 @@ def _table(dialects: list[str]) -> Table:
     return table
 
 
-def _translated(source: dict[str, Any], steps: int, dialect: str) -> Translation:
+def _translate_steps(source: dict[str, Any], steps: int, dialect: str) -> Translation:
     """The conversation up to a step, in a dialect."""
     part = {**source, "messages": source["messages"][:steps]}
     return translate_request(part, source=SOURCE, target=dialect, model=endpoints(dialect).example_model)

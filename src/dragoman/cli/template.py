@@ -11,7 +11,7 @@ import msgspec
 from ..errors import ConfigError
 from ..gateway import typed_toml_file
 from ..store.user_files import write_own_file
-from .loss_and_error_output import fail, visible
+from .loss_and_error_output import fail, without_control_characters
 from .prompt_templates import (
     PromptTemplate,
     parse_template,
@@ -58,7 +58,7 @@ def list_() -> None:
             words = " ".join((one.prompt or one.system).split())[:80]
         except ConfigError as error:
             words = f"(cannot be used: {error})"
-        click.echo(visible(f"{name:20} {words}"))
+        click.echo(without_control_characters(f"{name:20} {words}"))
     if not found:
         click.echo("there are no templates. `dragoman template save` keeps one.", err=True)
 

@@ -14,7 +14,7 @@ from ..canon.losses import Loss, Severity
 from ..errors import DragomanError, FaultError, LossError, RepairError
 from ..translate import StreamTranslator, translate_fault, translate_request, translate_response, translate_tools
 from .dialect_option import DIALECT, detected_dialect
-from .loss_and_error_output import counted, fail, print_losses, print_repairs
+from .loss_and_error_output import count_with_noun, fail, print_losses, print_repairs
 
 CHUNK = 64 * 1024
 
@@ -149,7 +149,7 @@ def _stream(file: BufferedReader, source: str | None, target: str, host: str | N
     grave: tuple[Loss, ...] = tuple([loss for loss in translator.losses if loss.severity != "info"])
     print_losses(translator.losses, form)
     if strict and grave:
-        fail(f"{counted(len(grave), 'loss', 'losses')} worse than info, so nothing was written", 1)
+        fail(f"{count_with_noun(len(grave), 'loss', 'losses')} worse than info, so nothing was written", 1)
     _write(b"".join(held))
 
 

@@ -34,7 +34,7 @@ def one_line(text: object) -> str:
     return "".join([char if char.isprintable() else f"\\x{ord(char):02x}" for char in str(text)])
 
 
-def effects(file: str, data: bytes) -> list[str]:
+def effects_of_file(file: str, data: bytes) -> list[str]:
     """The effects of a file with these bytes. ConfigError when the bytes are no valid configuration."""
     describe: Callable[[bytes, str], Iterator[str]] = _servers if file.endswith(".json") else _gateway
     return [one_line(line) for line in describe(data, file)]

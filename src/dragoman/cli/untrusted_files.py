@@ -21,7 +21,7 @@ import click
 from ..errors import ConfigError
 from ..store.trusted_files import TrustedFiles, real_path
 from ..store.user_files import config_folder, read_regular_file, require_only_owner_writes
-from .untrusted_file_effects import effects, one_line
+from .untrusted_file_effects import effects_of_file, one_line
 
 if sys.platform != "win32":
     import termios
@@ -90,7 +90,7 @@ class FolderFile:
         """Whether the user at the terminal agrees, after the effects of the file were shown."""
         state = "has changed since you trusted it" if self._trusted.knows(real) else "is new"
         try:
-            lines = effects(self.path.name, data)
+            lines = effects_of_file(self.path.name, data)
         except ConfigError as error:
             click.echo(f"The file {one_line(real)} {state}, and is not valid: {one_line(error)}", err=True)
             return False

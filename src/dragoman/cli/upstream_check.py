@@ -18,7 +18,7 @@ from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import UpstreamAnswer, UpstreamClient
 from ..transport.secret_redaction import redacted_url
 from ..transport.upstream_record_and_environment import REHEARSAL, Upstream
-from .loss_and_error_output import counted, visible
+from .loss_and_error_output import count_with_noun, without_control_characters
 
 SECONDS = 10.0
 """Seconds to wait for the list."""
@@ -27,7 +27,7 @@ _LARGEST = 16 * 1024 * 1024
 State = Literal["good", "unknown", "bad"]
 
 
-class Checked(Struct, frozen=True):
+class UpstreamCheckResult(Struct, frozen=True):
     """The result of a check. `unknown`: the upstream answers, but the check could not prove that the key is
     accepted."""
 
@@ -57,38 +57,42 @@ async def get_with_key(
             return answer, await answer.read(_LARGEST)
 
 
-async def check_upstream(name: str, upstream: Upstream, net: UpstreamClient, environment: Mapping[str, str]) -> Checked:
+async def check_upstream(
+    name: str, upstream: Upstream, net: UpstreamClient, environment: Mapping[str, str]
+) -> UpstreamCheckResult:
     """Check an upstream by its list of models."""
     if upstream.dialect == REHEARSAL:
-        return Checked("good", "built in: no model, deterministic answers")
+        return UpstreamCheckResult("good", "built in: no model, deterministic answers")
     where = redacted_url(upstream.base_url)
     if upstream.key_env and not environment.get(upstream.key_env):
-        return Checked("bad", f"the variable {upstream.key_env} is empty", _key_advice(name, upstream))
+        return UpstreamCheckResult("bad", f"the variable {upstream.key_env} is empty", _key_advice(name, upstream))
     lists = endpoints(upstream.dialect).models
     path = (lists.project_path if upstream.project else "") or lists.path
     try:
         # Without a model list, any answer shows that the host is reachable.
         answer, body = await get_with_key(upstream, path or "/", net, environment, SECONDS)
     except TimeoutError:
-        return Checked("bad", f"{where} gave no answer within {SECONDS:.0f} seconds", _address_advice(name))
+        return UpstreamCheckResult("bad", f"{where} gave no answer within {SECONDS:.0f} seconds", _address_advice(name))
     except TransportError as error:
-        return Checked("bad", f"{where}: {visible(str(error))}", _address_advice(name))
+        return UpstreamCheckResult("bad", f"{where}: {without_control_characters(str(error))}", _address_advice(name))
     except ConfigError as error:
-        return Checked("bad", str(error))
+        return UpstreamCheckResult("bad", str(error))
     date = answer.header("date")
     # Without a client key there is no key that could be refused.
     if answer.status in (401, 403) and upstream.auth != "client":
-        return Checked(
+        return UpstreamCheckResult(
             "bad",
             f"{where} refused the key (status {answer.status})",
             _key_advice(name, upstream, refused=True),
             date=date,
         )
     if answer.status != 200 or not path or not upstream.list_models:
-        return Checked("unknown", f"{where} answers, and gives no list of models (status {answer.status})", date=date)
+        return UpstreamCheckResult(
+            "unknown", f"{where} answers, and gives no list of models (status {answer.status})", date=date
+        )
     found = tuple(read_list(body, lists))
-    return Checked(
-        "good", f"{where} accepts the key, and lists {counted(len(found), 'model')}", models=found, date=date
+    return UpstreamCheckResult(
+        "good", f"{where} accepts the key, and lists {count_with_noun(len(found), 'model')}", models=found, date=date
     )
 
 

@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from dragoman.canon import Fault, Loss, ToolResult
-from dragoman.cli.ask_output import TextOutput, _approval, visible
-from dragoman.cli.ask_run import _routed
+from dragoman.cli.ask_output import TextOutput, _approval, without_control_characters
+from dragoman.cli.ask_run import _model_by_routes
 from dragoman.gateway.config import Config, Route, Target, Upstream, checked
 from dragoman.runtime.events import (
     Compressed,
@@ -40,9 +40,9 @@ EDIT = ToolCallResponse("c", "replace", (ToolResult("c"),), DIFF)
 
 def _output_of(capsys: pytest.CaptureFixture[str], *run_events: RunEvent, terminal: bool = False, **more: Any) -> str:
     out = StringIO()
-    teller = TextOutput(Console(file=out, force_terminal=terminal, width=100, highlight=False, soft_wrap=True), **more)
+    output = TextOutput(Console(file=out, force_terminal=terminal, width=100, highlight=False, soft_wrap=True), **more)
     for run_event in run_events:
-        teller.tell(run_event)
+        output.show_event(run_event)
     return out.getvalue()
 
 
@@ -119,12 +119,12 @@ def test_long_arguments_are_shortened(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_control_characters_cannot_hide_a_question_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     out = StringIO()
-    teller = TextOutput(Console(file=out, force_terminal=True, width=200, highlight=False, soft_wrap=True))
-    teller.say("$ rm -rf x\x1b[2K\r$ ls \u202e")
+    output = TextOutput(Console(file=out, force_terminal=True, width=200, highlight=False, soft_wrap=True))
+    output.say("$ rm -rf x\x1b[2K\r$ ls \u202e")
     assert "rm -rf x\\x1b[2K\\x0d$ ls \\x202e" in out.getvalue()
     _output_of(capsys, Content("\x1b[31mas it is\x1b[0m\n"))
     assert capsys.readouterr().out == "\x1b[31mas it is\x1b[0m\n", "a pipe gets every byte"
-    assert visible("tabs\tand\nlines, äöü 日本 🙂") == "tabs\tand\nlines, äöü 日本 🙂"
+    assert without_control_characters("tabs\tand\nlines, äöü 日本 🙂") == "tabs\tand\nlines, äöü 日本 🙂"
 
 
 @pytest.mark.parametrize(
@@ -152,12 +152,12 @@ def test_a_model_is_named_as_for_the_gateway() -> None:
         routes=(Route("fast", (Target("o", "gpt-mini"),)),),
     )
     found = checked(config, "test")
-    assert _routed("fast", found) == "o/gpt-mini"
-    assert _routed("gpt-5.1", found) == "o/gpt-5.1"
-    assert _routed("o/anything", found) == "o/anything"
-    assert _routed("rehearsal/one-call", found) == "rehearsal/one-call"
-    assert _routed("nobody/m", found) == "nobody/m"
-    assert _routed("", found) == ""
+    assert _model_by_routes("fast", found) == "o/gpt-mini"
+    assert _model_by_routes("gpt-5.1", found) == "o/gpt-5.1"
+    assert _model_by_routes("o/anything", found) == "o/anything"
+    assert _model_by_routes("rehearsal/one-call", found) == "rehearsal/one-call"
+    assert _model_by_routes("nobody/m", found) == "nobody/m"
+    assert _model_by_routes("", found) == ""
 
 
 @pytest.mark.parametrize(("words", "code"), [(["--help"], 0), (["ask", "Hello"], 1), (["log"], 1)])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dragoman.canon import Media, Settings
-from dragoman.cli.attachments import attachment, mime_of
+from dragoman.cli.attachments import mime_of, read_attachment
 from dragoman.cli.request_setting_options import NAMES, own_options, settings_of
 from dragoman.errors import ConfigError
 from tests.unit.cli.conftest import Runs
@@ -143,12 +143,12 @@ def test_an_attachment_that_cannot_be_sent_is_named(runs: Runs, value: str) -> N
 
 
 def test_the_type_of_an_attachment_can_be_given(tmp_path: Path) -> None:
-    assert attachment("image/webp:https://example.org/x") == Media(
+    assert read_attachment("image/webp:https://example.org/x") == Media(
         "image", "image/webp", url="https://example.org/x", name="x"
     )
     (tmp_path / "nameless").write_bytes(PICTURE)
-    assert attachment(str(tmp_path / "nameless")).mime == "image/png"
-    assert attachment(f"image/gif:{tmp_path / 'nameless'}").mime == "image/gif"
+    assert read_attachment(str(tmp_path / "nameless")).mime == "image/png"
+    assert read_attachment(f"image/gif:{tmp_path / 'nameless'}").mime == "image/gif"
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ def shown(*events: RunEvent) -> str:
     output = MarkdownOutput(Console(file=written, force_terminal=True, width=60, color_system=None))
     output.begin()
     for event in events:
-        output.tell(event)
+        output.show_event(event)
     output.rest()
     return _CONTROL.sub("", written.getvalue())
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dragoman.cli import client_table
-from dragoman.cli.client_settings_edits import merged
+from dragoman.cli.client_settings_edits import merge_settings
 from dragoman.cli.main import main
 from dragoman.errors import ConfigError
 
@@ -89,7 +89,7 @@ def test_toml_keeps_comments_and_other_tables() -> None:
         '[model_providers.dragoman]\nname = "old"\n\n[profiles.x]\na = 1\n'
     )
     content = {"model": "m", "model_provider": "dragoman", "model_providers": {"dragoman": {"name": "dragoman"}}}
-    text = merged(old, "toml", content, Path("config.toml"))
+    text = merge_settings(old, "toml", content, Path("config.toml"))
     assert "# mine" in text and "# keep" in text
     assert tomllib.loads(text) == {**content, "approval": "never", "profiles": {"x": {"a": 1}}}
 
@@ -105,11 +105,11 @@ def test_toml_keeps_comments_and_other_tables() -> None:
 )
 def test_a_file_that_cannot_be_edited_safely_is_refused(old: str, form: str) -> None:
     with pytest.raises(ConfigError, match="Nothing was changed"):
-        merged(old, form, {"model_providers": {"dragoman": {"name": "dragoman"}}}, Path("file"))
+        merge_settings(old, form, {"model_providers": {"dragoman": {"name": "dragoman"}}}, Path("file"))
 
 
 def test_an_env_file_keeps_its_other_lines() -> None:
-    text = merged("# mine\nA=1\nexport B=2\n", "env", {"B": "3"}, Path(".env"))
+    text = merge_settings("# mine\nA=1\nexport B=2\n", "env", {"B": "3"}, Path(".env"))
     assert text == "# mine\nA=1\nB=3\n"
 
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from dragoman.cli import demo, rehearsal_tool_cycle
 from dragoman.cli.main import main
-from dragoman.cli.rehearsal_tool_cycle import Played
+from dragoman.cli.rehearsal_tool_cycle import PlayedCycle
 from dragoman.dialects import names
 
 
@@ -20,7 +20,7 @@ def test_every_pair_runs_the_whole_tool_cycle() -> None:
 
 def test_a_cycle_that_loses_the_result_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        demo, "play", lambda client, upstream: Played(client, upstream, (), "the result did not arrive")
+        demo, "play_cycle", lambda client, upstream: PlayedCycle(client, upstream, (), "the result did not arrive")
     )
     done = CliRunner().invoke(main, ["demo", "--width", "120"])
     assert done.exit_code == 1
@@ -29,10 +29,10 @@ def test_a_cycle_that_loses_the_result_fails(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_missing_result_is_a_problem_of_the_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsal_tool_cycle, "tool_results", lambda *_, **__: [])
-    assert rehearsal_tool_cycle.play("openai-chat", "gemini").problem == "the result did not arrive"
+    assert rehearsal_tool_cycle.play_cycle("openai-chat", "gemini").problem == "the result did not arrive"
 
 
 def test_the_option_conversation_also_shows_the_sample_conversation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "play", lambda client, upstream: Played(client, upstream, ()))
+    monkeypatch.setattr(demo, "play_cycle", lambda client, upstream: PlayedCycle(client, upstream, ()))
     done = CliRunner().invoke(main, ["demo", "--conversation", "--width", "200"])
     assert "nothing lost" in done.stdout and "settings" in done.stdout

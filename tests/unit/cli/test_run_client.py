@@ -16,8 +16,8 @@ import pexpect
 import pytest
 
 from dragoman.cli import client_table
-from dragoman.cli.client_table import ClientFacts, filled
-from dragoman.cli.run_client_summary import Account
+from dragoman.cli.client_table import ClientFacts, fill_placeholders
+from dragoman.cli.run_client_summary import SessionSums
 from dragoman.cli.run_client_with_gateway import _wait
 from dragoman.dialects import names as dialect_names
 
@@ -76,9 +76,9 @@ def test_a_client_uses_the_chosen_model_and_the_costs_are_printed_at_the_end(
     assert (done.returncode, done.stdout) == (0, "Hello from afar.\n")
     # The model is listed, so the check sends no request for an answer.
     assert [one["model"] for one in upstream.requests] == ["one"]
-    first, account, losses = done.stderr.splitlines()
+    first, sums, losses = done.stderr.splitlines()
     assert first == "dragoman: Claude Code on fake/one"
-    assert account == (
+    assert sums == (
         "dragoman: 1 request to fake/one: 1,234 tokens in, 5 out. Cost: unknown (no price is known for this model)"
     )
     assert losses.startswith("dragoman: Nothing was lost")
@@ -267,7 +267,11 @@ def test_settings_of_every_client_row_omit_unknown_values() -> None:
     whole = ClientFacts("http://h", "k", "KEY", "up/m", 1000, 100, "/settings")
     for name, row in client_table.rows().items():
         text = repr(
-            (client_table.arguments(row, whole), client_table.environment(row, whole), filled(row.settings, whole))
+            (
+                client_table.arguments(row, whole),
+                client_table.environment(row, whole),
+                fill_placeholders(row.settings, whole),
+            )
         )
         assert "http://h" in text, name
         assert "{base}" not in text and "{model}" not in text and "{context" not in text
@@ -286,13 +290,11 @@ def test_every_row_names_known_dialects_and_a_version_has_its_test() -> None:
 
 
 def test_the_printed_costs_never_contain_a_guessed_price() -> None:
-    account = Account()
+    sums = SessionSums()
     good = {"input": 1000, "output": 10}
-    account.add(
-        upstream="u", model="m", status=200, error="", tokens=good, cost=None, losses=[("seal.dropped", "info")]
-    )
-    assert "Cost: unknown" in next(iter(account.lines()))
-    account.add(
+    sums.add(upstream="u", model="m", status=200, error="", tokens=good, cost=None, losses=[("seal.dropped", "info")])
+    assert "Cost: unknown" in next(iter(sums.lines()))
+    sums.add(
         upstream="u",
         model="m2",
         status=200,
@@ -301,9 +303,9 @@ def test_the_printed_costs_never_contain_a_guessed_price() -> None:
         cost=1.0,
         losses=[("tool.hosted.dropped", "warning")],
     )
-    account.add(upstream="u", model="m2", status=429, error="too many", tokens=None, cost=0.0, losses=[])
-    lines = list(account.lines())
+    sums.add(upstream="u", model="m2", status=429, error="too many", tokens=None, cost=0.0, losses=[])
+    lines = list(sums.lines())
     assert "Cost: at least $1.00 (1 request without a price)" in lines[0]
     assert lines[1] == "1 request failed, the last one: too many"
     assert "tool.hosted.dropped (warning) 1 times" in lines[2] and "1 more changed no meaning" in lines[2]
-    assert "seal.dropped" in list(account.lines(every_loss=True))[2]
+    assert "seal.dropped" in list(sums.lines(every_loss=True))[2]

@@ -105,8 +105,8 @@ def test_a_wrong_template_names_its_place(text: str, problem: str) -> None:
 def test_the_example_is_valid() -> None:
     found = parse_template(EXAMPLE, "example")
     assert found.variables() == ["length"] and found.tools == ()
-    assert found.filled("Text.", {})[0].startswith("Write a short summary")
-    assert PromptTemplate(system="$who").filled("hello", {"who": "me"}) == ("hello", "me")
+    assert found.fill("Text.", {})[0].startswith("Write a short summary")
+    assert PromptTemplate(system="$who").fill("hello", {"who": "me"}) == ("hello", "me")
 
 
 def test_templates_of_the_working_folder_are_not_searched(runs: Runs) -> None:

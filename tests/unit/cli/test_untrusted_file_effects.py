@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dragoman.cli.untrusted_file_effects import effects, one_line
+from dragoman.cli.untrusted_file_effects import effects_of_file, one_line
 from dragoman.errors import ConfigError
 from dragoman.runtime.mcp.config import read as read_servers
 
@@ -38,7 +38,7 @@ match = "claude-*"
 to = ["a/x", "b"]
 client_key = true
 """
-    assert effects("dragoman.toml", text.encode()) == [
+    assert effects_of_file("dragoman.toml", text.encode()) == [
         "the upstream a sends requests to evil.example (https://evil.example/v1), with the key in the variable"
         " OPENAI_API_KEY, with the headers x-a: 1",
         "the upstream b sends requests to aiplatform.googleapis.com (https://aiplatform.googleapis.com), with Google"
@@ -65,7 +65,7 @@ def test_the_effects_of_mcp_servers_are_listed() -> None:
         "two": {"url": "https://u:p@h.example/mcp", "headers": {"Authorization": "Bearer ${OTHER:-x}"}},
         "off": {"command": "x", "disabled": True},
     }
-    assert effects(".mcp.json", json.dumps({"mcpServers": servers}).encode()) == [
+    assert effects_of_file(".mcp.json", json.dumps({"mcpServers": servers}).encode()) == [
         "the MCP server one runs the command npx -y 'a b' '\\x1b[1m' in the folder /x, setting the variables"
         " T=${TOKEN}, with the values of the variables TOKEN; its tools run without asking",
         "the MCP server two connects to h.example (https://h.example/mcp), with the headers Authorization: 'Bearer"
@@ -98,7 +98,7 @@ def one_server(value: object) -> bytes:
 )
 def test_an_ambiguous_server_is_refused(value: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
-        effects(".mcp.json", one_server(value))
+        effects_of_file(".mcp.json", one_server(value))
 
 
 ADDRESSES = st.sampled_from(["", "https://good.example/mcp", "https://evil.example/mcp", "${NONE:-}", "${HOST}"])
@@ -124,7 +124,7 @@ COMMANDS = st.sampled_from(["", "touch", "${NONE:-}", "${NONE:-touch}"])
 def test_the_words_are_about_the_server_that_is_used(value: dict[str, object]) -> None:
     data = one_server(value)
     try:
-        (line,) = effects(".mcp.json", data)
+        (line,) = effects_of_file(".mcp.json", data)
         used = read_servers(data, {"HOST": "https://other.example/"})["docs"]
     except ConfigError:
         return
@@ -138,7 +138,7 @@ def test_the_words_are_about_the_server_that_is_used(value: dict[str, object]) -
 
 
 def test_an_address_with_variables_is_shown_without_expansion() -> None:
-    (line,) = effects(".mcp.json", one_server({"url": "https://good.example${X:-@evil.example}/"}))
+    (line,) = effects_of_file(".mcp.json", one_server({"url": "https://good.example${X:-@evil.example}/"}))
     assert line == (
         "the MCP server docs connects to https://good.example${X:-@evil.example}/, with the values of the variables X"
     )
@@ -147,9 +147,9 @@ def test_an_address_with_variables_is_shown_without_expansion() -> None:
 def test_a_name_in_the_file_is_quoted_in_the_lines() -> None:
     name = "a connects to good.example, and"
     data = json.dumps({"mcpServers": {name: {"command": "touch"}}}).encode()
-    assert effects(".mcp.json", data) == [f"the MCP server '{name}' runs the command touch"]
+    assert effects_of_file(".mcp.json", data) == [f"the MCP server '{name}' runs the command touch"]
     text = f'[upstreams."{name}"]\ndialect = "ollama"\nheaders = {{ "x, y" = "z", api-key = "secret" }}\n'
-    (line,) = effects("dragoman.toml", text.encode())
+    (line,) = effects_of_file("dragoman.toml", text.encode())
     assert line.startswith(f"the upstream '{name}' sends requests to 127.0.0.1 (")
     assert line.endswith(", with the headers 'x, y': z, api-key: ...")
 
@@ -166,7 +166,7 @@ def test_every_setting_of_a_configuration_is_in_the_lines() -> None:
         'listen.key_env = "L"\nlisten.admin_key_env = "A"\n',
     ]
     for text in spelled:
-        assert effects("dragoman.toml", text.encode()) == [
+        assert effects_of_file("dragoman.toml", text.encode()) == [
             "the upstream a sends requests to h.example (https://h.example), with the key in the variable K, models is"
             ' ["*"], host is "groq", location is "l", stream is "never", trip is 1, rest is 2.0, list_models is false',
             'requests for the model m go to a/x, tolerance is "info"',
@@ -187,7 +187,7 @@ def test_every_setting_of_a_configuration_is_in_the_lines() -> None:
 )
 def test_a_setting_that_occurs_twice_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
-        effects("dragoman.toml", text.encode())
+        effects_of_file("dragoman.toml", text.encode())
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_setting_that_occurs_twice_is_refused(text: str) -> None:
 )
 def test_a_broken_file_cannot_be_trusted(name: str, data: bytes) -> None:
     with pytest.raises(ConfigError):
-        effects(name, data)
+        effects_of_file(name, data)
 
 
 def test_control_characters_are_shown_as_escapes() -> None:
@@ -218,18 +218,18 @@ key_env = "FIND_KEY"
 [models."a/*"]
 context = 5
 """
-    assert effects("dragoman.toml", text.encode()) == [
+    assert effects_of_file("dragoman.toml", text.encode()) == [
         "web searches of the agent go to find.example (https://find.example), with the key in the variable FIND_KEY",
         'models.a/* is {"context":5}',
     ]
-    usual = effects("dragoman.toml", b'[search]\nkind = "brave"\n')
+    usual = effects_of_file("dragoman.toml", b'[search]\nkind = "brave"\n')
     assert usual[0].endswith("with the key in the variable BRAVE_API_KEY")
 
 
 def test_the_client_and_the_tokens_of_a_server_are_named() -> None:
     oauth = {"clientId": "mine", "clientSecret": "${TICKETS_SECRET}"}
     server = {"url": "https://tickets.example/mcp", "oauth": oauth, "samplingTokens": 5000}
-    assert effects(".mcp.json", json.dumps({"mcpServers": {"tickets": server}}).encode()) == [
+    assert effects_of_file(".mcp.json", json.dumps({"mcpServers": {"tickets": server}}).encode()) == [
         "the MCP server tickets connects to tickets.example (https://tickets.example/mcp), with the OAuth client mine,"
         " with the values of the variables TICKETS_SECRET; it may use 5000 tokens of your model"
     ]

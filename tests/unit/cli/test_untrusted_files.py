@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.untrusted_file_effects import effects
+from dragoman.cli.untrusted_file_effects import effects_of_file
 from dragoman.cli.untrusted_files import FolderFile
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import EXAMPLE
@@ -435,4 +435,4 @@ def test_a_named_file_may_be_a_pipe_with_a_size_limit(folder: Folder, host: Host
 
 def test_a_route_may_use_an_upstream_of_the_environment() -> None:
     data = b'[[routes]]\nmatch = "claude-*"\nto = ["openai/gpt-5"]\n'
-    assert effects("dragoman.toml", data) == ["requests for the model claude-* go to openai/gpt-5"]
+    assert effects_of_file("dragoman.toml", data) == ["requests for the model claude-* go to openai/gpt-5"]
