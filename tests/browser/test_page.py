@@ -91,7 +91,7 @@ def test_both_sides_are_linked_and_a_loss_is_shown_at_its_line(watched: Watched,
     answer = page.locator(".sides").nth(1)
     assert answer.locator(".note", has_text="id.invented").count() == 1, "the gateway made the id of the answer"
     page.get_by_role("tab", name="Tool cycle").click()
-    assert page.locator(".rung .call").count() == 2
+    assert page.locator(".call-row .call").count() == 2
 
 
 def test_a_stream_can_be_shown_event_by_event(watched: Watched, base: str) -> None:
@@ -138,7 +138,7 @@ def test_a_new_user_sends_a_sample_request_and_sees_the_exchange(browser: Browse
         page.get_by_role("button", name="Send a sample request").click()
         page.locator(".beside article").wait_for()
         page.get_by_role("tab", name="Tool cycle").click()
-        assert page.locator(".rung .rail.from").all_inner_texts() == ["answered", "failed"]
+        assert page.locator(".call-row .rail.from").all_inner_texts() == ["answered", "failed"]
         page.goto(f"{address}/#numbers")
         page.wait_for_selector("p:has-text('keeps the last 100 exchanges in memory, and none over a restart')")
         watched.close()

@@ -13,7 +13,7 @@ import pytest
 from google import genai
 
 from dragoman.gateway.app import Gateway
-from dragoman.gateway.config import Config, Upstream, checked
+from dragoman.gateway.config import Config, Upstream, check_config
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 
 ASKED: Any = [{"role": "user", "content": "hi"}]
@@ -75,7 +75,7 @@ def test_a_refused_key_is_shown_at_once(use: Callable[[str], None], error: type[
         upstream, front = Server(handle), Server(counted)
         place = f"http://127.0.0.1:{await upstream.start('127.0.0.1', 0)}"
         there = Upstream("openai-chat", place, "THERE_KEY", models=("*",))
-        gateway = Gateway(checked(Config(upstreams={"there": there}), "test"), {"THERE_KEY": "wrong-key"})
+        gateway = Gateway(check_config(Config(upstreams={"there": there}), "test"), {"THERE_KEY": "wrong-key"})
         base = f"http://127.0.0.1:{await front.start('127.0.0.1', 0)}"
         try:
             with pytest.raises(error) as raised:

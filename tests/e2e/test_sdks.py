@@ -18,7 +18,7 @@ from bench.streams import frames
 from google import genai
 
 from dragoman.gateway.app import Gateway
-from dragoman.gateway.config import checked, load, one_upstream
+from dragoman.gateway.config import check_config, load, one_upstream
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 
 UPSTREAMS = list(payloads.names())
@@ -44,7 +44,7 @@ class Upstream:
                 reply.write(frame)
                 await asyncio.sleep(0)
             if self._cut:
-                reply.cut()
+                reply.break_off()
             else:
                 reply.end()
         else:
@@ -57,7 +57,7 @@ def run_through_gateway(upstream: Upstream, use: Callable[[str], Any]) -> Any:
     async def inner() -> Any:
         server = Server(upstream.handle)
         port = await server.start("127.0.0.1", 0)
-        gateway = Gateway(checked(one_upstream(f"http://127.0.0.1:{port}", upstream.dialect), "test"), {})
+        gateway = Gateway(check_config(one_upstream(f"http://127.0.0.1:{port}", upstream.dialect), "test"), {})
         front = Server(gateway.handle)
         base = f"http://127.0.0.1:{await front.start('127.0.0.1', 0)}"
         try:

@@ -61,13 +61,13 @@ class ChatOutput(TextOutput):
         self.cost: float | None = 0.0
         """Cost of all answers in US dollars. None: a price is unknown."""
 
-    def begin(self) -> None:
+    def show_working_line(self) -> None:
         """Show that the model works, where that can be shown."""
 
-    def rest(self) -> None:
+    def remove_working_line(self) -> None:
         """Remove the line that shows that the model works."""
 
-    def recall(self, words: str, answer: str) -> None:
+    def show_last_exchange(self, words: str, answer: str) -> None:
         """Show the end of a continued conversation, on a terminal."""
 
     def show_event(self, event: RunEvent) -> None:
@@ -92,9 +92,9 @@ class MarkdownOutput(ChatOutput):
         self._tail: Live | None = None
         self._working: Live | None = None
 
-    def begin(self) -> None:
+    def show_working_line(self) -> None:
         """Show that the model works, until the next event or question."""
-        self.rest()
+        self.remove_working_line()
         # A terminal without Unicode cannot show the dots.
         began, mark = time.monotonic(), "dots" if self._console.encoding.startswith("utf") else "line"
         spinner = Spinner(mark, style="dim")
@@ -108,7 +108,7 @@ class MarkdownOutput(ChatOutput):
         )
         self._working.start()
 
-    def recall(self, words: str, answer: str) -> None:
+    def show_last_exchange(self, words: str, answer: str) -> None:
         """Show the last message of a conversation that is continued, and the answer."""
         if words:
             self._print_line(f"> {clip_line(words.strip())}", "dim")
@@ -117,7 +117,7 @@ class MarkdownOutput(ChatOutput):
 
     def show_event(self, event: RunEvent) -> None:
         """Show an event."""
-        self.rest()
+        self.remove_working_line()
         if isinstance(event, Content):
             self._add(event.value)
             return
@@ -127,14 +127,14 @@ class MarkdownOutput(ChatOutput):
         else:
             super().show_event(event)
         if isinstance(event, ToolCallResponse | Thought | Retrying | ProjectInstructions):
-            self.begin()
+            self.show_working_line()
 
     def say(self, words: str) -> None:
         """Write a message, without the name of the program: a chat has one writer."""
         self._print_line(words, "dim")
 
     def _print_line(self, words: str, style: str = "") -> None:
-        self.rest()
+        self.remove_working_line()
         super()._print_line(words, style)
 
     def _show_tool_result(self, done: ToolCallResponse) -> None:
@@ -149,7 +149,7 @@ class MarkdownOutput(ChatOutput):
         for line in lines[-_OUTPUT:]:
             self._print_line(f"  {clip_line(line)}", "dim")
 
-    def rest(self) -> None:
+    def remove_working_line(self) -> None:
         """Remove the line that shows that the model works."""
         if self._working is not None:
             self._working.stop()

@@ -180,7 +180,7 @@ class _Chat:
         if words:
             answers = [text_of(turn.parts) for turn in own if turn.role == "assistant"]
             self._output.say(f"This chat has {session.prompts} messages. The last one:")
-            self._output.recall(words[-1], answers[-1] if answers and own[-1].role != "user" else "")
+            self._output.show_last_exchange(words[-1], answers[-1] if answers and own[-1].role != "user" else "")
             if session.step != "idle":
                 self._output.say("The answer is not complete. /retry asks again.")
 
@@ -188,7 +188,7 @@ class _Chat:
         """Ask (without parts: repeat the last question), and show the answer. Ctrl-C stops the answer, not the chat."""
         task = asyncio.create_task(self._shown(parts))
         with _on_interrupt(task.cancel), _no_echo():
-            self._output.begin()
+            self._output.show_working_line()
             try:
                 await task
             except asyncio.CancelledError:
@@ -198,7 +198,7 @@ class _Chat:
                 self._keep(self._agent.session)
                 self._output.show_event(Finished("cancelled", self._agent.session.spent, cost=self._agent.session.cost))
             finally:
-                self._output.rest()
+                self._output.remove_working_line()
         await self._look_up_window()
 
     async def _shown(self, parts: list[Part] | None) -> None:
@@ -333,7 +333,7 @@ class _ChatApprover(Approver):
 
     def show(self, asked: Confirmation) -> None:
         """Show what the approval is about."""
-        self._chat_output.rest()
+        self._chat_output.remove_working_line()
         super().show(asked)
 
     async def question(self, words: str) -> str:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import ConfigError
-from ..gateway.typed_toml_file import written as toml_text
+from ..gateway.typed_toml_file import write_toml as toml_text
 from ..store.user_files import MAX_BYTES, data_folder, read_own_file, read_regular_file, write_own_file
 
 _RECORD = "connected.json"

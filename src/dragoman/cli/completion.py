@@ -48,7 +48,7 @@ def complete_models(ctx: click.Context, param: click.Parameter, incomplete: str)
 
     try:
         config = _config()
-        found = [*read_aliases(os.environ), *[name for name, _ in Routes(config).known()]]
+        found = [*read_aliases(os.environ), *[name for name, _ in Routes(config).named_models()]]
     except ConfigError:
         return []
     for name, upstream in config.upstreams.items():

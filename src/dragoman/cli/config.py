@@ -11,8 +11,8 @@ import click
 import msgspec
 
 from ..errors import ConfigError
-from ..gateway.config import EXAMPLE, REHEARSAL, Config, advice, load, parse
-from ..gateway.typed_toml_file import written
+from ..gateway.config import EXAMPLE, REHEARSAL, Config, config_warnings, load, parse
+from ..gateway.typed_toml_file import write_toml
 from ..store.trusted_files import TrustedFiles, digest, real_path
 from ..store.user_files import read_regular_file
 from ..transport.secret_redaction import redacted_url
@@ -42,7 +42,7 @@ def config() -> None:
 def check(file: Path | None) -> None:
     """Check whether the configuration is valid, and warn about probable mistakes. Exit 1 when it is not valid."""
     name, read = _read(file)  # Nothing is sent over the network, so the file need not be trusted.
-    for warning in advice(read, _environment()):
+    for warning in config_warnings(read, _environment()):
         click.echo(f"note: {one_line(warning)}", err=True)
     click.echo(one_line(f"{name}: {_count_line(read)}"))
 
@@ -54,7 +54,7 @@ def show(file: Path | None, everything: bool) -> None:
     """Print the configuration of the file and the environment as one file. Instead of keys the output has the
     names of variables."""
     read = _read(file)[1]
-    click.echo(without_control_characters(written(config_tables(read, everything))), nl=False)
+    click.echo(without_control_characters(write_toml(config_tables(read, everything))), nl=False)
 
 
 @config.command()

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from ..errors import ConfigError
-from ..gateway.typed_toml_file import written as toml_text
+from ..gateway.typed_toml_file import write_toml as toml_text
 from . import client_table
 from .client_settings_edits import SettingsEdits, expand_path, merge_settings, old_text
 from .client_table import ClientFacts, ClientRow, SettingsFile, fill_placeholders

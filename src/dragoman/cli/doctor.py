@@ -18,7 +18,7 @@ import click
 from msgspec import Struct
 
 from ..errors import ConfigError
-from ..gateway.config import REHEARSAL, Config, advice
+from ..gateway.config import REHEARSAL, Config, config_warnings
 from ..store.installation_secret import installation_secret
 from ..store.sqlite_entry_store import SqliteStore, usual_file
 from ..store.upstream_keys import UpstreamKeys
@@ -92,7 +92,7 @@ def _lines(file: Path | None, offline: bool) -> Iterator[CheckResult]:
         "configuration",
         f"{count_with_noun(len(own), 'upstream')}, {count_with_noun(len(config.routes), 'route')}",
     )
-    for words in advice(config, environment):
+    for words in config_warnings(config, environment):
         yield CheckResult("note", "configuration", words)
     yield _port(config)
     if not own:

@@ -37,7 +37,7 @@ def write_aliases(aliases: Mapping[str, str], environment: Mapping[str, str]) ->
             raise ConfigError("alias", name, problem="a name has letters, digits, -, _ and . only")
     file = aliases_file(environment)
     try:
-        write_own_file(file, typed_toml_file.written(dict(sorted(aliases.items()))).encode())
+        write_own_file(file, typed_toml_file.write_toml(dict(sorted(aliases.items()))).encode())
     except OSError as error:
         raise ConfigError("aliases", str(file), problem=error.strerror or str(error)) from None
 

@@ -101,7 +101,7 @@ async def _all(config: Config, environment: Mapping[str, str], only: str | None)
     finally:
         net.close()
     found = {row.model: row for rows in lists for row in rows}
-    for name, upstream in Routes(config).known():
+    for name, upstream in Routes(config).named_models():
         if only in (None, upstream) and name not in found:
             found[name] = ListedRow(name, upstream, "configuration")
     if only in (None, REHEARSAL):

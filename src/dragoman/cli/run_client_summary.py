@@ -12,7 +12,7 @@ from ..gateway.config import Config
 from ..gateway.exchange.exchange_cost import cost_of
 from ..gateway.exchange.exchange_log_lines import ExchangeLog
 from ..gateway.exchange.recent_exchanges import Exchange
-from ..gateway.exchange.recorded_exchange_report import clean, secrets_of, usage
+from ..gateway.exchange.recorded_exchange_report import redact_value, secrets_of, usage
 from ..transport.secret_redaction import Redactor
 from ..transport.window_price_and_answer_cost import shown_cost
 from .loss_and_error_output import without_control_characters
@@ -119,7 +119,7 @@ class SessionLog(ExchangeLog):
             upstream=exchange.upstream,
             model=exchange.upstream_model,
             status=exchange.status,
-            error=str(clean(exchange.error, hidden)),
+            error=str(redact_value(exchange.error, hidden)),
             tokens=counted,
             cost=cost_of(exchange, self._config, counted),
             losses=[(loss.code, loss.severity) for loss in exchange.losses],

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from ..errors import ConfigError
-from ..gateway.config import Config, LogFormat, checked, load, one_upstream, parse
+from ..gateway.config import Config, LogFormat, check_config, load, one_upstream, parse
 from .dialect_option import DIALECT
 from .environment_with_stored_keys import user_environment
 from .serve_banner import banner_lines
@@ -83,7 +83,7 @@ def serve(
     # SIGHUP calls this function again.
     def read() -> Config:
         if upstream and dialect:
-            config = checked(one_upstream(upstream, dialect, upstream_key_env), "the command line")
+            config = check_config(one_upstream(upstream, dialect, upstream_key_env), "the command line")
         elif file is None and (data := folder_file.read()) is not None:
             config = parse(data, str(folder_file.path), environment)
         else:

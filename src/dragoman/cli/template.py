@@ -124,7 +124,7 @@ def save(
         file = template_file(name, os.environ)
         if file.exists() and not force:
             raise ConfigError("template", name, problem="a template with this name exists. Use --force to replace it")
-        text = typed_toml_file.written(msgspec.to_builtins(made))
+        text = typed_toml_file.write_toml(msgspec.to_builtins(made))
         parse_template(text, name)
         _write(name, text)
     except ConfigError as error:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from ..gateway.config import REHEARSAL, Config, checked, parse_file
+from ..gateway.config import REHEARSAL, Config, check_config, parse_file
 from ..runtime.mcp.config import ServerConfig, variables
 from ..runtime.mcp.config import read as read_servers
 from ..transport import upstream_url_and_headers
@@ -43,7 +43,7 @@ def effects_of_file(file: str, data: bytes) -> list[str]:
 def _gateway(data: bytes, file: str) -> Iterator[str]:
     config, text = parse_file(data, file)
     # A route may name an upstream that exists only in the environment of the next start.
-    alone = checked(msgspec.structs.replace(config, routes=()), file, text)
+    alone = check_config(msgspec.structs.replace(config, routes=()), file, text)
     for name, upstream in alone.upstreams.items():
         if upstream.dialect != REHEARSAL:
             yield f"the upstream {_name(name)} {_upstream(upstream)}"

@@ -30,22 +30,22 @@ from ..transport.secret_redaction import Redactor
 from .config import Bounds, Config
 from .endpoints import live
 from .endpoints.endpoint_table import EndpointCall, EndpointTable
-from .endpoints.non_generation_handlers import Answer, Handler, OtherRequests, nothing
+from .endpoints.non_generation_handlers import Answer, Handler, OtherRequests, unknown_address_answer
 from .exchange.cached_upstream_plans import UpstreamPlans
 from .exchange.child_process import LARGE, ChildProcesses
 from .exchange.circuit_breakers import Breakers
-from .exchange.client_ownership import Identities, apart, local, shown_keys
+from .exchange.client_ownership import Identities, has_client_identities, is_local, shown_keys
 from .exchange.exchange_log_lines import ExchangeLog
-from .exchange.exchange_row import row
-from .exchange.exchange_work_in_child_process import in_child
-from .exchange.fault_for_unserved_exchange import failed, nested, untranslated
+from .exchange.exchange_row import exchange_row
+from .exchange.exchange_work_in_child_process import run_in_child
+from .exchange.fault_for_unserved_exchange import internal_error_message, not_translatable, too_deep
 from .exchange.gateway_secrets import print_failure, redactor
 from .exchange.memory_seal_vault import BoundedVault
 from .exchange.previous_responses_and_stored_answers import (
     ResponseKeeping,
+    find_previous_responses,
     may_escape_letters,
     may_name_items,
-    recall,
     references,
 )
 from .exchange.recent_exchanges import Exchange, Exchanges
@@ -59,7 +59,7 @@ from .http.allowed_origins import from_page, parameter_in
 from .http.duration_adding_reply import TimedReply
 from .http.exchanges_of_other_workers import EVERYBODY, OtherWorkers
 from .http.reply_wrapper import Bodiless, WithHeaders
-from .http.server import Gone, IncomingRequest, ReplyWriter
+from .http.server import ClientGone, IncomingRequest, ReplyWriter
 from .services import Services
 
 _JSON = [("content-type", "application/json")]
@@ -89,22 +89,22 @@ class Gateway:
         bounds = config.bounds
         self._secret = secret or os.urandom(32)
         self._identities = Identities(config, environment, self._secret)
-        self._apart = apart(config)
+        self._apart = has_client_identities(config)
         self._host_names = AllowedHosts(config.listen)
         self._stored = stored if stored is not None else MemoryStored(bounds.stored_bytes)
-        self._others = OtherRequests(self._stored)
+        self._other_requests = OtherRequests(self._stored)
         self._handlers: dict[str, Handler] = {
             "health": self._health,
             "ready": self._readiness,
-            "exchanges": self._show,
-            **self._others.handlers,
+            "exchanges": self._show_exchanges,
+            **self._other_requests.handlers,
         }
         declared = {name: endpoints(name) for name in installed()}
         self._table = EndpointTable(declared, ("generate", "live", *self._handlers))
-        self._otherwise = self._table.timed.keys() | self._table.stored
+        self._dialects_with_wrappers = self._table.timed.keys() | self._table.stored
         """Dialects for which the gateway does more than translate: it measures times, or it keeps responses."""
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
-        self._names = _names()
+        self._exchange_names = _unguessable_names()
         self._under_way = 0
         self._most_under_way = bounds.concurrent
         self._admission = object()
@@ -119,10 +119,10 @@ class Gateway:
         self._services = Services(
             config,
             Routes(config),
-            client(_limits(bounds), environment, config.client),
+            client(_connection_limits(bounds), environment, config.client),
             self._vault,
             environment,
-            _drawn,
+            _draw_index,
             time,
             Tokens(time),
             Breakers(),
@@ -142,11 +142,11 @@ class Gateway:
     def reload(self, config: Config) -> None:
         """Use a new configuration for all later exchanges. Exchanges under way keep the old configuration."""
         self._identities = Identities(config, self._services.environment, self._secret)
-        self._apart = apart(config)
+        self._apart = has_client_identities(config)
         self._host_names = AllowedHosts(config.listen)
         self._admission = object()
         self._most_under_way = config.bounds.concurrent
-        self._others.listing.forget()
+        self._other_requests.listing.forget()
         # Before the replacement below, because the old upstreams are compared with the new ones.
         self._services.breakers.forget_changed(self._services.config.upstreams, config.upstreams)
         self._services = msgspec.structs.replace(
@@ -156,10 +156,10 @@ class Gateway:
             plans=UpstreamPlans(self._services.environment),
             redactor=redactor(config, self._services.environment),
         )
-        self._services.pool.limits = _limits(config.bounds)
+        self._services.pool.limits = _connection_limits(config.bounds)
         self._services.children.memory = config.bounds.translation_memory
         self._vault.most = config.bounds.vault_bytes
-        self._exchanges.bound(config.bounds.exchanges, config.bounds.exchange_bytes)
+        self._exchanges.set_limits(config.bounds.exchanges, config.bounds.exchange_bytes)
 
     def close(self) -> None:
         """Close all connections to upstreams, the child processes and the log."""
@@ -168,7 +168,7 @@ class Gateway:
         if self.log is not None:
             self.log.close()
 
-    def _hidden(self) -> list[str]:
+    def _own_secrets(self) -> list[str]:
         """The gateway's secrets. No report and no log line may repeat them."""
         return [*self._services.redactor.secrets, *self._services.tokens.known()]
 
@@ -177,8 +177,8 @@ class Gateway:
         coroutines."""
         known = request.known
         # A request head that was admitted under this configuration needs no second check.
-        if known is not None and known.rests is self._admission:
-            call, request.owner = known.note
+        if known is not None and known.valid_for is self._admission:
+            call, request.owner = known.data
             return self._generate(call, request, reply)
         return self._handle(request, reply)
 
@@ -187,7 +187,7 @@ class Gateway:
         if request.refusal is None:
             refused = self._host_refusal(request)
             if refused is not None:
-                self._refuse(self._table.nearest(request.path, headers), refused, request, reply)
+                self._refuse(self._table.nearest_dialect(request.path, headers), refused, request, reply)
                 return
             # A host in the target has passed the check above. From here on only the path counts.
             if not request.path.startswith("/"):
@@ -197,7 +197,7 @@ class Gateway:
         if paged:
             page = from_page(headers, self._services.config.listen, self._host_names)
             if isinstance(page, Fault):
-                self._refuse(self._table.nearest(request.path, headers), page, request, reply)
+                self._refuse(self._table.nearest_dialect(request.path, headers), page, request, reply)
                 return
             if page is not None:
                 reply = WithHeaders(reply, page)
@@ -212,30 +212,34 @@ class Gateway:
         if request.refusal is not None:
             status, why = request.refusal
             kind = _REFUSALS.get(status, "invalid_request")
-            dialect = call.dialect if call is not None and call.dialect else self._table.nearest(request.path, headers)
+            dialect = (
+                call.dialect
+                if call is not None and call.dialect
+                else self._table.nearest_dialect(request.path, headers)
+            )
             _, fault_headers, body = fault_reply(dialect, Fault(kind, why, status))
             # No dialect has a status of its own for a breach of HTTP, so the status of the server stays.
             reply.send(status, fault_headers, body)
             self._log_refusal(dialect, status, why, request)
         elif call is None:
-            reply.send(*nothing(self._table, request))
+            reply.send(*unknown_address_answer(self._table, request))
             why = "this path takes another method" if reply.status == 405 else "no endpoint has this path"
-            self._log_refusal(self._table.nearest(request.path, headers), reply.status, why, request)
-        elif self._admitted(call, request, reply):
+            self._log_refusal(self._table.nearest_dialect(request.path, headers), reply.status, why, request)
+        elif self._admit_client(call, request, reply):
             if call.verb == "generate":
                 # A request of a web page needs the steps above each time; a request with a key in its address too.
                 if request.known is not None and not paged and not self._table.shows_key(request.query):
-                    request.known.note, request.known.rests = (call, request.owner), self._admission
+                    request.known.data, request.known.valid_for = (call, request.owner), self._admission
                 await self._generate(call, request, reply)
                 return
             try:
-                await self._look(call, request, reply)
+                await self._answer_other_request(call, request, reply)
             # The client has closed the connection, so no answer can be sent.
-            except Gone:
+            except ClientGone:
                 raise
             # A mistake in the gateway: answer 500 to the client, and print the traceback for the operator.
             except Exception as error:  # noqa: BLE001
-                _failed(call.dialect or self._table.usual, error, reply, self._services.redactor)
+                _answer_internal_error(call.dialect or self._table.usual, error, reply, self._services.redactor)
 
     def _refuse(self, dialect: str, fault: Fault, request: IncomingRequest, reply: ReplyWriter) -> None:
         """Send the refusal to the client, and log the refusal."""
@@ -244,8 +248,8 @@ class Gateway:
 
     def _log_refusal(self, dialect: str, status: int, why: str, request: IncomingRequest) -> None:
         if self.log is not None:
-            keys = [*self._hidden(), *shown_keys(request.headers)]
-            self.log.refused(dialect, status, f"{request.method} {request.path}", why, request.headers, keys)
+            keys = [*self._own_secrets(), *shown_keys(request.headers)]
+            self.log.log_refusal(dialect, status, f"{request.method} {request.path}", why, request.headers, keys)
 
     def _host_refusal(self, request: IncomingRequest) -> Fault | None:
         """The refusal of a request that names a foreign host, or None. The request target may name a host besides the
@@ -258,7 +262,7 @@ class Gateway:
                 return found
         return names.refusal(request.headers.get("host"), required=request.chunks)
 
-    def _admitted(self, call: EndpointCall, request: IncomingRequest, reply: ReplyWriter) -> bool:
+    def _admit_client(self, call: EndpointCall, request: IncomingRequest, reply: ReplyWriter) -> bool:
         """Whether the client is served. If False, the refusal has been sent to the client."""
         if self._table.shows_key(request.query) and call.dialect in self._table.key_parameter:
             if not client_key(request.headers):
@@ -276,23 +280,25 @@ class Gateway:
 
     async def _generate(self, call: EndpointCall, request: IncomingRequest, reply: ReplyWriter) -> None:
         dialect = call.dialect
-        exchange = Exchange(next(self._names), time(), dialect, request)
+        exchange = Exchange(next(self._exchange_names), time(), dialect, request)
         began = monotonic()
         outer, earlier, keeping = reply, None, None
         try:
-            if dialect in self._otherwise:
+            if dialect in self._dialects_with_wrappers:
                 if dialect in self._table.timed:
                     outer = TimedReply(reply, self._table.timed[dialect])
-                elif not _forgettable(request.body, apart=self._apart):
+                elif not _needs_no_store(request.body, apart=self._apart):
                     known = references(request.body)
                     stored = ClientStored(self._stored, request.owner)
-                    earlier = await recall(stored, request.body, known, self._services.children, apart=self._apart)
+                    earlier = await find_previous_responses(
+                        stored, request.body, known, self._services.children, apart=self._apart
+                    )
                     if known.store:
                         outer = keeping = ResponseKeeping(reply, exchange, known, stored)
             relay = Relay(self._services, call, request, outer, exchange, earlier)
             self._under_way += 1
             if self._exchanges.watchers:
-                self._exchanges.began(exchange)
+                self._exchanges.note_begin(exchange)
             try:
                 if self._under_way > self._most_under_way:
                     why = f"more than {self._most_under_way} exchanges are under way, which is the limit"
@@ -304,7 +310,7 @@ class Gateway:
             except Refused as refused:
                 exchange.error = refused.fault.message
                 relay.refuse(refused)
-            except (Gone, asyncio.CancelledError):
+            except (ClientGone, asyncio.CancelledError):
                 exchange.error = "the client left"
                 raise
             finally:
@@ -312,29 +318,29 @@ class Gateway:
                 exchange.status = outer.status
                 exchange.seconds = monotonic() - began
                 if self.log is not None:
-                    self.log.add(exchange, self._hidden() if exchange.error else ())
+                    self.log.add(exchange, self._own_secrets() if exchange.error else ())
                 self._exchanges.add(exchange)
-        except Gone:
+        except ClientGone:
             raise
         # A mistake in the gateway: answer 500 to the client, and print the traceback for the operator.
         except Exception as error:  # noqa: BLE001
-            _failed(dialect, error, reply, self._services.redactor)
+            _answer_internal_error(dialect, error, reply, self._services.redactor)
 
-    async def _look(self, call: EndpointCall, request: IncomingRequest, reply: ReplyWriter) -> None:
+    async def _answer_other_request(self, call: EndpointCall, request: IncomingRequest, reply: ReplyWriter) -> None:
         """Answer a request that is no generation."""
         if call.verb in _FOR_ADMINS:
             request.admin = self._is_admin(request, reply)
         try:
             if call.verb == "live":
-                await self._live(request, reply)
+                await self._stream_live_exchanges(request, reply)
                 return
             reply.send(*await self._handlers[call.verb](self._services, call, request))
         except Refused as refused:
             reply.send(*refused.reply(call.dialect))
         except WireError as error:
-            reply.send(*Refused(untranslated(error)).reply(call.dialect))
+            reply.send(*Refused(not_translatable(error)).reply(call.dialect))
         except RecursionError:
-            reply.send(*Refused(nested()).reply(call.dialect))
+            reply.send(*Refused(too_deep()).reply(call.dialect))
 
     async def _health(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         return 200, _JSON, b'{"status":"ok"}'
@@ -351,11 +357,11 @@ class Gateway:
         """Whether the client may see the data of all clients: with an admin key, or from this machine where no keys are
         configured."""
         if self._identities.no_keys:
-            return local(reply.peer(), request.headers)
+            return is_local(reply.peer(), request.headers)
         client = self._identities.client(request.headers)
         return not isinstance(client, Fault) and client.admin
 
-    async def _show(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
+    async def _show_exchanges(self, services: Services, call: EndpointCall, request: IncomingRequest) -> Answer:
         """One exchange of a client, or the list of all exchanges of the client, including the exchanges of other
         workers."""
         name, viewer = call.rest, EVERYBODY if request.admin else request.owner
@@ -366,15 +372,15 @@ class Gateway:
             return _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
         others = await self.peers.ask(viewer, name) if self.peers is not None else []
         if not name:
-            listed = [json_text.decode(one) for one in (await self._shown(viewer, ""), *others)]
+            listed = [json_text.decode(one) for one in (await self._exchanges_bytes(viewer, ""), *others)]
             found = sorted([one for some in listed for one in some], key=lambda one: one["began"], reverse=True)
             return _json(200, {"exchanges": found})
-        found_json = await self._shown(viewer, name) or next(iter(others), b"")
+        found_json = await self._exchanges_bytes(viewer, name) or next(iter(others), b"")
         return (200, _JSON, found_json) if found_json else _json(404, unknown_path(f"/dragoman/exchanges/{name}"))
 
-    async def _live(self, request: IncomingRequest, reply: ReplyWriter) -> None:
-        """The exchanges of a client while they happen, to the same viewers as in `_show`. A new configuration ends the
-        stream, because keys may have changed."""
+    async def _stream_live_exchanges(self, request: IncomingRequest, reply: ReplyWriter) -> None:
+        """The exchanges of a client while they happen, to the same viewers as in `_show_exchanges`. A new configuration
+        ends the stream, because keys may have changed."""
         viewer, admission = EVERYBODY if request.admin else request.owner, self._admission
         foreign = request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
         if foreign and "origin" not in request.headers:
@@ -391,50 +397,50 @@ class Gateway:
             reply.send(200, [("content-type", "text/event-stream")], b"")
         else:
             peers = self.peers.ask if self.peers is not None else None
-            await live.watch(
+            await live.stream_exchanges(
                 self._exchanges,
                 viewer,
-                self._hidden,
+                self._own_secrets,
                 lambda: self._services.config,
                 reply,
                 lambda: self.ready and self._admission is admission,
                 peers,
             )
 
-    async def _shown(self, viewer: str, name: str) -> bytes:
+    async def _exchanges_bytes(self, viewer: str, name: str) -> bytes:
         """The bytes of `exchanges_json`. A child process makes them where the exchanges are large."""
         found = self._exchanges.get(name) if name else self._exchanges
         if found is None or found.size <= LARGE // 2:
             return self.exchanges_json(viewer, name)
-        return await in_child(self._services.children, partial(self.exchanges_json, viewer, name))
+        return await run_in_child(self._services.children, partial(self.exchanges_json, viewer, name))
 
     def exchanges_json(self, viewer: str, name: str) -> bytes:
         """Exchanges of this worker as JSON: one exchange by its name (b"" if this worker has none), the list of all for
         "", or the list of those that ended after a time for ">" and the time. `viewer` is the owner whose exchanges are
         shown, or EVERYBODY."""
-        keys, config = self._hidden(), self._services.config
+        keys, config = self._own_secrets(), self._services.config
         if not name or name.startswith(">"):
             since = float(name[1:] or 0) if name else 0.0
             seen = [one for one in self._exchanges.all() if viewer in (EVERYBODY, one.request.owner)]
             if name:  # a page is connected to another worker
                 seen = [one for one in seen if one.began + (one.seconds or 0.0) >= since][-live.MOST_OF_PEER :]
-            return json_text.encode([row(one, config, keys) for one in seen])
+            return json_text.encode([exchange_row(one, config, keys) for one in seen])
         found = self._exchanges.get(name)
         if found is None or viewer not in (EVERYBODY, found.request.owner):
             return b""
         return json_text.encode(report(found, config, keys))
 
 
-def _failed(dialect: str, error: Exception, reply: ReplyWriter, hidden: Redactor) -> None:
+def _answer_internal_error(dialect: str, error: Exception, reply: ReplyWriter, hidden: Redactor) -> None:
     print_failure(error, hidden)
     # The status is already sent. Only a broken connection shows the client that the answer is not complete.
     if reply.started:
-        reply.cut()
+        reply.break_off()
         return
-    reply.send(*fault_reply(dialect, Fault("server", failed(error), 500, "gateway_failed")))
+    reply.send(*fault_reply(dialect, Fault("server", internal_error_message(error), 500, "gateway_failed")))
 
 
-def _forgettable(body: bytes, *, apart: bool) -> bool:
+def _needs_no_store(body: bytes, *, apart: bool) -> bool:
     """Whether a request references to no stored response and is not to be stored, judged by a search of the request's
     bytes. `apart`: clients have identities of their own."""
     return (
@@ -445,7 +451,7 @@ def _forgettable(body: bytes, *, apart: bool) -> bool:
     )
 
 
-def _limits(bounds: Bounds) -> ConnectionLimits:
+def _connection_limits(bounds: Bounds) -> ConnectionLimits:
     return ConnectionLimits(bounds.connect, bounds.first_byte, bounds.idle)
 
 
@@ -453,12 +459,12 @@ def _json(status: int, value: Any) -> Answer:
     return status, _JSON, json_text.encode(value)
 
 
-def _names() -> Iterator[str]:
+def _unguessable_names() -> Iterator[str]:
     """Names for exchanges that nobody can guess (128 random bits). A hundred are drawn at once, because a draw for each
     name costs twice as much."""
     while True:
         yield from f"ex_{os.urandom(1600).hex('-', 16).replace('-', ' ex_')}".split()
 
 
-def _drawn(weights: list[int]) -> int:
+def _draw_index(weights: list[int]) -> int:
     return random.choices(range(len(weights)), weights if sum(weights) else None)[0]

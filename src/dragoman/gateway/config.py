@@ -189,7 +189,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Config:
     ConfigError names the mistake and its place.
     """
     if path is None:
-        return checked(from_environment(environment), "the environment")
+        return check_config(from_environment(environment), "the environment")
     try:
         data = read_named_file(path)
     except OSError as error:
@@ -223,7 +223,7 @@ def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
         }
         config = msgspec.structs.replace(config, upstreams={**config.upstreams, **more})
     logged_in = {name: _with_login(name, one, environment) for name, one in config.upstreams.items()}
-    return checked(msgspec.structs.replace(config, upstreams=logged_in), file, text)
+    return check_config(msgspec.structs.replace(config, upstreams=logged_in), file, text)
 
 
 def _with_login(name: str, upstream: Upstream, environment: Mapping[str, str]) -> Upstream:
@@ -245,7 +245,7 @@ def one_upstream(url: str, dialect: str, key_env: str = "", host: str = "") -> C
     return Config(upstreams={"upstream": Upstream(dialect, url, key_env, auth, models=("*",), host=host)})
 
 
-def checked(config: Config, file: str, text: str = "") -> Config:
+def check_config(config: Config, file: str, text: str = "") -> Config:
     """The configuration with its defaults filled in: the rehearsal, and the addresses of known hosts. ConfigError for a
     dialect, upstream, address or host name that does not exist.
 
@@ -311,7 +311,7 @@ _LISTABLE = re.compile(r"\*|(?:\*\.)?[0-9A-Za-z_-]{1,63}(?:\.[0-9A-Za-z_-]{1,63}
 """The forms that an entry of `listen.hosts` may have."""
 
 
-def advice(config: Config, environment: Mapping[str, str]) -> list[str]:
+def config_warnings(config: Config, environment: Mapping[str, str]) -> list[str]:
     """Warnings about settings that are valid and probably not meant."""
     found = []
     for name, upstream in config.upstreams.items():

@@ -33,7 +33,7 @@ class FileError(ConfigError):
     def __init__(self, file: str, text: str, at: Place, what: str, got: str = "", valid: Sequence[str] = ()) -> None:
         self.file = file
         self.line = line_of(text, at)
-        self.key = spelled(at)
+        self.key = path_text(at)
         super().__init__("key", self.key, tuple(valid))
         near = difflib.get_close_matches(got, valid, 1, 0.5) if got else []
         where = f"{file}, line {self.line}" if self.line else file
@@ -75,7 +75,7 @@ class _Reader:
         try:
             return msgspec.convert(value, shape)
         except msgspec.ValidationError as error:
-            words = _words(shape)
+            words = _allowed_words(shape)
             problem = f"{value!r} is none of the words" if words else _TAIL.sub("", str(error)).replace("`", "")
             got = value if isinstance(value, str) else ""
             raise FileError(self._file, self._text, at, problem, got, words) from None
@@ -99,14 +99,14 @@ class _Reader:
         return value
 
 
-def _words(shape: Any) -> tuple[str, ...]:
+def _allowed_words(shape: Any) -> tuple[str, ...]:
     """The words that a field may have; none where the field takes other values too."""
     if get_origin(shape) is Literal:
         return tuple([word for word in get_args(shape) if isinstance(word, str)])
     return ()
 
 
-def spelled(at: Place) -> str:
+def path_text(at: Place) -> str:
     """A place as text: `routes[0].to[1].model`."""
     return "".join([f"[{step}]" if isinstance(step, int) else f".{step}" for step in at]).lstrip(".")
 
@@ -130,7 +130,7 @@ def line_of(text: str, at: Place) -> int | None:
             if key is None:
                 continue
             place = (*table, *_path(key[1]))
-        same = _common(place, at)
+        same = _common_length(place, at)
         if same > best and (same == len(place) or same == len(at)):
             best, found = same, number
     return found
@@ -150,7 +150,7 @@ def _indexed(path: Place, counts: dict[Place, int]) -> Place:
     return (*out, path[-1])
 
 
-def _common(one: Place, other: Place) -> int:
+def _common_length(one: Place, other: Place) -> int:
     same = 0
     for a, b in zip(one, other, strict=False):
         if a != b:
@@ -159,23 +159,23 @@ def _common(one: Place, other: Place) -> int:
     return same
 
 
-def written(value: Any, at: str = "") -> str:
+def write_toml(value: Any, at: str = "") -> str:
     """A typed value as TOML: plain fields first, then tables."""
-    plain, tables = [], []
+    fields, tables = [], []
     for key, one in value.items():
         name = key if re.fullmatch(r"[\w-]+", key) else _text(key)
         path = f"{at}.{name}" if at else name
         if one is None:
             continue  # TOML has no null: the setting is left out
         if isinstance(one, dict):
-            inner = written(one, path)
+            inner = write_toml(one, path)
             if inner:
                 tables.append(inner if inner.startswith(f"[{path}.") else f"[{path}]\n{inner}")
         elif isinstance(one, list | tuple) and one and all(isinstance(member, dict) for member in one) and not at:
-            tables += [f"[[{path}]]\n{written(member, path)}" for member in one]
+            tables += [f"[[{path}]]\n{write_toml(member, path)}" for member in one]
         else:
-            plain.append(f"{name} = {_inline(one)}\n")
-    return "\n".join(["".join(plain), *tables] if plain else tables)
+            fields.append(f"{name} = {_inline(one)}\n")
+    return "\n".join(["".join(fields), *tables] if fields else tables)
 
 
 def _inline(value: Any) -> str:

@@ -15,7 +15,7 @@ from typing import Protocol
 class Awaiting(Protocol):
     """An object with a deadline."""
 
-    def late(self) -> None:
+    def on_deadline(self) -> None:
         """Called when the deadline has passed."""
         ...
 
@@ -32,7 +32,7 @@ class Deadlines:
         self._timer: asyncio.TimerHandle | None = None
 
     def expect(self, who: Awaiting, seconds: float) -> None:
-        """Call `who.late()` after `seconds`. A later call for the same object replaces this deadline."""
+        """Call `who.on_deadline()` after `seconds`. A later call for the same object replaces this deadline."""
         at = self._loop.time() + seconds
         self._due[who] = at
         # The timer is only moved forward. A deadline that moves back is found when the timer fires.
@@ -64,7 +64,7 @@ class Deadlines:
         for who in late:
             if self._due.get(who, inf) <= now:  # An earlier call in this loop may have changed the deadline.
                 del self._due[who]
-                who.late()
+                who.on_deadline()
         if self._due:
             # At least one tick of the loop's clock later. Otherwise the timer would fire again at once, forever.
             soonest = max(min(self._due.values()), now + 0.001)

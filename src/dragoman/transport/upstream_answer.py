@@ -144,7 +144,7 @@ class ConnectionAnswer:
         self.connection.leave(False)
         self._wake()
 
-    def late(self) -> None:
+    def on_deadline(self) -> None:
         """End the answer if a reader waits for it and its time is over."""
         if self.waiter is None or self.waiter.done():
             return

@@ -224,12 +224,12 @@ class UpstreamConnection(asyncio.Protocol):
         self.watched = self.loop.time() + seconds
         self.pool.deadlines.expect(self, seconds)
 
-    def late(self) -> None:
+    def on_deadline(self) -> None:
         """Called when the deadline has passed: end the answer that is late, or close a connection that was idle for too
         long."""
         self.watched = inf
         if self.answer is not None:
-            self.answer.late()
+            self.answer.on_deadline()
             return
         left = self.idle_since + self.pool.limits.keep_alive - self.loop.time()
         if left > 0:

@@ -14,7 +14,7 @@ from rich.console import Console
 from dragoman.canon import Fault, Loss, ToolResult
 from dragoman.cli.ask_output import TextOutput, _approval, without_control_characters
 from dragoman.cli.ask_run import _model_by_routes
-from dragoman.gateway.config import Config, Route, Target, Upstream, checked
+from dragoman.gateway.config import Config, Route, Target, Upstream, check_config
 from dragoman.runtime.events import (
     Compressed,
     Content,
@@ -151,7 +151,7 @@ def test_a_model_is_named_as_for_the_gateway() -> None:
         upstreams={"o": Upstream("openai-chat", models=("gpt-*",))},
         routes=(Route("fast", (Target("o", "gpt-mini"),)),),
     )
-    found = checked(config, "test")
+    found = check_config(config, "test")
     assert _model_by_routes("fast", found) == "o/gpt-mini"
     assert _model_by_routes("gpt-5.1", found) == "o/gpt-5.1"
     assert _model_by_routes("o/anything", found) == "o/anything"

@@ -246,10 +246,10 @@ def shown(*events: RunEvent) -> str:
     """The output for events on a terminal of 60 columns."""
     written = io.StringIO()
     output = MarkdownOutput(Console(file=written, force_terminal=True, width=60, color_system=None))
-    output.begin()
+    output.show_working_line()
     for event in events:
         output.show_event(event)
-    output.rest()
+    output.remove_working_line()
     return _CONTROL.sub("", written.getvalue())
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dragoman.cli.serve_banner import banner_lines
-from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
+from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, check_config
 
 BASE = "http://127.0.0.1:8484"
 
 
 def banner_of(config: Config, port: int = 8484) -> list[str]:
-    return list(banner_lines(checked(config, "x"), port))
+    return list(banner_lines(check_config(config, "x"), port))
 
 
 def line(shown: list[str], client: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from dragoman.gateway.app import Gateway
-from dragoman.gateway.config import Config, checked
+from dragoman.gateway.config import Config, check_config
 from dragoman.gateway.exchange.stored_responses import ResponseStore
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 
@@ -66,7 +66,7 @@ def through(
     async def inner() -> Any:
         servers = [Server(upstream.handle) for upstream in upstreams]
         places = [f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}" for server in servers]
-        gateway = Gateway(checked(config(places), "test"), environment or {}, stored)
+        gateway = Gateway(check_config(config(places), "test"), environment or {}, stored)
         front = Server(gateway.handle)
         base = f"http://127.0.0.1:{await front.start('127.0.0.1', 0)}"
         try:

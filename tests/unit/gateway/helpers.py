@@ -13,7 +13,7 @@ from bench import payloads
 
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.app import Gateway
-from dragoman.gateway.config import Bounds, Config, Route, Target, Upstream, checked
+from dragoman.gateway.config import Bounds, Config, Route, Target, Upstream, check_config
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server, ServerBounds
 
 Handler = Callable[[IncomingRequest, ReplyWriter], Awaitable[None]]
@@ -185,7 +185,7 @@ async def gateway_to(
         given = {"retries": 0, "backoff": 0.01, **(route or {})}
         routes = (Route("*", to, **given),)
         config = Config(upstreams=upstreams, routes=routes, bounds=bounds or Bounds(), models=dict(models or {}))
-        async with gateway(checked(config, "test"), environment or {}) as front:
+        async with gateway(check_config(config, "test"), environment or {}) as front:
             yield front
 
 

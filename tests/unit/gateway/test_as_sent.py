@@ -11,7 +11,7 @@ import pytest
 from bench import payloads
 
 from dragoman.dialects.ollama.endpoints import with_durations
-from dragoman.gateway.config import Config, checked
+from dragoman.gateway.config import Config, check_config
 from dragoman.gateway.http.duration_adding_reply import TimedReply
 
 from .helpers import ScriptedUpstream, gateway, gateway_to, run, whole
@@ -34,7 +34,7 @@ def test_an_unknown_thread_is_not_found(upstream: str) -> None:
 
     async def inner() -> None:
         if upstream == "rehearsal":
-            async with gateway(checked(Config(), "test"), {}) as front:
+            async with gateway(check_config(Config(), "test"), {}) as front:
                 received = await front.ask("/v1/messages?beta=true", CONTINUING)
         else:
             scripted = ScriptedUpstream(whole(upstream), dialect=upstream)
@@ -115,7 +115,7 @@ def test_an_ollama_answer_has_its_durations(stream: bool) -> None:
         async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             received = await front.generate("ollama") if not stream else None
         if received is None:
-            async with gateway(checked(Config(), "test"), {}) as front:
+            async with gateway(check_config(Config(), "test"), {}) as front:
                 received = await front.generate("ollama", stream=True, model="rehearsal/rules")
         assert received.status == 200
         *before, last = [json.loads(line) for line in received.body.splitlines()]

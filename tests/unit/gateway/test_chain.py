@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dragoman.fast.continued_requests import RequestMemory
-from dragoman.gateway.config import Config, Route, Target, Upstream, checked
+from dragoman.gateway.config import Config, Route, Target, Upstream, check_config
 from dragoman.gateway.exchange import relay
 from dragoman.gateway.http.server import Server
 from tests.unit.gateway.helpers import Front, ScriptedUpstream, failing, gateway, run
@@ -41,7 +41,7 @@ async def first_turn(front: Front) -> list[Any]:
 async def chained(*before: ScriptedUpstream) -> AsyncIterator[Front]:
     """A gateway whose route leads to other upstreams, which are tried first, and then to a second gateway."""
     async with AsyncExitStack() as stack:
-        back = await stack.enter_async_context(gateway(checked(Config(), "test"), {}))
+        back = await stack.enter_async_context(gateway(check_config(Config(), "test"), {}))
         upstreams = {"back": Upstream("anthropic", f"http://127.0.0.1:{back.port}", auth="none")}
         for i, scripted in enumerate(before):
             server = Server(scripted.handle)
@@ -51,7 +51,7 @@ async def chained(*before: ScriptedUpstream) -> AsyncIterator[Front]:
         names = [name for name in upstreams if name != "back"]
         targets = (*[Target(name, MODEL) for name in names], Target("back", "rehearsal"))
         config = Config(upstreams=upstreams, routes=(Route(MODEL, targets, retries=0, backoff=0.01),) if names else ())
-        yield await stack.enter_async_context(gateway(checked(config, "test"), {}))
+        yield await stack.enter_async_context(gateway(check_config(config, "test"), {}))
 
 
 def test_seals_of_the_second_gateway_come_back_to_it(monkeypatch: pytest.MonkeyPatch) -> None:

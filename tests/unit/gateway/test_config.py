@@ -12,8 +12,8 @@ from dragoman.gateway.config import (
     Config,
     Listen,
     Target,
-    advice,
-    checked,
+    check_config,
+    config_warnings,
     from_environment,
     load,
     one_upstream,
@@ -155,7 +155,7 @@ base_url = "http://other"
     ],
 )
 def test_every_form_of_ollama_host(host: str, address: str) -> None:
-    config = checked(from_environment({"OLLAMA_HOST": host}), "x")
+    config = check_config(from_environment({"OLLAMA_HOST": host}), "x")
     assert config.upstreams["ollama"].base_url == address
 
 
@@ -170,7 +170,7 @@ def test_every_usual_variable_names_an_upstream() -> None:
         "OPENROUTER_API_KEY": "k",
         "OPENROUTER_BASE_URL": "http://r",
     }
-    config = checked(from_environment(environment), "x")
+    config = check_config(from_environment(environment), "x")
     found = {name: (one.dialect, one.base_url, one.key_env) for name, one in config.upstreams.items()}
     assert found == {
         "rehearsal": ("rehearsal", "", ""),
@@ -221,7 +221,7 @@ to = "a"
 match = "x"
 to = "a"
 """
-    lines = advice(load(written(tmp_path, text), {}), {})
+    lines = config_warnings(load(written(tmp_path, text), {}), {})
     assert [line.partition(":")[0] for line in lines] == ["upstreams.a", "upstreams.a", "routes[1]", "listen.key_env"]
 
 
@@ -236,7 +236,7 @@ def test_a_missing_file_is_an_error_with_advice(tmp_path: Path) -> None:
 
 
 def test_the_environment_is_enough() -> None:
-    config = checked(from_environment({"OPENAI_API_KEY": "k", "OLLAMA_HOST": "box:11434"}), "x")
+    config = check_config(from_environment({"OPENAI_API_KEY": "k", "OLLAMA_HOST": "box:11434"}), "x")
     assert places(config, "gpt-5.2") == [("openai", "gpt-5.2")]
     assert places(config, "ollama/qwen3") == [("ollama", "qwen3")]
     assert config.upstreams["ollama"].base_url == "http://box:11434"
@@ -248,7 +248,7 @@ def test_without_any_configuration_the_rehearsal_takes_every_model() -> None:
 
 
 def test_a_single_upstream_serves_every_model_with_the_client_s_key() -> None:
-    config = checked(one_upstream("http://127.0.0.1:9/v1", "openai-chat"), "x")
+    config = check_config(one_upstream("http://127.0.0.1:9/v1", "openai-chat"), "x")
     assert places(config, "any/thing") == [("upstream", "any/thing")]
     upstream = config.upstreams["upstream"]
     sent = dict(headers(upstream, {}, "anthropic", {"x-api-key": "secret", "anthropic-beta": "b"}))
@@ -273,7 +273,7 @@ def test_addresses_are_joined_without_repeated_parts(base: str, path: str, whole
 
 
 def test_models_are_inserted_into_google_s_paths() -> None:
-    config = checked(one_upstream("https://g.example", "gemini"), "x")
+    config = check_config(one_upstream("https://g.example", "gemini"), "x")
     plain = config.upstreams["upstream"]
     assert target(plain, "models/a b", stream=True) == "/v1beta/models/a%20b:streamGenerateContent?alt=sse"
     vertex = type(plain)("gemini", "https://v.example", project="p", location="eu")
@@ -301,7 +301,7 @@ def test_a_password_in_an_address_is_in_no_error_and_no_advice(tmp_path: Path) -
             load(written(tmp_path, text), {})
         assert "hunter22" not in str(caught.value)
     text = '[upstreams.a]\ndialect = "openai-chat"\nbase_url = "http://user:hunter22@127.0.0.1:8484/v1"\n'
-    lines = "\n".join(advice(load(written(tmp_path, text), {}), {}))
+    lines = "\n".join(config_warnings(load(written(tmp_path, text), {}), {}))
     assert "this gateway itself" in lines
     assert "are not sent" in lines
     assert "hunter22" not in lines
@@ -324,5 +324,5 @@ def test_a_wrong_search_service_is_named_with_its_place(search: str, problem: st
 
 def test_a_search_service_without_its_key_is_listed_as_advice() -> None:
     config = parse(b'[search]\nkind = "tavily"\n', "f.toml", {})
-    assert any("TAVILY_API_KEY is empty" in note for note in advice(config, {}))
-    assert not any("TAVILY" in note for note in advice(config, {"TAVILY_API_KEY": "k"}))
+    assert any("TAVILY_API_KEY is empty" in note for note in config_warnings(config, {}))
+    assert not any("TAVILY" in note for note in config_warnings(config, {"TAVILY_API_KEY": "k"}))

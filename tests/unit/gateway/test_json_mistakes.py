@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.gateway.config import Config, Upstream, checked
+from dragoman.gateway.config import Config, Upstream, check_config
 
 from .helpers import DIALECTS, ScriptedUpstream, gateway_to, message_of, path_of, run, whole
 
@@ -44,5 +44,5 @@ def test_a_body_that_is_no_object_is_named(dialect: str, body: bytes, words: str
 
 
 def test_an_alias_of_a_dialect_is_accepted_in_the_configuration() -> None:
-    config = checked(Config(upstreams={"o": Upstream("openai", "http://127.0.0.1:1/v1")}), "test")
+    config = check_config(Config(upstreams={"o": Upstream("openai", "http://127.0.0.1:1/v1")}), "test")
     assert config.upstreams["o"].dialect == "openai-chat"

@@ -13,8 +13,8 @@ import pytest
 from bench import payloads
 
 from dragoman.gateway.app import Gateway
-from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
-from dragoman.gateway.exchange.client_ownership import local
+from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, check_config
+from dragoman.gateway.exchange.client_ownership import is_local
 from dragoman.gateway.http.exchanges_of_other_workers import OtherWorkers
 from dragoman.gateway.http.server import Server
 
@@ -76,7 +76,7 @@ def test_exchanges_are_seen_by_their_client_and_by_the_administrator() -> None:
 
 def test_other_workers_show_only_exchanges_of_the_client() -> None:
     async def inner() -> None:
-        config = checked(Config(listen=LISTEN), "test")
+        config = check_config(Config(listen=LISTEN), "test")
         with tempfile.TemporaryDirectory() as folder:
             workers = [Gateway(config, KEYS, secret=bytes(32)) for _ in range(2)]
             servers = [Server(one.handle) for one in workers]
@@ -502,7 +502,7 @@ def test_with_an_admin_key_alone_loopback_does_not_see_all() -> None:
     ],
 )
 def test_only_direct_loopback_connections_are_local(peer: str, headers: dict[str, str], found: bool) -> None:
-    assert local(peer, headers) is found
+    assert is_local(peer, headers) is found
 
 
 def test_readyz_shows_no_fault_text_without_an_admin_key() -> None:

@@ -16,7 +16,7 @@ from dragoman.canon.events import Fault
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
-from dragoman.gateway.exchange.exchange_log_lines import facts, text
+from dragoman.gateway.exchange.exchange_log_lines import exchange_facts, text_line
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from .gateway_and_upstreams import Scripted, ask, through
@@ -75,7 +75,7 @@ async def assert_no_key_in_report(front: Front, received: Any) -> None:
     assert_no_key((await front.ask(f"/dragoman/exchanges/{name}")).body, (await front.ask("/dragoman/exchanges")).body)
     exchange = front.gateway._exchanges.get(name)
     assert exchange is not None
-    assert_no_key(exchange.error, text(facts(exchange)), *[one.message for one in exchange.tries])
+    assert_no_key(exchange.error, text_line(exchange_facts(exchange)), *[one.message for one in exchange.tries])
 
 
 UPSTREAM = {"auth": "auto", "key_env": "THEIRS"}

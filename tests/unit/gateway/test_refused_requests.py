@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dragoman.gateway.app import Gateway
-from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
+from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, check_config
 from dragoman.gateway.exchange.exchange_log_lines import MAX_REFUSALS, ExchangeLog
 from dragoman.gateway.http.server import Server
 
@@ -99,7 +99,7 @@ def test_each_refusal_gets_one_line_without_the_key(tmp_path: Path, form: str) -
         return Config(listen=Listen(key_env="KEYS"), upstreams={"u": upstream}, routes=(Route("*", (Target("u"),)),))
 
     async def inner() -> None:
-        gateway = Gateway(checked(config(["http://127.0.0.1:9"]), "test"), {"KEYS": "right-key-1234"})
+        gateway = Gateway(check_config(config(["http://127.0.0.1:9"]), "test"), {"KEYS": "right-key-1234"})
         server = Server(gateway.handle)
         front = Front(await server.start("127.0.0.1", 0), gateway)
         log = log_into(front, tmp_path / "log", form)

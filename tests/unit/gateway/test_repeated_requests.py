@@ -11,7 +11,7 @@ import pytest
 from bench import payloads
 
 from dragoman import fast
-from dragoman.gateway.config import Config, Route, Target, Upstream, checked
+from dragoman.gateway.config import Config, Route, Target, Upstream, check_config
 from dragoman.gateway.exchange.client_request_and_translations import ClientRequest
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 
@@ -116,7 +116,7 @@ def test_each_route_has_its_own_translation() -> None:
 
         def config(large: str) -> Config:
             routes = Route("s", (Target("a", "small"),)), Route("l", (Target("a", large),))
-            return checked(Config(upstreams=upstreams, routes=routes), "test")
+            return check_config(Config(upstreams=upstreams, routes=routes), "test")
 
         async with gateway(config("large"), {}) as front:
             for _ in range(4):
@@ -143,8 +143,8 @@ def test_the_model_in_the_path_selects_the_translation() -> None:
 
 def test_clients_with_different_headers_share_a_translation(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[object] = []
-    new = ClientRequest._new
-    monkeypatch.setattr(ClientRequest, "_new", lambda *given: made.append(given) or new(*given))
+    new = ClientRequest._translate_anew
+    monkeypatch.setattr(ClientRequest, "_translate_anew", lambda *given: made.append(given) or new(*given))
 
     async def scenario() -> None:
         async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
@@ -168,8 +168,8 @@ def test_seals_in_the_vault_cause_a_new_translation(
     client: str, upstream: str, reads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
-    new = ClientRequest._new
-    monkeypatch.setattr(ClientRequest, "_new", lambda *given: made.append(given) or new(*given))
+    new = ClientRequest._translate_anew
+    monkeypatch.setattr(ClientRequest, "_translate_anew", lambda *given: made.append(given) or new(*given))
 
     async def scenario() -> None:
         async with gateway_to(ScriptedUpstream(whole(upstream), dialect=upstream)) as front:

@@ -142,7 +142,7 @@ def test_a_stream_may_have_any_text_content_type(kind: str) -> None:
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat"])
 def test_an_idle_connection_that_was_closed_is_no_attempt(dialect: str) -> None:
     async def cut(request: IncomingRequest, reply: ReplyWriter) -> None:
-        reply.cut()
+        reply.break_off()
 
     scripted = ScriptedUpstream(GOOD, cut, GOOD)
 

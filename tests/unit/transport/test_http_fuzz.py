@@ -249,7 +249,7 @@ class Waiter:
         self._name = name
         self._expired = expired
 
-    def late(self) -> None:
+    def on_deadline(self) -> None:
         self._expired.append(self._name)
 
 

@@ -60,7 +60,7 @@ async def session(services: Services, call: EndpointCall, request: IncomingReque
 
 def _models(services: Services, dialect: str) -> list[str]:
     """The names of the served models: the usual names of the dialect first, then the names in the configuration."""
-    named = [name for name, _ in services.routes.known()]
+    named = [name for name, _ in services.routes.named_models()]
     usual = [name for name in profiles.names(dialect) if services.routes.find(name, services.draw)[1]]
     return list(dict.fromkeys([*usual, *named]))
 

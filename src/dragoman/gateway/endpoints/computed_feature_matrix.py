@@ -22,7 +22,7 @@ from ...context import Context
 from ...dialects import get, installed
 from ...errors import DragomanError
 from ...translate import translate_request
-from ..exchange.recorded_exchange_report import explained
+from ..exchange.recorded_exchange_report import explain_loss
 
 _SCHEMA = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}'
 _UNION = (
@@ -33,11 +33,11 @@ _PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhg
 _TOOL = Tool("get_weather", "The weather in a city.", _SCHEMA)
 
 
-def _asks(*parts: Part, **fields: Any) -> Request:
+def _question(*parts: Part, **fields: Any) -> Request:
     return Request((Turn("user", (Text("What is it?"), *parts)),), "some-model", **fields)
 
 
-def _cycle(*calls: ToolCall, results: tuple[ToolResult, ...], before: tuple[Part, ...] = ()) -> Request:
+def _tool_cycle(*calls: ToolCall, results: tuple[ToolResult, ...], before: tuple[Part, ...] = ()) -> Request:
     turns = (
         Turn("user", (Text("Is it raining in Paris?"),)),
         Turn("assistant", (*before, *calls)),
@@ -55,44 +55,47 @@ FEATURES: Mapping[str, tuple[str, Request]] = {
         "System text before the conversation",
         Request((Turn("system", (Text("Be brief."),)), Turn("user", (Text("Hello"),))), "some-model"),
     ),
-    "call": ("A tool call and its result", _cycle(_PARIS, results=(_DRY,))),
+    "call": ("A tool call and its result", _tool_cycle(_PARIS, results=(_DRY,))),
     "parallel": (
         "Two calls in one step, and their results",
-        _cycle(_PARIS, _BREST, results=(_DRY, ToolResult("call_2", (Text("wet"),), "get_weather"))),
+        _tool_cycle(_PARIS, _BREST, results=(_DRY, ToolResult("call_2", (Text("wet"),), "get_weather"))),
     ),
     "failed": (
         "A result that is marked as failed",
-        _cycle(_PARIS, results=(ToolResult("call_1", (Text("station offline"),), "get_weather", is_error=True),)),
+        _tool_cycle(_PARIS, results=(ToolResult("call_1", (Text("station offline"),), "get_weather", is_error=True),)),
     ),
     "result image": (
         "A picture in a result",
-        _cycle(
+        _tool_cycle(
             _PARIS,
             results=(ToolResult("call_1", (Text("map"), Media("image", "image/png", _PIXEL)), "get_weather"),),
         ),
     ),
     "thought": (
         "A thought of the model in the history",
-        _cycle(_PARIS, results=(_DRY,), before=(Reasoning("Paris, so one call."),)),
+        _tool_cycle(_PARIS, results=(_DRY,), before=(Reasoning("Paris, so one call."),)),
     ),
-    "image": ("A picture as data", _asks(Media("image", "image/png", _PIXEL))),
-    "image link": ("A picture by its address", _asks(Media("image", "image/png", url="https://example.com/a.png"))),
-    "document": ("A PDF document as data", _asks(Media("document", "application/pdf", "JVBERi0xLjQK"))),
-    "audio": ("Sound as data", _asks(Media("audio", "audio/wav", "UklGRiQAAABXQVZF"))),
-    "union": ("A tool whose schema has oneOf", _asks(tools=(Tool("pick", "Pick a day.", _UNION),))),
-    "strict": ("A tool whose schema must be followed", _asks(tools=(Tool("w", "Weather.", _SCHEMA, strict=True),))),
-    "required": ("A call is demanded", _asks(tools=(_TOOL,), choice=Choice("required"))),
-    "one at a time": ("No parallel calls", _asks(tools=(_TOOL,), settings=Settings(parallel=False))),
+    "image": ("A picture as data", _question(Media("image", "image/png", _PIXEL))),
+    "image link": ("A picture by its address", _question(Media("image", "image/png", url="https://example.com/a.png"))),
+    "document": ("A PDF document as data", _question(Media("document", "application/pdf", "JVBERi0xLjQK"))),
+    "audio": ("Sound as data", _question(Media("audio", "audio/wav", "UklGRiQAAABXQVZF"))),
+    "union": ("A tool whose schema has oneOf", _question(tools=(Tool("pick", "Pick a day.", _UNION),))),
+    "strict": ("A tool whose schema must be followed", _question(tools=(Tool("w", "Weather.", _SCHEMA, strict=True),))),
+    "required": ("A call is demanded", _question(tools=(_TOOL,), choice=Choice("required"))),
+    "one at a time": ("No parallel calls", _question(tools=(_TOOL,), settings=Settings(parallel=False))),
     "schema": (
         "An answer that must fit a schema",
-        _asks(settings=Settings(format=Format("schema", _SCHEMA, strict=True))),
+        _question(settings=Settings(format=Format("schema", _SCHEMA, strict=True))),
     ),
-    "effort": ("How long the model should think", _asks(settings=Settings(effort="high", max_tokens=9000))),
-    "stop": ("Words that stop the answer", _asks(settings=Settings(stop=("END",), max_tokens=100))),
-    "seed": ("A seed for the random numbers", _asks(settings=Settings(seed=7, max_tokens=100))),
-    "top-k": ("Sampling by top-k", _asks(settings=Settings(top_k=40, max_tokens=100))),
-    "choices": ("Several answers to one request", _asks(settings=Settings(n=2, max_tokens=100))),
-    "logprobs": ("Probabilities of tokens", _asks(settings=Settings(logprobs=True, top_logprobs=2, max_tokens=100))),
+    "effort": ("How long the model should think", _question(settings=Settings(effort="high", max_tokens=9000))),
+    "stop": ("Words that stop the answer", _question(settings=Settings(stop=("END",), max_tokens=100))),
+    "seed": ("A seed for the random numbers", _question(settings=Settings(seed=7, max_tokens=100))),
+    "top-k": ("Sampling by top-k", _question(settings=Settings(top_k=40, max_tokens=100))),
+    "choices": ("Several answers to one request", _question(settings=Settings(n=2, max_tokens=100))),
+    "logprobs": (
+        "Probabilities of tokens",
+        _question(settings=Settings(logprobs=True, top_logprobs=2, max_tokens=100)),
+    ),
 }
 """Each feature: its title, and the request that uses it."""
 
@@ -109,7 +112,7 @@ def _row(request: Request, source: str) -> dict[str, Any] | None:
     """The cells of one source; None: the source dialect cannot write the feature."""
     context = Context(source, source)
     try:
-        body = get(source).write_request(_sealed(request, source), context)
+        body = get(source).write_request(_with_sealed_thoughts(request, source), context)
     except DragomanError:
         return None
     # An invented value, such as the id of a call, does not belong to the feature.
@@ -118,7 +121,7 @@ def _row(request: Request, source: str) -> dict[str, Any] | None:
     return {target: _cell(body, source, target) for target in installed()}
 
 
-def _sealed(request: Request, source: str) -> Request:
+def _with_sealed_thoughts(request: Request, source: str) -> Request:
     """The request, with thoughts as the source's own models return them. Most dialects accept only sealed thoughts in a
     request."""
     turns = [msgspec.structs.replace(turn, parts=tuple([_with_seal(part, source) for part in turn.parts]))
@@ -135,8 +138,8 @@ def _cell(body: bytes, source: str, target: str) -> dict[str, Any]:
         done = translate_request(body, source=source, target=target)
     except DragomanError as error:
         return {"severity": "error", "losses": [], "error": str(error)}
-    return {"severity": _worst(done.losses), "losses": [explained(loss) for loss in done.losses]}
+    return {"severity": _worst_severity(done.losses), "losses": [explain_loss(loss) for loss in done.losses]}
 
 
-def _worst(losses: tuple[Loss, ...]) -> str:
+def _worst_severity(losses: tuple[Loss, ...]) -> str:
     return max([loss.severity for loss in losses], key=SEVERITIES.index, default="")

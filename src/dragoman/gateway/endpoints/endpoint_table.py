@@ -74,7 +74,7 @@ class EndpointTable:
         places = {(method, claim.path) for claim in with_signs for method in claim.methods}
         self._streaming_by_default = frozenset([name for name in served if dialects[name].stream.streams_by_default])
         self._exact = {
-            (method, claim.path): self.marked(claim.call)
+            (method, claim.path): self.with_dialect_facts(claim.call)
             for claim in whole
             for method in claim.methods
             if claim.call is not None and (method, claim.path) not in places
@@ -106,21 +106,23 @@ class EndpointTable:
         found = self._exact.get((method, path))
         if found is not None:
             return found
-        plain = path.rstrip("/") or "/"
-        return self._matched(method, plain, query, headers) or self._shortened(method, plain, query, headers)
+        trimmed = path.rstrip("/") or "/"
+        return self._match_exactly(method, trimmed, query, headers) or self._match_changed_path(
+            method, trimmed, query, headers
+        )
 
-    def marked(self, call: EndpointCall) -> EndpointCall:
+    def with_dialect_facts(self, call: EndpointCall) -> EndpointCall:
         """The call, marked with the facts that its dialect declares for all calls."""
         return structs.replace(call, streams_by_default=True) if call.dialect in self._streaming_by_default else call
 
-    def nearest(self, path: str, headers: Mapping[str, str]) -> str:
+    def nearest_dialect(self, path: str, headers: Mapping[str, str]) -> str:
         """The dialect that a client at an unknown address most likely uses."""
         for start, dialect in self._near:
             if path.startswith(start):
                 return dialect
         return next((dialect for header, dialect in self._signs if header in headers), self.usual)
 
-    def methods(self, path: str, headers: Mapping[str, str]) -> tuple[str, ...]:
+    def methods_of_path(self, path: str, headers: Mapping[str, str]) -> tuple[str, ...]:
         """The methods that an address takes."""
         return tuple([method for method in ("GET", "POST") if self.match(method, path, "", headers) is not None])
 
@@ -132,11 +134,11 @@ class EndpointTable:
         """ConfigError where a dialect takes an address that another dialect shows to people as its own."""
         for name, one in served.items():
             for method, _, path in [address.partition(" ") for address in one.shown]:
-                found = self._matched(method, path, "", {})
+                found = self._match_exactly(method, path, "", {})
                 if (
                     found is None
                     or found.dialect == name
-                    or not any(_takes(claim, method, path) for claim in one.claims)
+                    or not any(_matches_address(claim, method, path) for claim in one.claims)
                 ):
                     continue
                 both = f"{found.dialect or 'the gateway'} and {name} both claim {method} {path}"
@@ -144,26 +146,28 @@ class EndpointTable:
                     "dialect", name, problem=f"{both}, and no header or query parameter distinguishes them"
                 )
 
-    def _matched(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> EndpointCall | None:
+    def _match_exactly(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> EndpointCall | None:
         found = self._exact.get((method, path))
         if found is not None:
             return found
         asked = parse_qs(query) if query else {}
         for claim in self._shared.get((method, path), ()):
-            if _shows(claim, headers, asked):
-                return self.marked(claim.call) if claim.call is not None else None
+            if _has_sign(claim, headers, asked):
+                return self.with_dialect_facts(claim.call) if claim.call is not None else None
         for claim in self._families:
             if not path.startswith(claim.path) or (claim.methods and method not in claim.methods):
                 continue
-            if claim.read is not None and _shows(claim, headers, asked):
+            if claim.read is not None and _has_sign(claim, headers, asked):
                 call = claim.read(path, asked, unquote)
                 if call is not None:
-                    return self.marked(call)
+                    return self.with_dialect_facts(call)
                 if claim.alone:
                     return None
         return None
 
-    def _shortened(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> EndpointCall | None:
+    def _match_changed_path(
+        self, method: str, path: str, query: str, headers: Mapping[str, str]
+    ) -> EndpointCall | None:
         """The call after a known prefix is removed from the path, or after a missing `/v1` is added."""
         before = self._before.match(path)
         shorter = path[before.end() :] if before is not None else path
@@ -171,7 +175,7 @@ class EndpointTable:
             shorter = shorter[3:]
         if shorter.startswith(self._bare):
             shorter = f"/v1{shorter}"
-        return self._matched(method, shorter, query, headers) if shorter != path else None
+        return self._match_exactly(method, shorter, query, headers) if shorter != path else None
 
 
 def _longer(row: tuple[str, str]) -> tuple[int, str]:
@@ -193,14 +197,14 @@ def _check(claims: Sequence[tuple[str, Claim]], verbs: Collection[str]) -> None:
                 raise ConfigError("verb", verb, tuple(sorted(verbs)), why)
     for i, (name, claim) in enumerate(claims):
         for other, second in claims[:i]:
-            if _collide(claim, second):
+            if _are_ambiguous(claim, second):
                 both = f"{other or 'the gateway'} and {name} both claim {' and '.join(claim.methods)} {claim.path}"
                 raise ConfigError(
                     "dialect", name, problem=f"{both}, and no header or query parameter distinguishes them"
                 )
 
 
-def _collide(claim: Claim, other: Claim) -> bool:
+def _are_ambiguous(claim: Claim, other: Claim) -> bool:
     """Whether two claims match the same requests."""
     if claim.path != other.path or (claim.read is None) != (other.read is None):
         return False
@@ -210,7 +214,7 @@ def _collide(claim: Claim, other: Claim) -> bool:
     return bool(signs & others) or not (signs or others)
 
 
-def _takes(claim: Claim, method: str, path: str) -> bool:
+def _matches_address(claim: Claim, method: str, path: str) -> bool:
     """Whether a claim without a sign takes an address."""
     if claim.headers or claim.query or (claim.methods and method not in claim.methods):
         return False
@@ -219,7 +223,7 @@ def _takes(claim: Claim, method: str, path: str) -> bool:
     return path.startswith(claim.path) and claim.read(path, {}, unquote) is not None
 
 
-def _shows(claim: Claim, headers: Mapping[str, str], query: Mapping[str, object]) -> bool:
+def _has_sign(claim: Claim, headers: Mapping[str, str], query: Mapping[str, object]) -> bool:
     """Whether a request has one of the headers or query parameters that the claim demands."""
     if not claim.headers and not claim.query:
         return True

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...codec import json_text
 from ..config import Config
-from ..exchange.exchange_row import row
+from ..exchange.exchange_row import exchange_row
 from ..exchange.recent_exchanges import Exchange, Exchanges, Watcher
 from ..http.exchanges_of_other_workers import EVERYBODY
 from ..http.server import ReplyWriter
@@ -48,7 +48,7 @@ def is_full(exchanges: Exchanges, viewer: str) -> bool:
     return len(exchanges.watchers) >= MOST_WATCHERS or len(own) >= MOST_OF_ONE
 
 
-async def watch(
+async def stream_exchanges(
     exchanges: Exchanges,
     viewer: str,
     keys: Callable[[], list[str]],
@@ -106,7 +106,7 @@ class _Stream:
         """The events since the last call."""
         out = [self._begun(), *self._ended()]
         if self._peers is not None and monotonic() >= self._due:
-            out += await self._elsewhere(self._peers)
+            out += await self._ended_in_other_workers(self._peers)
         if self._watcher.missed:
             out.append(_event("missed", {"count": self._watcher.missed}))
             self._watcher.missed = 0
@@ -134,10 +134,10 @@ class _Stream:
                 if exchange is None:  # already dropped, because of the limits on kept exchanges
                     self._watcher.missed += 1
                 else:
-                    out.append(_event("row", row(exchange, self._config(), keys)))
+                    out.append(_event("row", exchange_row(exchange, self._config(), keys)))
         return out
 
-    async def _elsewhere(self, ask: AskPeers) -> list[bytes]:
+    async def _ended_in_other_workers(self, ask: AskPeers) -> list[bytes]:
         """Rows of the other workers. A row may come twice: the page knows rows by their id."""
         since, self._asked = self._asked - PEERS, time()
         answers = await ask(self._watcher.viewer, f">{since:.3f}")
@@ -146,7 +146,7 @@ class _Stream:
 
 
 def _begun_row(exchange: Exchange, config: Config, keys: list[str]) -> dict[str, Any]:
-    return {**row(exchange, config, keys), "running": True}
+    return {**exchange_row(exchange, config, keys), "running": True}
 
 
 def _event(name: str, value: Any) -> bytes:

@@ -39,7 +39,7 @@ MOST = 256
 _REHEARSED = ("rehearsal/rules", "rehearsal/script")
 
 
-class Listing:
+class ModelLists:
     """Requests the model lists of upstreams, and keeps the lists."""
 
     def __init__(self) -> None:
@@ -52,27 +52,31 @@ class Listing:
     async def all(self, services: Services, headers: Mapping[str, str], client: str) -> list[OfferedModel]:
         """Every model that can be requested. `headers` are the client's; some upstreams get the client's key."""
         asked = [(name, upstream) for name, upstream in services.config.upstreams.items() if upstream.list_models]
-        answers = await asyncio.gather(*[self._of(services, name, one, headers, client) for name, one in asked])
+        answers = await asyncio.gather(
+            *[self._models_of_upstream(services, name, one, headers, client) for name, one in asked]
+        )
         found = {model.name: model for answer in answers for model in answer}
-        for name, upstream in services.routes.known():
+        for name, upstream in services.routes.named_models():
             found.setdefault(name, OfferedModel(name, upstream))
         if "*" in services.config.upstreams[REHEARSAL].models:
             found.update({name: OfferedModel(name, REHEARSAL) for name in _REHEARSED})
         return list(found.values())
 
-    async def one(self, services: Services, name: str, headers: Mapping[str, str], client: str) -> OfferedModel | None:
+    async def find(self, services: Services, name: str, headers: Mapping[str, str], client: str) -> OfferedModel | None:
         """One model, with the facts from its upstream; None when no upstream serves the model."""
         _, choices = services.routes.find(name, services.draw) if name else (None, [])
         if not choices:
             return None
         upstream = choices[0].name
         asks = choices[0].upstream.list_models
-        for model in await self._of(services, upstream, choices[0].upstream, headers, client) if asks else ():
+        for model in (
+            await self._models_of_upstream(services, upstream, choices[0].upstream, headers, client) if asks else ()
+        ):
             if model.name in (name, choices[0].model, f"{upstream}/{choices[0].model}"):
                 return msgspec.structs.replace(model, name=name)
         return _with_window(OfferedModel(name, upstream), services, choices[0].upstream, choices[0].model)
 
-    async def _of(
+    async def _models_of_upstream(
         self, services: Services, name: str, upstream: Upstream, headers: Mapping[str, str], client: str
     ) -> tuple[OfferedModel, ...]:
         if upstream.dialect == REHEARSAL:
@@ -137,12 +141,12 @@ def _read(services: Services, name: str, upstream: Upstream, body: bytes) -> tup
     return tuple(found)
 
 
-def listed(dialect: str, models: Sequence[OfferedModel], publisher: str = "") -> dict[str, Any]:
+def model_list(dialect: str, models: Sequence[OfferedModel], publisher: str = "") -> dict[str, Any]:
     """The list for a client. `publisher` is the part of the address that names a publisher."""
-    return endpoints(dialect).models.listed([entry(dialect, model, publisher) for model in models], publisher)
+    return endpoints(dialect).models.listed([model_entry(dialect, model, publisher) for model in models], publisher)
 
 
-def entry(dialect: str, model: OfferedModel, publisher: str = "") -> dict[str, Any]:
+def model_entry(dialect: str, model: OfferedModel, publisher: str = "") -> dict[str, Any]:
     """One model in the client's dialect. The fields of the upstream's own list are kept where that list has the same
     shape."""
     lists = endpoints(dialect).models

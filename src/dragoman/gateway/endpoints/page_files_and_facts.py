@@ -55,7 +55,7 @@ def _clients(config: Config, base: str) -> list[dict[str, str]]:
     return out
 
 
-def about(config: Config, base: str) -> Answer:
+def page_facts(config: Config, base: str) -> Answer:
     """The dialects with their addresses, the upstreams, and the lines that point clients at this gateway."""
     upstreams = [
         {"name": name, "dialect": upstream.dialect, "models": list(upstream.models)}

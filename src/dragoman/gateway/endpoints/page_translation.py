@@ -15,9 +15,9 @@ from ...errors import DragomanError
 from ...lint import lint
 from ...translate import StreamTranslator, translate_request, translate_response, translate_tools
 from ...translate.detect import detect
-from ..exchange.corresponding_frames import Side, joined_answers
-from ..exchange.corresponding_parts import joined, read
-from ..exchange.recorded_exchange_report import explained
+from ..exchange.corresponding_frames import AnswerSide, join_answers
+from ..exchange.corresponding_parts import join_documents, read_document
+from ..exchange.recorded_exchange_report import explain_loss
 from .page_files_and_facts import Answer
 
 MAX_TRIED = 4 * 1024 * 1024
@@ -30,7 +30,7 @@ _ANSWER = frozenset({"choices", "candidates", "response", "stop_reason", "output
 Kind = Literal["request", "response", "stream", "tools"]
 
 
-class _Tried(Struct):
+class _PageTranslation(Struct):
     """A translation that the page requests. Without a target: into all dialects. Without a kind: found by the bytes."""
 
     body: str
@@ -42,29 +42,29 @@ class _Tried(Struct):
     """Set to ask for a stream, or for a whole answer, in the translated request."""
 
 
-_tried = msgspec.json.Decoder(_Tried).decode
+_tried = msgspec.json.Decoder(_PageTranslation).decode
 
 
 def translate(body: bytes) -> Answer:
     """A payload in another dialect or in all, with its losses."""
     if len(body) > MAX_TRIED:
-        return _refused(
+        return _refusal(
             413, f"the page translates at most {MAX_TRIED} bytes; the command `dragoman translate` has no limit"
         )
     try:
         tried = _tried(body)
         source, reasons = (tried.source, ()) if tried.source else detect(tried.body)
         if not source:
-            return _refused(400, "no dialect fits this document. Choose its dialect by hand.")
+            return _refusal(400, "no dialect fits this document. Choose its dialect by hand.")
         kind = tried.kind or kind_of(tried.body)
         if tried.target:
-            found = _translated(tried, kind, source, tried.target)
+            found = _translate_into_one(tried, kind, source, tried.target)
             return 200, _JSON, json_text.encode({"source": source, "reasons": reasons, "kind": kind, **found})
-        return 200, _JSON, json_text.encode(_everywhere(tried, kind, source, reasons))
+        return 200, _JSON, json_text.encode(_translate_into_all(tried, kind, source, reasons))
     except (msgspec.DecodeError, DragomanError) as error:
-        return _refused(400, str(error))
+        return _refusal(400, str(error))
     except RecursionError:
-        return _refused(400, NESTED)
+        return _refusal(400, NESTED)
 
 
 def kind_of(body: str) -> Kind:
@@ -81,14 +81,14 @@ def kind_of(body: str) -> Kind:
     return "response" if isinstance(document, dict) and _ANSWER & document.keys() else "request"
 
 
-def _everywhere(tried: _Tried, kind: Kind, source: str, reasons: tuple[str, ...]) -> dict[str, Any]:
+def _translate_into_all(tried: _PageTranslation, kind: Kind, source: str, reasons: tuple[str, ...]) -> dict[str, Any]:
     """The document in every dialect. A target that refuses the document has a text instead."""
     if kind == "request":  # a document that its own dialect cannot read fails once, not seven times
         get(source).read_request(tried.body.encode(), Context(source, source))
     targets: dict[str, Any] = {}
     for target in installed():
         try:
-            targets[target] = _translated(tried, kind, source, target)
+            targets[target] = _translate_into_one(tried, kind, source, target)
         except DragomanError as error:
             targets[target] = {"error": str(error)}
     return {
@@ -100,16 +100,16 @@ def _everywhere(tried: _Tried, kind: Kind, source: str, reasons: tuple[str, ...]
     }
 
 
-def _translated(tried: _Tried, kind: Kind, source: str, target: str) -> dict[str, Any]:
+def _translate_into_one(tried: _PageTranslation, kind: Kind, source: str, target: str) -> dict[str, Any]:
     model = tried.model or None
     if kind == "stream":
         stream = StreamTranslator(source=source, target=target)
         written = stream.feed(tried.body.encode()) + stream.close()
-        sides = Side(source, tried.body.encode(), True), Side(target, written, True)
+        sides = AnswerSide(source, tried.body.encode(), True), AnswerSide(target, written, True)
         return {
             "body": written.decode("utf-8", "replace"),
-            "losses": [explained(loss) for loss in stream.losses],
-            "joined": joined_answers(*sides),
+            "losses": [explain_loss(loss) for loss in stream.losses],
+            "joined": join_answers(*sides),
         }
     if kind == "request":
         done = translate_request(tried.body, source=source, target=target, model=model)
@@ -125,15 +125,15 @@ def _translated(tried: _Tried, kind: Kind, source: str, target: str) -> dict[str
     shown = msgspec.json.format(body, indent=2).decode("utf-8", "replace")
     return {
         "body": shown,
-        "losses": [explained(loss) for loss in done.losses],
-        "joined": _joined(tried.body.encode(), source, done.body, target, kind),
+        "losses": [explain_loss(loss) for loss in done.losses],
+        "joined": _corresponding_parts(tried.body.encode(), source, done.body, target, kind),
     }
 
 
-def _joined(body: bytes, source: str, written: bytes, target: str, kind: Kind) -> list[dict[str, Any]]:
+def _corresponding_parts(body: bytes, source: str, written: bytes, target: str, kind: Kind) -> list[dict[str, Any]]:
     if kind != "request" and kind != "response":
         return []
-    return joined(read(source, body, kind), read(target, written, kind))
+    return join_documents(read_document(source, body, kind), read_document(target, written, kind))
 
 
 def _findings(body: str, dialect: str, kind: Kind, model: str) -> list[Any]:
@@ -143,5 +143,5 @@ def _findings(body: str, dialect: str, kind: Kind, model: str) -> list[Any]:
         return [{"rule": "", "severity": "error", "path": "", "message": str(error), "fix": ""}]
 
 
-def _refused(status: int, why: str) -> Answer:
+def _refusal(status: int, why: str) -> Answer:
     return status, _JSON, json_text.encode({"error": {"message": why}})

@@ -20,12 +20,18 @@ from ...canon.events import Fault
 from ...codec import json_text
 from ...transport.http_client import Headers
 from ..config import Config, Upstream
-from ..exchange.client_ownership import apart
+from ..exchange.client_ownership import has_client_identities
 from ..exchange.fault_for_unserved_exchange import Refused
 from ..exchange.forwarded_headers import to_client
 from ..exchange.non_generation_upstream_calls import ask_upstream
-from ..exchange.previous_responses_and_stored_answers import chain, recall, references, with_answer, with_id
-from ..exchange.stored_responses import ClientStored, Kept, StoredConversation
+from ..exchange.previous_responses_and_stored_answers import (
+    find_previous_responses,
+    items_up_to,
+    references,
+    with_answer,
+    with_id,
+)
+from ..exchange.stored_responses import ClientStored, StoredConversation, StoredResponse
 from ..exchange.upstream_headers_and_key import auth
 from ..http.server import IncomingRequest
 from ..services import Services
@@ -53,17 +59,21 @@ async def responses(services: Services, stored: ClientStored, call: EndpointCall
         raise Refused(Fault("not_found", "the path has no id of a response. Use /v1/responses/ID.", 404))
     if what not in _RESPONSE:
         raise Refused(Fault("not_found", f"no endpoint has {request.method} {request.path}", 404))
-    if not isinstance(kept, Kept):
+    if not isinstance(kept, StoredResponse):
         missing = f"no response {name!r} is stored here"
-        return await _elsewhere(
-            services, request, _askable(services.config, request), missing, f"/v1/responses/{_path(call)}"
+        return await _ask_upstream_instead(
+            services,
+            request,
+            _upstream_for_unknown_id(services.config, request),
+            missing,
+            f"/v1/responses/{_path(call)}",
         )
     holder = services.config.upstreams.get(kept.upstream)
     # The upstream may have continued the response in the background.
     if holder is not None and holder.dialect == _NATIVE:
         if what == ("DELETE", ""):
             await stored.drop(kept)
-        found = await _elsewhere(services, request, holder, "", f"/v1/responses/{_path(call)}")
+        found = await _ask_upstream_instead(services, request, holder, "", f"/v1/responses/{_path(call)}")
         if what == ("GET", "") and found[0] == 200:
             await stored.put(with_answer(kept, found[2]))
         return found
@@ -77,7 +87,7 @@ async def responses(services: Services, stored: ClientStored, call: EndpointCall
     if what == ("POST", "cancel"):
         why = f"the response {name!r} is no background response: there is nothing to cancel"
         raise Refused(Fault("invalid_request", why, 400))
-    before, _ = await chain(stored, kept.previous) if kept.previous else ((), "")
+    before, _ = await items_up_to(stored, kept.previous) if kept.previous else ((), "")
     items = [*(before or ()), *kept.input]
     return _answer(_page([with_id(item, f"{name}_{i}") for i, item in enumerate(items)], request.query))
 
@@ -90,12 +100,18 @@ async def compact(services: Services, stored: ClientStored, request: IncomingReq
     _, choices = services.routes.find(model, services.draw) if isinstance(model, str) and model else (None, [])
     for choice in choices:
         if choice.upstream.dialect == _NATIVE:
-            earlier = await recall(
-                stored, request.body, references(request.body), services.children, apart=apart(services.config)
+            earlier = await find_previous_responses(
+                stored,
+                request.body,
+                references(request.body),
+                services.children,
+                apart=has_client_identities(services.config),
             )
             body = _fields(earlier.body_for(choice)) if earlier is not None else fields
             request.body = json_text.encode({**body, "model": choice.model})
-            return await _elsewhere(services, request, choice.upstream, "", "/v1/responses/compact", COMPACTING)
+            return await _ask_upstream_instead(
+                services, request, choice.upstream, "", "/v1/responses/compact", COMPACTING
+            )
     why = f"no upstream of {model!r} can compact conversations. Only upstreams of the dialect {_NATIVE} can."
     raise Refused(Fault("not_found", why, 404, "unsupported_value", "model"))
 
@@ -112,16 +128,18 @@ async def conversations(
         fields = _fields(request.body) if request.body else {}
         name = f"conv_{os.urandom(16).hex()}"
         metadata = fields.get("metadata", json_text.raw({})).copy()
-        talk = StoredConversation(name, stored.owner, now, metadata, _new(name, fields, "items"))
+        talk = StoredConversation(name, stored.owner, now, metadata, _items_with_ids(name, fields, "items"))
         await stored.put(talk)
-        return _answer(_shown(talk))
+        return _answer(_conversation_object(talk))
     part, _, item = rest.partition("/")
     if part not in ("", "items") or "/" in item:
         raise Refused(Fault("not_found", f"no endpoint has the path {request.path}", 404))
     found = await stored.get(name)
     if not isinstance(found, StoredConversation):
         missing, place = f"no conversation {name!r} is stored here", f"/v1/conversations/{_path(call)}"
-        return await _elsewhere(services, request, _askable(services.config, request), missing, place)
+        return await _ask_upstream_instead(
+            services, request, _upstream_for_unknown_id(services.config, request), missing, place
+        )
     if part:
         return await _items(stored, found, request, item)
     if method == "DELETE":
@@ -131,12 +149,12 @@ async def conversations(
         fields = _fields(request.body)
         found = msgspec.structs.replace(found, metadata=fields.get("metadata", found.metadata).copy())
         await stored.put(found)
-    return _answer(_shown(found))
+    return _answer(_conversation_object(found))
 
 
 async def _items(stored: ClientStored, talk: StoredConversation, request: IncomingRequest, name: str) -> Answer:
     if not name and request.method == "POST":
-        more = _new(talk.id, _fields(request.body), "items")
+        more = _items_with_ids(talk.id, _fields(request.body), "items")
         await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *more)))
         return _answer(_page(list(more), f"order=asc&limit={LARGEST_PAGE}"))
     if not name:
@@ -147,11 +165,11 @@ async def _items(stored: ClientStored, talk: StoredConversation, request: Incomi
     if request.method == "DELETE":
         talk = msgspec.structs.replace(talk, items=tuple([item for item in talk.items if _id(item) != name]))
         await stored.put(talk)
-        return _answer(_shown(talk))
+        return _answer(_conversation_object(talk))
     return 200, _JSON, bytes(found)
 
 
-def _new(name: str, fields: Mapping[str, Raw], key: str) -> tuple[Raw, ...]:
+def _items_with_ids(name: str, fields: Mapping[str, Raw], key: str) -> tuple[Raw, ...]:
     """The items of a request, each with an id."""
     known = references(json_text.encode({"input": fields.get(key)}))
     if known.unreadable or not all(json_text.is_object(item) for item in known.items):
@@ -164,7 +182,7 @@ def _id(item: Raw) -> Any:
     return json_text.plain(json_text.fields(item)["id"])
 
 
-def _shown(talk: StoredConversation) -> dict[str, Any]:
+def _conversation_object(talk: StoredConversation) -> dict[str, Any]:
     return {"id": talk.id, "object": "conversation", "created_at": talk.created, "metadata": talk.metadata}
 
 
@@ -198,10 +216,10 @@ def _answer(value: Any) -> Answer:
     return 200, _JSON, json_text.encode(value)
 
 
-def _askable(config: Config, request: IncomingRequest) -> Upstream | None:
+def _upstream_for_unknown_id(config: Config, request: IncomingRequest) -> Upstream | None:
     """The upstream for an id that is not stored for the client; None where the id may belong to another client."""
     native = [upstream for upstream in config.upstreams.values() if upstream.dialect == _NATIVE]
-    if apart(config) and not request.admin:
+    if has_client_identities(config) and not request.admin:
         native = [upstream for upstream in native if auth(upstream) == "client"]
     return native[0] if native else None
 
@@ -215,7 +233,7 @@ def _path(call: EndpointCall) -> str:
     return "/".join([quote(name, safe="") for name in names])
 
 
-async def _elsewhere(
+async def _ask_upstream_instead(
     services: Services,
     request: IncomingRequest,
     upstream: Upstream | None,

@@ -22,8 +22,8 @@ from ...translate import translate_request
 from ...transport.http_client import Headers
 from ..config import REHEARSAL, Route
 from ..exchange import rehearsal_upstream, upstream_headers_and_key
-from ..exchange.exchange_work_in_child_process import done
-from ..exchange.fault_for_unserved_exchange import fault_reply, no_model, untranslated
+from ..exchange.exchange_work_in_child_process import run_in_child_if_large
+from ..exchange.fault_for_unserved_exchange import fault_reply, no_model, not_translatable
 from ..exchange.non_generation_upstream_calls import SideAnswer, ask_upstream
 from ..exchange.previous_responses_and_stored_answers import PreviousResponses
 from ..exchange.routes import UpstreamChoice
@@ -39,7 +39,7 @@ _CLIENT_FAULTS = frozenset({"auth", "billing", "context_too_long", "invalid_requ
 Answer = tuple[int, Headers, bytes]
 
 
-async def count(
+async def token_count_answer(
     services: Services,
     call: EndpointCall,
     headers: Mapping[str, str],
@@ -49,28 +49,30 @@ async def count(
 ) -> Answer:
     """The answer with the number of tokens in a request, including the `earlier` turns. `vault` holds the client's own
     seals."""
-    given, model = await done(services.children, body, partial(_request, call, body))
-    plain = body if given is None else given
+    given, model = await run_in_child_if_large(services.children, body, partial(_request_to_count, call, body))
+    request_body = body if given is None else given
     route, choices = services.routes.find(model, services.draw)
     if model and not choices:
         return fault_reply(call.dialect, no_model(model, services.config))
     if earlier is not None:
         native = bool(choices) and choices[0].upstream.dialect == call.dialect
-        plain = body = earlier.body_for(choices[0]) if native else earlier.whole()
+        request_body = body = earlier.body_for(choices[0]) if native else earlier.whole()
     if choices:
-        found = await _counts_of_upstream(services, call, headers, body, plain, route, choices[0], vault)
+        found = await _counts_of_upstream(services, call, headers, body, request_body, route, choices[0], vault)
         if isinstance(found, Fault) and found.kind in _CLIENT_FAULTS:
             return fault_reply(call.dialect, found)
         if not isinstance(found, Fault | None):
             return found
-    estimate = await done(services.children, plain, partial(_estimate, plain, call, model))
+    estimate = await run_in_child_if_large(
+        services.children, request_body, partial(_estimate, request_body, call, model)
+    )
     if isinstance(estimate, Fault):
         return fault_reply(call.dialect, estimate)
     return 200, ESTIMATED, json_text.encode(endpoints(call.dialect).counts.written(estimate))
 
 
-def _estimate(plain: bytes, call: EndpointCall, model: str) -> int | Fault:
-    request = rehearsal_upstream.read(plain, call, model)
+def _estimate(request_body: bytes, call: EndpointCall, model: str) -> int | Fault:
+    request = rehearsal_upstream.read(request_body, call, model)
     return request if isinstance(request, Fault) else rehearsal_upstream.tokens(request)
 
 
@@ -79,7 +81,7 @@ async def _counts_of_upstream(
     call: EndpointCall,
     headers: Mapping[str, str],
     body: bytes,
-    plain: bytes,
+    request_body: bytes,
     route: Route,
     choice: UpstreamChoice,
     vault: Vault,
@@ -89,10 +91,12 @@ async def _counts_of_upstream(
     try:
         path = "" if upstream.dialect == REHEARSAL else upstream_headers_and_key.counting(upstream, choice.model)
     except WireError as error:
-        return untranslated(error)
+        return not_translatable(error)
     if not path:
         return None
-    sent = await done(services.children, body, partial(_sent, call, body, plain, route, choice, vault))
+    sent = await run_in_child_if_large(
+        services.children, body, partial(_counting_body, call, body, request_body, route, choice, vault)
+    )
     if sent is None:
         return None
     answer = await ask_upstream(services, upstream, "POST", path, headers, call.dialect, sent, SECONDS)
@@ -113,8 +117,8 @@ async def _counts_of_upstream(
     )
 
 
-def _sent(
-    call: EndpointCall, body: bytes, plain: bytes, route: Route, choice: UpstreamChoice, vault: Vault
+def _counting_body(
+    call: EndpointCall, body: bytes, request_body: bytes, route: Route, choice: UpstreamChoice, vault: Vault
 ) -> bytes | None:
     """The body for the upstream's counting endpoint; None for a request that cannot be read."""
     upstream = choice.upstream
@@ -122,7 +126,7 @@ def _sent(
         if upstream.dialect == call.dialect:
             return json_text.encode(endpoints(call.dialect).counts.renamed(fields_tolerant(body), choice.model))
         crossed = translate_request(
-            plain,
+            request_body,
             source=call.dialect,
             target=upstream.dialect,
             model=choice.model,
@@ -141,7 +145,7 @@ def _sent(
         return None  # The estimate reads the request again, and its error names the mistake.
 
 
-def _request(call: EndpointCall, body: bytes) -> tuple[bytes | None, str]:
+def _request_to_count(call: EndpointCall, body: bytes) -> tuple[bytes | None, str]:
     """The request that is to be counted (None: the body itself), and its model."""
     try:
         return endpoints(call.dialect).counts.request(json_text.fields(body), call.model)
@@ -149,7 +153,7 @@ def _request(call: EndpointCall, body: bytes) -> tuple[bytes | None, str]:
         mended = without_surrogates(body)
         if mended is None:
             return None, call.model
-        given, model = _request(call, mended)
+        given, model = _request_to_count(call, mended)
         return mended if given is None else given, model
 
 

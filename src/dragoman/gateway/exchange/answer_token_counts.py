@@ -74,15 +74,15 @@ def tokens(exchange: Exchange) -> Tokens:
         return None, None
     if isinstance(answer, Recording):
         head, tail = answer.parts()
-        given, made = _counts((tail or head)[-LOOKED:])
+        given, made = _last_counts((tail or head)[-LOOKED:])
         if given is None and head.startswith(b"event: message_start"):
-            given, early = _counts(head[:LOOKED])  # Messages streams may count the input only at their beginning.
+            given, early = _last_counts(head[:LOOKED])  # Messages streams may count the input only at their beginning.
             made = early if made is None else made
         return given, made
-    return _counts(answer[-LOOKED:])
+    return _last_counts(answer[-LOOKED:])
 
 
-def _counts(ending: bytes) -> Tokens:
+def _last_counts(ending: bytes) -> Tokens:
     """The tokens in and out in the last usage of some bytes. Of several fields with one name the first is used."""
     at = ending.rfind(b'"usage')
     if at < 0:

@@ -27,7 +27,7 @@ from ...transport.request_head_and_decompression import prepared
 from ...transport.secret_redaction import upstream_secrets
 from ..http.request_head_cache import KnownHead
 from .fault_reactions import Origin
-from .forwarded_headers import plan
+from .forwarded_headers import choose_headers
 from .routes import UpstreamChoice
 from .secrets_in_passed_frames import SecretSearch
 from .upstream_headers_and_key import address, auth, headers, host, key_headers, target
@@ -95,7 +95,7 @@ class UpstreamPlan:
         """The form by which the account's project is looked up at the upstream; None where that is not needed."""
         self.refused = asker.served.refused
         """Finds the fault for losses that force the client to send another request."""
-        taken, self.lost = plan(upstream.dialect, client, names)
+        taken, self.lost = choose_headers(upstream.dialect, client, names)
         """`lost`: dropped headers of the client whose loss is reported."""
         self.address = address(upstream)
         self.stream = stream if upstream.stream == "auto" else upstream.stream == "always"
@@ -142,7 +142,7 @@ class UpstreamPlan:
         self._varying = itemgetter(*varying) if varying else None
         self._made: dict[object, Post] = {}
 
-    def post(self, client_headers: Mapping[str, str], token: str = "") -> Post:
+    def prepare_post(self, client_headers: Mapping[str, str], token: str = "") -> Post:
         """A request without its body. ConfigError where there is no key, TransportError where the request cannot be
         sent."""
         varying = token if self._varying is None else (token, self._varying(client_headers))
@@ -162,17 +162,17 @@ class UpstreamPlan:
                 self._made[varying] = found
         return found
 
-    def unread(self, body: bytes, head: Looked, requested: str, marked: bool = False) -> Translation | None:
+    def pass_unread(self, body: bytes, head: Looked, requested: str, marked: bool = False) -> Translation | None:
         """The client's request, if it can be sent without being read; None where it needs a change. `requested`: the
         model that the client named."""
         model = self.choice.model
         return pass_request(body, head, dialect=self._client, model=model, requested_model=requested, marked=marked)
 
-    def response(self, body: bytes, translation: Translation, created: int, vault: Vault) -> Translation:
+    def translate_answer(self, body: bytes, translation: Translation, created: int, vault: Vault) -> Translation:
         """The upstream's answer to a request, for the client. `vault` is the client's own."""
         return answer_with(body, self._dialect, self._client, translation, None, created, self._seals, vault)
 
-    def events(self, translation: Translation, created: int, vault: Vault) -> StreamTranslator:
+    def stream_translator(self, translation: Translation, created: int, vault: Vault) -> StreamTranslator:
         """A translator for the upstream's stream."""
         return StreamTranslator(
             source=self._dialect,
@@ -183,7 +183,7 @@ class UpstreamPlan:
             vault=vault,
         )
 
-    def streams(self, answer: UpstreamAnswer) -> bool:
+    def is_stream(self, answer: UpstreamAnswer) -> bool:
         """Whether an answer is a stream. An upstream may send the other shape than the request demanded."""
         kind = answer.header("content-type")
         if self.stream:
@@ -224,7 +224,7 @@ class UpstreamPlans(TableCache[tuple[Any, ...], UpstreamPlan]):
         found: Post | None = None
         if not found_plan.google:
             with suppress(ConfigError, TransportError):  # The exchange prepares it again, and reports the error.
-                found = found_plan.post(client_headers)
+                found = found_plan.prepare_post(client_headers)
         # A plan that is too long for this dictionary must not stay in the other dictionary either.
         if head is not None and found is not None and kind in self:
             self.known.put((choice, stream, head), (found_plan, found))

@@ -98,7 +98,7 @@ class ChildProcesses:
         if kind == "nested":
             raise RecursionError("the document is nested too deeply")
         if kind == "error":
-            raise _rebuilt(*value)
+            raise _rebuild_exception(*value)
         raise ChildFailed(value)
 
     async def _written(self, work: Callable[[], Any]) -> list[bytes]:
@@ -115,7 +115,7 @@ class ChildProcesses:
             os.close(writing)
             raise ChildDied from None
         if not pid:
-            _work(work, writing, self.memory)
+            _run_and_exit(work, writing, self.memory)
         os.close(writing)
         os.set_blocking(reading, False)
         self._alive.add(pid)
@@ -232,8 +232,8 @@ async def _read_outcome(pieces: list[bytes]) -> Any:
     pieces.clear()
     found: list[bytes] = []
     while left:
-        size = int.from_bytes(b"".join(_cut(left, _LENGTH)))
-        found.append(await join_pieces(_cut(left, size)))
+        size = int.from_bytes(b"".join(_take_bytes(left, _LENGTH)))
+        found.append(await join_pieces(_take_bytes(left, size)))
     gc.disable()  # The collector would search the growing value again and again.
     try:
         return _Unpickler(found[0], found[1:]).load()
@@ -241,7 +241,7 @@ async def _read_outcome(pieces: list[bytes]) -> Any:
         gc.enable()
 
 
-def _cut(pieces: deque[bytes], size: int) -> list[bytes]:
+def _take_bytes(pieces: deque[bytes], size: int) -> list[bytes]:
     """Take the first `size` bytes off the pieces."""
     found: list[bytes] = []
     while size:
@@ -261,7 +261,7 @@ def _cut(pieces: deque[bytes], size: int) -> list[bytes]:
 _NO_MEMORY = _outcome_pieces(("memory", None))
 
 
-def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
+def _run_and_exit(work: Callable[[], Any], writing: int, memory: int) -> None:
     """Do the work, write the outcome, and exit. The child uses neither the gateway's event loop nor its connections."""
     status = 1
     try:
@@ -276,9 +276,9 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
         # A connection that the gateway closes must not stay open because a child inherited it.
         os.closerange(3, writing)
         os.closerange(writing + 1, 65_536)
-        _bound(memory)
+        _limit_memory(memory)
         with open(writing, "wb", buffering=0) as out:
-            for piece in _outcome(work):
+            for piece in _outcome_of(work):
                 left = memoryview(piece)
                 while left:
                     left = left[out.write(left) :]
@@ -292,7 +292,7 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
         os._exit(status)
 
 
-def _outcome(work: Callable[[], Any]) -> list[bytes]:
+def _outcome_of(work: Callable[[], Any]) -> list[bytes]:
     try:
         return _outcome_pieces(("result", work()))
     except MemoryError:
@@ -305,7 +305,7 @@ def _outcome(work: Callable[[], Any]) -> list[bytes]:
         return _outcome_pieces(("failed", traceback.format_exc()))
 
 
-def _rebuilt(kind: type[Exception], args: tuple[Any, ...], fields: dict[str, Any]) -> Exception:
+def _rebuild_exception(kind: type[Exception], args: tuple[Any, ...], fields: dict[str, Any]) -> Exception:
     # The constructors of these errors take other arguments than `args` holds.
     error = kind.__new__(kind)
     error.args = args
@@ -313,7 +313,7 @@ def _rebuilt(kind: type[Exception], args: tuple[Any, ...], fields: dict[str, Any
     return error
 
 
-def _bound(memory: int) -> None:
+def _limit_memory(memory: int) -> None:
     """Limit this process to `memory` more bytes than it uses now."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -328,7 +328,7 @@ def _bound(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
-class NotedVault:
+class VaultInChild:
     """A vault in the child. It reads the gateway's vault, and collects new entries. The gateway then stores the new
     entries."""
 
@@ -344,6 +344,6 @@ class NotedVault:
         """Collect an entry."""
         self.put_here[key] = value
 
-    def filled(self) -> NotedVault:
+    def if_filled(self) -> VaultInChild:
         """This vault, which may always hold entries."""
         return self

@@ -76,21 +76,21 @@ class Breaker:
         self._probe_until = now + PROBE_SECONDS
         return True
 
-    def passed(self) -> None:
+    def note_success(self) -> None:
         """Close the breaker: the upstream has answered properly."""
         self.unwell, self.last = False, ""
         self._failed.clear()
         self._key_refused, self._rests = False, 0
         self._until = self._probe_until = 0.0
 
-    def failed(self, upstream: Upstream, client: str, digest: bytes, fault: Fault, now: float) -> None:
+    def note_failure(self, upstream: Upstream, client: str, digest: bytes, fault: Fault, now: float) -> None:
         """Count a request that failed here and that another place has served."""
         # A bound for a client that sends different requests again and again.
         if len(self._failed) < MAX_COUNTED:
             self._failed[client, digest] = None
         self._note(upstream, client, fault, now)
 
-    def key_refused(self, upstream: Upstream, fault: Fault, now: float) -> None:
+    def note_refused_key(self, upstream: Upstream, fault: Fault, now: float) -> None:
         """Let the upstream rest, because it refuses the gateway's key or the account has no credit. No request would be
         served."""
         self._key_refused = True
@@ -127,7 +127,7 @@ class Breaker:
             return "closed"
         return "open" if now < self._until else "half-open"
 
-    def wait(self, now: float) -> float:
+    def seconds_until_try(self, now: float) -> float:
         """Seconds until a request may try the upstream."""
         return max(0.0, self._until - now)
 
@@ -153,5 +153,5 @@ class Breakers(dict[str, Breaker]):
                 state = breaker.state(upstreams[name], now)
                 out[name] = {"state": state, "failures": breaker.failures, "last": breaker.last}
                 if state == "open":
-                    out[name]["retry_after"] = round(breaker.wait(now), 3)
+                    out[name]["retry_after"] = round(breaker.seconds_until_try(now), 3)
         return out

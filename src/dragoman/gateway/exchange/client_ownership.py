@@ -41,8 +41,8 @@ class Identities:
         open the gateway to everybody."""
         listen = config.listen
         self._secret = secret
-        self._admins = [_digest(key) for key in listed(listen.admin_key_env, environment, "admin_key_env")]
-        self._keys = [_digest(key) for key in listed(listen.key_env, environment, "key_env")]
+        self._admins = [_digest(key) for key in read_keys(listen.admin_key_env, environment, "admin_key_env")]
+        self._keys = [_digest(key) for key in read_keys(listen.key_env, environment, "key_env")]
         self._open = not listen.key_env
         self._passed = passes_client_keys(config)
         self.nobody = AdmittedClient(self._owner("no key", ""))
@@ -59,9 +59,9 @@ class Identities:
         key = client_key(headers)
         if key and (self._admins or self._keys):
             shown = _digest(key)
-            if _among(shown, self._admins):
+            if _is_one_of(shown, self._admins):
                 return AdmittedClient(self._owner("key", key), True)
-            if _among(shown, self._keys):
+            if _is_one_of(shown, self._keys):
                 return AdmittedClient(self._owner("key", key))
         if not self._open:
             if key:
@@ -83,7 +83,7 @@ class Identities:
         return keyed.hexdigest()
 
 
-def listed(variable: str, environment: Mapping[str, str], setting: str) -> list[str]:
+def read_keys(variable: str, environment: Mapping[str, str], setting: str) -> list[str]:
     """The keys in a variable, separated by spaces or commas; none where no variable is named. ConfigError when the
     variable is empty."""
     if not variable:
@@ -102,7 +102,7 @@ def passes_client_keys(config: Config) -> bool:
     )
 
 
-def local(peer: str, headers: Mapping[str, str]) -> bool:
+def is_local(peer: str, headers: Mapping[str, str]) -> bool:
     """Whether a request comes from this machine: the connection comes from loopback, and no proxy on this machine
     forwarded it."""
     try:
@@ -115,24 +115,24 @@ def local(peer: str, headers: Mapping[str, str]) -> bool:
     return (mapped or address).is_loopback and _FORWARDED.isdisjoint(headers)
 
 
-def apart(config: Config) -> bool:
+def has_client_identities(config: Config) -> bool:
     """Whether clients have identities of their own. If not, all clients count as one."""
     return bool(config.listen.key_env or config.listen.admin_key_env) or passes_client_keys(config)
 
 
 def shown_keys(headers: Mapping[str, str]) -> list[str]:
     """Every key that a client shows, in any header."""
-    return sorted({_bare(headers[name]) for name in key_headers() if name in headers})
+    return sorted({_key_without_scheme(headers[name]) for name in key_headers() if name in headers})
 
 
-def _bare(value: str) -> str:
+def _key_without_scheme(value: str) -> str:
     """A key without its scheme, such as Bearer. Clients of different dialects show the same key in different
     headers."""
     scheme, _, token = value.partition(" ")
     return token.strip() if scheme.lower() == "bearer" else value
 
 
-def _among(shown: bytes, known: Iterable[bytes]) -> bool:
+def _is_one_of(shown: bytes, known: Iterable[bytes]) -> bool:
     # Compare with all keys, so that the time does not reveal which key is similar.
     return any([hmac.compare_digest(shown, one) for one in known])  # noqa: C419
 

@@ -16,7 +16,7 @@ from ...canon.parts import HostedCall, Part, Reasoning, Text, ToolCall, pointer
 from ...context import Context
 from ...dialects import get
 from ...errors import DragomanError
-from .corresponding_parts import FoundPart, joined_places, places, plain_arguments, read
+from .corresponding_parts import FoundPart, join_parts, joinable_parts, plain_arguments, read_document
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
 _FIELD = re.compile(rb"^\s*\{|^(?:data|event):", re.M)
@@ -25,7 +25,7 @@ MOST_FRAMES = 2000
 """Frames of a stream whose parts are joined."""
 
 
-class Side(NamedTuple):
+class AnswerSide(NamedTuple):
     """An answer: its dialect, its bytes, and whether the bytes are a stream."""
 
     dialect: str
@@ -38,27 +38,27 @@ def frames(stream: bytes) -> list[bytes]:
     return [one for one in _FRAME.findall(stream) if one.strip()]
 
 
-def joined_answers(one: Side | None, other: Side | None) -> list[dict[str, Any]]:
+def join_answers(one: AnswerSide | None, other: AnswerSide | None) -> list[dict[str, Any]]:
     """The places that belong together, as `joined` gives them. The place in a stream is a list of [frame, first
     character, character after the last]."""
     if one is None or other is None:
         return []
     try:
-        return joined_places(list(_found(one)), list(_found(other)))
+        return join_parts(list(_parts_of_side(one)), list(_parts_of_side(other)))
     except (DragomanError, RecursionError):
         return []
 
 
-def _found(side: Side) -> Iterator[FoundPart]:
+def _parts_of_side(side: AnswerSide) -> Iterator[FoundPart]:
     if side.stream:
         yield from _stream_parts(side)
         return
-    placed = read(side.dialect, side.body, "response")
-    for key, path, name in places(placed.document) if placed is not None else ():
+    placed = read_document(side.dialect, side.body, "response")
+    for key, path, name in joinable_parts(placed.document) if placed is not None else ():
         yield FoundPart(key, pointer(placed.within + path), name)  # type: ignore[union-attr]
 
 
-class _Part:
+class _StreamPart:
     """A part of a stream, as far as it was read."""
 
     def __init__(self, part: Part) -> None:
@@ -77,7 +77,7 @@ class _Part:
         else:
             self.frames.append([frame, start, end])
 
-    def found(self) -> FoundPart | None:
+    def found_part(self) -> FoundPart | None:
         """The part and its place; None for a part that is not joined."""
         kind = _KINDS.get(type(self.part))
         if kind is None:
@@ -91,22 +91,22 @@ class _Part:
 _KINDS: dict[type[Part], Literal["text", "thought", "call"]] = {Text: "text", Reasoning: "thought", ToolCall: "call"}
 
 
-def _stream_parts(side: Side) -> Iterator[FoundPart]:
+def _stream_parts(side: AnswerSide) -> Iterator[FoundPart]:
     reader = get(side.dialect).reader(Context(side.dialect, side.dialect))
-    parts: dict[int, _Part] = {}
+    parts: dict[int, _StreamPart] = {}
     counted = [one for one in frames(side.body) if _FIELD.search(one)][:MOST_FRAMES]
     for number, frame in enumerate(counted):
         for event in reader.feed(frame):
             _note(event, number, parts)
     for event in reader.close():
         _note(event, len(counted) - 1, parts)
-    yield from [found for part in parts.values() if (found := part.found()) is not None]
+    yield from [found for part in parts.values() if (found := part.found_part()) is not None]
 
 
-def _note(event: Event, frame: int, parts: dict[int, _Part]) -> None:
+def _note(event: Event, frame: int, parts: dict[int, _StreamPart]) -> None:
     if isinstance(event, PartStart):
         if not isinstance(event.part, HostedCall):
-            parts[event.index] = _Part(event.part)
+            parts[event.index] = _StreamPart(event.part)
             parts[event.index].add(frame)
     elif isinstance(event, PartDelta | PartEnd) and event.index in parts:
         parts[event.index].add(frame, event.text if isinstance(event, PartDelta) else "")

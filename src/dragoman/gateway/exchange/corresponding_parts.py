@@ -28,19 +28,19 @@ class FoundPart(NamedTuple):
     """A part that can be joined: a key of its kind and content, its place, and its id."""
 
     key: tuple[Any, ...]
-    place: str | list[list[int]]
+    path_or_frames: str | list[list[int]]
     """A JSON pointer; in a stream, the frames."""
     id: str
 
 
-class Placed(NamedTuple):
+class CanonDocument(NamedTuple):
     """A document in canon, and the path of the document inside the envelope of its dialect, if there is one."""
 
     document: Request | Response
     within: Path
 
 
-def read(dialect: str, body: bytes, kind: Literal["request", "response"] = "request") -> Placed | None:
+def read_document(dialect: str, body: bytes, kind: Literal["request", "response"] = "request") -> CanonDocument | None:
     """A document in canon; None when it cannot be read."""
     if not is_known(dialect):
         return None
@@ -53,23 +53,23 @@ def read(dialect: str, body: bytes, kind: Literal["request", "response"] = "requ
             document = get(dialect).read_response(body, context)
     except (DragomanError, RecursionError):
         return None
-    return Placed(document, context.within)
+    return CanonDocument(document, context.within)
 
 
-def joined(one: Placed | None, other: Placed | None) -> list[dict[str, Any]]:
+def join_documents(one: CanonDocument | None, other: CanonDocument | None) -> list[dict[str, Any]]:
     """The places that belong together. Each has `from` and `to` (JSON pointers), `what` (the kind), and `ids` (both ids
     of a call, if they differ)."""
     if one is None or other is None:
         return []
     sides = [
-        [FoundPart(key, pointer(side.within + path), name) for key, path, name in places(side.document)]
+        [FoundPart(key, pointer(side.within + path), name) for key, path, name in joinable_parts(side.document)]
         for side in (one, other)
     ]
-    return joined_places(*sides)
+    return join_parts(*sides)
 
 
-def joined_places(one: Iterable[FoundPart], other: Iterable[FoundPart]) -> list[dict[str, Any]]:
-    """Joins places that were already found, and returns rows like `joined`."""
+def join_parts(one: Iterable[FoundPart], other: Iterable[FoundPart]) -> list[dict[str, Any]]:
+    """Joins places that were already found, and returns rows like `join_documents`."""
     waiting: dict[Any, deque[FoundPart]] = defaultdict(deque)
     for there in other:
         waiting[there.key].append(there)
@@ -77,7 +77,7 @@ def joined_places(one: Iterable[FoundPart], other: Iterable[FoundPart]) -> list[
     for here in one:
         if waiting.get(here.key):
             there = waiting[here.key].popleft()
-            row: dict[str, Any] = {"from": here.place, "to": there.place, "what": here.key[0]}
+            row: dict[str, Any] = {"from": here.path_or_frames, "to": there.path_or_frames, "what": here.key[0]}
             if here.id != there.id:
                 row["ids"] = [here.id, there.id]
             rows.append(row)
@@ -86,7 +86,7 @@ def joined_places(one: Iterable[FoundPart], other: Iterable[FoundPart]) -> list[
     return rows
 
 
-def places(document: Request | Response) -> Iterator[tuple[tuple[Any, ...], Path, str]]:
+def joinable_parts(document: Request | Response) -> Iterator[tuple[tuple[Any, ...], Path, str]]:
     """Every part that can be joined: a key of its kind and content, its place, and its id."""
     if isinstance(document, Response):
         yield from _of_parts(document.parts)

@@ -23,7 +23,7 @@ from ..config import LogFormat
 from .answer_token_counts import tokens
 from .log_line_writer import LineWriter
 from .recent_exchanges import Exchange
-from .recorded_exchange_report import clean, secrets_of
+from .recorded_exchange_report import redact_value, secrets_of
 
 PAUSE = 0.1
 """Seconds for which facts are collected. Waking the writing thread for each line would cost more than the line."""
@@ -97,10 +97,10 @@ class ExchangeLog:
     def add(self, exchange: Exchange, keys: Iterable[str] = ()) -> None:
         """Log an exchange that has ended. `keys` are secrets that its reason must not repeat."""
         if self.form != "off" and not self._writer.broken:
-            self._write_soon(facts(exchange, keys))
+            self._write_soon(exchange_facts(exchange, keys))
 
-    def refused(
-        self, client: str, status: int, place: str, why: str, headers: Mapping[str, str], keys: Iterable[str] = ()
+    def log_refusal(
+        self, client: str, status: int, address: str, why: str, headers: Mapping[str, str], keys: Iterable[str] = ()
     ) -> None:
         """Log a request that was refused before an exchange began: a wrong key, host or path. Strangers can send many
         of these, so only MAX_REFUSALS per minute get a line. The next line states the number of requests without a
@@ -116,11 +116,11 @@ class ExchangeLog:
             self._unlogged += 1
             return
         hidden = Redactor(keys)
-        reason = harmless(hidden.text(f"{place}: {why}"), MAX_REASON)
+        reason = safe_for_terminal(hidden.text(f"{address}: {why}"), MAX_REASON)
         if self._unlogged:
             reason += f" ({self._unlogged} earlier refused requests have no line)"
             self._unlogged = 0
-        agent = harmless(hidden.text(agent_name(headers.get("user-agent", ""))), MAX_NAME)
+        agent = safe_for_terminal(hidden.text(agent_name(headers.get("user-agent", ""))), MAX_NAME)
         if form == "json":
             written = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
             line = msgspec.json.encode(LoggedExchange(written, "", client, status, 0, agent, error=reason))
@@ -136,7 +136,7 @@ class ExchangeLog:
 
     def warn(self, words: str) -> None:
         """Write a line for the operator, in every form of the log."""
-        self._writer.write([f"dragoman: {harmless(words, MAX_REASON)}\n".encode("utf-8", "replace")])
+        self._writer.write([f"dragoman: {safe_for_terminal(words, MAX_REASON)}\n".encode("utf-8", "replace")])
 
     def _flush(self) -> None:
         self._timer = None
@@ -145,8 +145,8 @@ class ExchangeLog:
 
     def _line(self, ended: ExchangeFacts) -> bytes:
         if self.form == "json":
-            return msgspec.json.encode(entry(ended)) + b"\n"
-        return text(ended, colour=self._colour)
+            return msgspec.json.encode(json_entry(ended)) + b"\n"
+        return text_line(ended, colour=self._colour)
 
     def close(self, seconds: float = 0.5) -> None:
         """Write the waiting lines, within `seconds`."""
@@ -163,7 +163,7 @@ def _is_terminal(descriptor: int) -> bool:
         return False
 
 
-def facts(exchange: Exchange, keys: Iterable[str] = ()) -> ExchangeFacts:
+def exchange_facts(exchange: Exchange, keys: Iterable[str] = ()) -> ExchangeFacts:
     """The data of an exchange for its line. `keys` are secrets that the reason must not repeat."""
     return ExchangeFacts(
         exchange.began,
@@ -184,7 +184,7 @@ def facts(exchange: Exchange, keys: Iterable[str] = ()) -> ExchangeFacts:
     )
 
 
-def entry(ended: ExchangeFacts) -> LoggedExchange:
+def json_entry(ended: ExchangeFacts) -> LoggedExchange:
     """An exchange for a JSON line."""
     return LoggedExchange(
         datetime.fromtimestamp(ended.began, UTC).isoformat(timespec="milliseconds"),
@@ -193,9 +193,9 @@ def entry(ended: ExchangeFacts) -> LoggedExchange:
         ended.status,
         _milliseconds(ended),
         agent_name(ended.user_agent),
-        harmless(ended.model, MAX_NAME),
+        safe_for_terminal(ended.model, MAX_NAME),
         ended.upstream,
-        harmless(ended.upstream_model, MAX_NAME),
+        safe_for_terminal(ended.upstream_model, MAX_NAME),
         ended.stream,
         *ended.tokens,
         ended.losses,
@@ -205,10 +205,12 @@ def entry(ended: ExchangeFacts) -> LoggedExchange:
     )
 
 
-def text(ended: ExchangeFacts, *, colour: bool = False) -> bytes:
+def text_line(ended: ExchangeFacts, *, colour: bool = False) -> bytes:
     """An exchange as a line of text. The line of a failed exchange ends with the reason, and is red with `colour`."""
     tokens_in, tokens_out = ended.tokens
-    parties = _parties(ended.client, ended.user_agent, ended.model, ended.upstream, ended.upstream_model)
+    parties = _client_model_and_upstream(
+        ended.client, ended.user_agent, ended.model, ended.upstream, ended.upstream_model
+    )
     line = (
         f"{_clock(int(ended.began))} {ended.status or '---'} {parties}"
         f"  {'-' if tokens_in is None else tokens_in} in {'-' if tokens_out is None else tokens_out} out"
@@ -225,12 +227,12 @@ def text(ended: ExchangeFacts, *, colour: bool = False) -> bytes:
 
 
 @small_cache(256)  # the exchanges of one client differ in numbers only
-def _parties(dialect: str, user_agent: str, model: str, upstream: str, upstream_model: str) -> str:
+def _client_model_and_upstream(dialect: str, user_agent: str, model: str, upstream: str, upstream_model: str) -> str:
     """The client, the requested model, and the place that served the request."""
-    agent, place = agent_name(user_agent), upstream or "-"
+    agent, served_by = agent_name(user_agent), upstream or "-"
     if upstream_model and upstream_model != model:
-        place = f"{place}/{harmless(upstream_model, MAX_NAME)}"
-    return f"{dialect}{' ' + agent if agent else ''}  {harmless(model, MAX_NAME) or '-'} -> {place}"
+        served_by = f"{served_by}/{safe_for_terminal(upstream_model, MAX_NAME)}"
+    return f"{dialect}{' ' + agent if agent else ''}  {safe_for_terminal(model, MAX_NAME) or '-'} -> {served_by}"
 
 
 @lookup_cache(4)
@@ -245,7 +247,7 @@ def _milliseconds(ended: ExchangeFacts) -> int:
 def _reason(exchange: Exchange, keys: Iterable[str]) -> str:
     """Why an exchange failed."""
     hidden = Redactor([*secrets_of(exchange), *keys])
-    return harmless(str(clean(exchange.error, hidden)), MAX_REASON)
+    return safe_for_terminal(str(redact_value(exchange.error, hidden)), MAX_REASON)
 
 
 @small_cache(256)
@@ -255,7 +257,7 @@ def agent_name(user_agent: str) -> str:
     return found[0] if found else ""
 
 
-def harmless(words: str, most: int) -> str:
+def safe_for_terminal(words: str, most: int) -> str:
     """A foreign text for a terminal: one line, limited, without control characters, and without characters that change
     the look of other characters."""
     # Cut first, because a foreign text may have megabytes.

@@ -33,13 +33,13 @@ _NOTE = re.compile(r"\s*<([a-z][\w-]*)>.*?</\1>", re.S)
 _PRODUCT = re.compile(r"[\w.@/ -]{1,40}")
 
 
-def row(exchange: Exchange, config: Config, secrets: Iterable[str] = ()) -> dict[str, Any]:
+def exchange_row(exchange: Exchange, config: Config, secrets: Iterable[str] = ()) -> dict[str, Any]:
     """The row of an exchange. Its prices are those of the configuration, or else the known ones. `secrets` are
     keys that must not be shown, besides the client's own."""
     if exchange.row is not None:
         return exchange.row
     found = summary(exchange, secrets)
-    short, ended = exchange.kept() <= MOST_READ, exchange.seconds is not None
+    short, ended = exchange.memory_size() <= MOST_READ, exchange.seconds is not None
     counted = usage(exchange) if short and ended else None
     more = {
         "upstream_dialect": exchange.upstream_dialect,
@@ -48,18 +48,18 @@ def row(exchange: Exchange, config: Config, secrets: Iterable[str] = ()) -> dict
         "usage": counted,
         "cost": cost_of(exchange, config, counted),
         "first_byte": exchange.first_byte,
-        "severity": _worst(exchange),
+        "severity": _worst_severity(exchange),
         "agent": _agent(exchange.request.headers.get("user-agent", "")),
         "owner": exchange.request.owner[:8],
     }
     found |= clean_texts(more, exchange, secrets)
-    found["words"], found["answer"] = _cut(found["words"]), _cut(found["answer"])
+    found["words"], found["answer"] = _cut_to_length(found["words"]), _cut_to_length(found["answer"])
     if ended:  # an exchange under way changes still
         exchange.row = found
     return found
 
 
-def _worst(exchange: Exchange) -> str:
+def _worst_severity(exchange: Exchange) -> str:
     found = {loss.severity for loss in exchange.losses}
     return next((severity for severity in ("error", "warning", "info") if severity in found), "")
 
@@ -86,7 +86,7 @@ def last_words(request: Request) -> str:
         if turn.role == "user":
             for part in reversed(turn.parts):
                 if type(part) is Text and (text := _NOTE.sub("", part.text[: 16 * WORDS]).strip()):
-                    return _line(text)
+                    return _one_line(text)
     return ""
 
 
@@ -106,9 +106,9 @@ def _answer(exchange: Exchange) -> str:
 
 def _words_of(response: Response | Fault) -> str:
     if isinstance(response, Fault):
-        return _line(response.message)
+        return _one_line(response.message)
     texts = [part.text for part in response.parts if type(part) is Text and part.text.strip()]
-    return _line(" ".join(texts)) if texts else _called(response.parts)
+    return _one_line(" ".join(texts)) if texts else _names_of_calls(response.parts)
 
 
 def _first_words(events: Iterable[Event]) -> str:
@@ -126,20 +126,20 @@ def _first_words(events: Iterable[Event]) -> str:
             if len(texts) > 8 * WORDS:
                 break
         elif isinstance(event, Fault):
-            return _line(event.message)
-    return _line(texts) if texts.strip() else _called(calls)
+            return _one_line(event.message)
+    return _one_line(texts) if texts.strip() else _names_of_calls(calls)
 
 
-def _called(parts: Iterable[Part]) -> str:
+def _names_of_calls(parts: Iterable[Part]) -> str:
     names = [part.name for part in parts if isinstance(part, ToolCall | HostedCall) and part.name]
-    return _line(", ".join([f"{name}()" for name in names])) if names else ""
+    return _one_line(", ".join([f"{name}()" for name in names])) if names else ""
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     """The beginning of a text in one line. It is cut to its last length when secrets are removed: half a secret would
     not be found."""
     return " ".join(text[: 8 * WORDS].split())
 
 
-def _cut(words: str) -> str:
+def _cut_to_length(words: str) -> str:
     return words if len(words) <= WORDS else f"{words[: WORDS - 1]}…"

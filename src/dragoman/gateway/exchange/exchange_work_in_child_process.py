@@ -29,20 +29,20 @@ MAX_LOSSES = 2000
 """Losses of one translation that are returned individually. Further losses are only counted, by code."""
 
 
-async def in_child(children: ChildProcesses, work: Callable[[], T]) -> T:
+async def run_in_child(children: ChildProcesses, work: Callable[[], T]) -> T:
     """The result of work in a child process. Raises Refused where the work failed."""
     try:
         return await children.run(work)
     except (OutOfMemory, ChildDied) as error:
-        raise _refused(error, children.memory) from None
+        raise _failed_work(error, children.memory) from None
 
 
-async def done(children: ChildProcesses, document: bytes, work: Callable[[], T]) -> T:
+async def run_in_child_if_large(children: ChildProcesses, document: bytes, work: Callable[[], T]) -> T:
     """The result of work on a document: in a child, if the work would hold up other exchanges."""
-    return await in_child(children, work) if takes_long(document) else work()
+    return await run_in_child(children, work) if takes_long(document) else work()
 
 
-def _refused(error: OutOfMemory | ChildDied, memory: int) -> Refused:
+def _failed_work(error: OutOfMemory | ChildDied, memory: int) -> Refused:
     """The fault for work that failed."""
     if isinstance(error, OutOfMemory):
         why = f"the translation needs more than {memory} bytes of memory. "
@@ -52,7 +52,7 @@ def _refused(error: OutOfMemory | ChildDied, memory: int) -> Refused:
     return Refused(Fault("overloaded", why, 503, retry_after=1.0))
 
 
-class Light(NamedTuple):
+class CompactTranslation(NamedTuple):
     """A translated request on its way back from the child: few objects, however many turns the request has."""
 
     translation: Translation
@@ -65,12 +65,12 @@ class Light(NamedTuple):
     long history would hold up the event loop when the answer comes."""
 
 
-def lightened(translation: Translation) -> Light:
+def compact_translation(translation: Translation) -> CompactTranslation:
     """A translated request with only the facts that its answer needs."""
-    translation._losses = fewer(translation.losses)
+    translation._losses = limit_losses(translation.losses)
     request, history, translation.history = translation.request, translation.history, None
     if request is None:
-        return Light(translation, 0, [], None)
+        return CompactTranslation(translation, 0, [], None)
     turns = request.turns
     tools = request.tools if endpoints(translation.source).served.repeats_tools else ()
     translation.request = msgspec.structs.replace(request, turns=leading(turns), tools=tools)
@@ -78,12 +78,12 @@ def lightened(translation: Translation) -> Light:
     conversation = None
     if history is not None and get(translation.target).sealed:
         conversation = conversation_state(history.turns)
-    return Light(translation, len(turns), ids, conversation)
+    return CompactTranslation(translation, len(turns), ids, conversation)
 
 
-def restored(light: Light) -> Translation:
+def expand_translation(compact: CompactTranslation) -> Translation:
     """The translated request again, in the gateway: with the same number of turns, and all calls in one of them."""
-    translation, count, ids, conversation = light
+    translation, count, ids, conversation = compact
     request = translation.request
     if request is not None:
         calls = Turn("assistant", tuple([ToolCall(call_id, "", "{}") for call_id in ids]))
@@ -96,7 +96,7 @@ def restored(light: Light) -> Translation:
     return translation
 
 
-def fewer(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:
+def limit_losses(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:
     """Losses, of which those beyond MAX_LOSSES are only counted by their codes."""
     if len(losses) <= MAX_LOSSES:
         return losses

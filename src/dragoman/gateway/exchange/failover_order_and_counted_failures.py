@@ -12,7 +12,7 @@ from time import monotonic
 from ...canon.events import Fault
 from .circuit_breakers import Breaker, Breakers, request_digest
 from .fault_reactions import FaultRow
-from .recent_exchanges import Try
+from .recent_exchanges import FailedAttempt
 from .routes import UpstreamChoice
 from .upstream_headers_and_key import client_key
 from .upstream_key_faults import serves_nothing
@@ -33,7 +33,7 @@ class Failover:
         """A digest of the client's key, so that no key is kept. All clients without a key count as one."""
         return request_digest(client_key(self._headers).encode("utf-8", "replace")).hex()
 
-    def ordered(self, tries: list[Try]) -> list[UpstreamChoice]:
+    def order_choices(self, tries: list[FailedAttempt]) -> list[UpstreamChoice]:
         """The places in the order in which they are tried: resting places last. The resting places are added to
         `tries`."""
         now, asked, resting = monotonic(), [], []
@@ -41,25 +41,28 @@ class Failover:
             breaker = self._breakers[choice.name]
             if breaker.unwell and not breaker.admits(choice.upstream, self._client, now):
                 resting.append(choice)
-                tries.append(Try(choice.name, choice.model, "resting", 0, _resting(choice.name, breaker, now)))
+                tries.append(
+                    FailedAttempt(choice.name, choice.model, "resting", 0, _why_last(choice.name, breaker, now))
+                )
             else:
                 asked.append(choice)
         return asked + resting
 
-    def failed(self, choice: UpstreamChoice, fault: Fault, row: FaultRow) -> None:
+    def note_failure(self, choice: UpstreamChoice, fault: Fault, row: FaultRow) -> None:
         """Note that a place has not served the request."""
         if row.breaker == "counted":
             self._failed.append((choice, fault))
         elif row.breaker == "rests" and serves_nothing(fault):
-            self._breakers[choice.name].key_refused(choice.upstream, fault, monotonic())
+            self._breakers[choice.name].note_refused_key(choice.upstream, fault, monotonic())
 
-    def served(self) -> None:
+    def note_success(self) -> None:
         """Count the failures of earlier places: another place has served the request, so the request was sound."""
         for choice, fault in self._failed:
             breaker = self._breakers[choice.name]
-            breaker.failed(choice.upstream, self._client, request_digest(self._body), fault, monotonic())
+            breaker.note_failure(choice.upstream, self._client, request_digest(self._body), fault, monotonic())
 
 
-def _resting(name: str, breaker: Breaker, now: float) -> str:
+def _why_last(name: str, breaker: Breaker, now: float) -> str:
     # The last fault may quote another client's request. Administrators find it at /readyz.
-    return f"{name} rests for {breaker.wait(now):.0f} seconds and is tried last; /readyz shows administrators why"
+    seconds = breaker.seconds_until_try(now)
+    return f"{name} rests for {seconds:.0f} seconds and is tried last; /readyz shows administrators why"

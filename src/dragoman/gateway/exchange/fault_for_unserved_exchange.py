@@ -31,7 +31,7 @@ class Refused(Exception):
         return (self.status, headers, self.body) if self.body else (status, headers, body)
 
 
-def nested() -> Fault:
+def too_deep() -> Fault:
     """The fault for a request whose JSON is too deep for our decoders and writers."""
     return Fault("invalid_request", "the JSON of the request is nested too deeply", 400)
 
@@ -50,7 +50,7 @@ def not_json(body: bytes) -> Fault | None:
         why = f"The request body is not valid JSON: {json_mistake(body, str(error))}."
         return Fault("invalid_request", why, 400, "invalid_json")
     except RecursionError:
-        return nested()
+        return too_deep()
     if not body.lstrip().startswith(b"{"):
         why = "The request body is JSON, but no object. Send a JSON object: {...}."
         return Fault("invalid_request", why, 400, "invalid_json")
@@ -62,25 +62,25 @@ _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 _skimmed = msgspec.json.Decoder(Raw).decode
 
 
-def untranslated(error: WireError | LossError | RepairError) -> Fault:
+def not_translatable(error: WireError | LossError | RepairError) -> Fault:
     """The fault for a request that cannot be translated: the problem, and its place."""
     if isinstance(error, WireError):
-        return Fault("invalid_request", str(error), 400, param=named(error.path))
+        return Fault("invalid_request", str(error), 400, param=dotted_path(error.path))
     if isinstance(error, LossError):
         why = f"{error}. Leave these fields out, or raise the route's tolerance."
-        return Fault("invalid_request", why, 400, error.losses[0].code, named(error.losses[0].path))
+        return Fault("invalid_request", why, 400, error.losses[0].code, dotted_path(error.losses[0].path))
     why = f"{error}. Mend the history, or set the route's repair to 'report'."
-    return Fault("invalid_request", why, 400, error.repairs[0].name, named(error.repairs[0].path))
+    return Fault("invalid_request", why, 400, error.repairs[0].name, dotted_path(error.repairs[0].path))
 
 
-def named(path: str) -> str:
+def dotted_path(path: str) -> str:
     """A place in the form that faults use: `messages[0].content` for the pointer `/messages/0/content`."""
     # The escapes of a JSON pointer (RFC 6901, 4, April 2013).
     steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
     return "".join([f"[{step}]" if step.isdigit() else f".{step}" for step in steps]).lstrip(".")
 
 
-def looped() -> Fault:
+def own_request() -> Fault:
     """The fault for a request that this gateway has sent to itself."""
     why = "the request comes from this gateway itself: the base_url of an upstream points here. Change that base_url."
     return Fault("invalid_request", why, 400, "loop")
@@ -100,7 +100,7 @@ def no_model(model: str, config: Config) -> Fault:
     return Fault("not_found", why, 404, "model_not_found", "model")
 
 
-def failed(error: Exception) -> str:
+def internal_error_message(error: Exception) -> str:
     """The message for a mistake in the gateway itself."""
     return f"the gateway failed: {type(error).__name__}. Its standard error has the traceback."
 

@@ -62,13 +62,13 @@ def family(dialect: str) -> str:
 
 def to_upstream(upstream: str, client: str, client_headers: Mapping[str, str]) -> dict[str, str]:
     """The client's headers that go to an upstream of that dialect."""
-    taken = plan(upstream, client, tuple(client_headers))[0]
+    taken = choose_headers(upstream, client, tuple(client_headers))[0]
     return {name: client_headers[name] for name in taken} if taken else {}
 
 
 def not_forwarded(upstream: str, client: str, client_headers: Mapping[str, str]) -> tuple[Loss, ...]:
     """The client's headers that are dropped, as losses."""
-    lost = plan(upstream, client, tuple(client_headers))[1]
+    lost = choose_headers(upstream, client, tuple(client_headers))[1]
     if not lost:
         return ()
     return tuple([_loss(name, client_headers[name]) for name in lost])
@@ -83,7 +83,7 @@ def _loss(name: str, value: str) -> Loss:
 
 
 @small_cache(512)
-def plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def choose_headers(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Which of these header names are forwarded, and which are dropped with a loss. Clients send the same names again
     and again, so the result is remembered."""
     rules, own = _all_rules(), endpoints(upstream).headers
@@ -109,10 +109,10 @@ def to_client(
     notes = answer.shape.notes
     found = notes.get((client, upstream))
     if found is None:
-        found = notes[client, upstream] = _understood(client, upstream, answer.shape)
+        found = notes[client, upstream] = _plan_for_shape(client, upstream, answer.shape)
     taken, ids, also = found
-    for place in ids:
-        if name := answer.value(place):
+    for position in ids:
+        if name := answer.value(position):
             called = redactor.text(name)
             break
     out.append(("x-request-id", called))
@@ -123,7 +123,7 @@ def to_client(
     return out
 
 
-def _understood(
+def _plan_for_shape(
     client: str, upstream: str, shape: HeadShape
 ) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...], str]:
     """The plan for the headers of an answer: the names and places of headers that the client understands; the places of

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from ...transport.secret_redaction import Redactor, upstream_secrets
 from ..config import Config
-from .client_ownership import listed, passes_client_keys, shown_keys
+from .client_ownership import passes_client_keys, read_keys, shown_keys
 
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 PASSED_ON = 8
@@ -19,8 +19,8 @@ PASSED_ON = 8
 def redactor(config: Config, environment: Mapping[str, str]) -> Redactor:
     """A redactor of every secret in the configuration: keys of upstreams, clients and administrators, and passwords."""
     listen = config.listen
-    found = {*listed(listen.key_env, environment, "key_env")}
-    found |= {*listed(listen.admin_key_env, environment, "admin_key_env")}
+    found = {*read_keys(listen.key_env, environment, "key_env")}
+    found |= {*read_keys(listen.admin_key_env, environment, "admin_key_env")}
     for upstream in config.upstreams.values():
         found |= upstream_secrets(upstream, environment)
     for variable in _PROXIES:

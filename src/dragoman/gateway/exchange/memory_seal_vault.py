@@ -1,8 +1,8 @@
 """The vault in memory: seals that wait for the next request of their client. The oldest are dropped when the vault is
 full.
 
-Each worker has its own vault, which ends with the process. Every client has its own part of the vault (`of`): only the
-client that received a seal finds it.
+Each worker has its own vault, which ends with the process. Every client has its own part of the vault
+(`vault_of_client`): only the client that received a seal finds it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ClientVault:
         """Keep a value for this client."""
         self._all.put(self._owner, key, value)
 
-    def filled(self) -> ClientVault | None:
+    def if_filled(self) -> ClientVault | None:
         """This vault, or None where nothing is kept for the client. Then its requests need no search for seals."""
         return self if self._owner in self._all.owners else None
 
@@ -42,7 +42,7 @@ class BoundedVault:
         self._kept: OrderedDict[str, str] = OrderedDict()
         self._size = 0
 
-    def of(self, owner: str) -> ClientVault:
+    def vault_of_client(self, owner: str) -> ClientVault:
         """The vault of one client. `owner` is the digest that identifies the client (`client_ownership.py`)."""
         return ClientVault(self, owner)
 

@@ -24,12 +24,12 @@ from ..config import REHEARSAL
 from ..http.reply_wrapper import ReplyWrapper
 from ..http.server import ReplyWriter
 from .child_process import LARGE, ChildProcesses
-from .exchange_work_in_child_process import done
+from .exchange_work_in_child_process import run_in_child_if_large
 from .fault_for_unserved_exchange import Refused
 from .recent_exchanges import Exchange
 from .routes import UpstreamChoice
 from .stored_item_ids_in_request import ids, item_fields, reference
-from .stored_responses import ClientStored, Kept, StoredConversation
+from .stored_responses import ClientStored, StoredConversation, StoredResponse
 from .upstream_headers_and_key import auth
 
 _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
@@ -183,7 +183,7 @@ class PreviousResponses:
                 raise Refused(Fault("invalid_request", why, 400, "item_not_found", "input"))
             if holder == upstream:
                 out.append(item if found is None else found)
-            elif _alone(item):  # Reasoning without its seal is left out, as in the turns before.
+            elif _is_meaningful_alone(item):  # Reasoning without its seal is left out, as in the turns before.
                 why = f"the item {name!r} belongs to another upstream, {holder!r}. Send the whole item, not its id."
                 raise Refused(Fault("invalid_request", why, 400, "item_not_found", "input"))
         return json_text.encode({**fields, "input": out})
@@ -198,7 +198,7 @@ class PreviousResponses:
         fields = fields_tolerant(self._body)
         fields.pop("previous_response_id", None)
         fields.pop("conversation", None)
-        before = [item for name in self._names() for item in self._items(name) if _alone(item)]
+        before = [item for name in self._names() for item in self._items(name) if _is_meaningful_alone(item)]
         fields["input"] = json_text.raw([*before, *self._known.items])
         return json_text.encode(fields)
 
@@ -206,7 +206,7 @@ class PreviousResponses:
 def _unambiguous(body: bytes, known: References) -> bytes:
     """The body with each reference written once, with the value that was read here. Of a repeated field an upstream
     might use the other value, which the gateway has not checked."""
-    if not known.talk and not ambiguous(body):
+    if not known.talk and not is_ambiguous(body):
         return body
     fields = fields_tolerant(body)
     if known.talk:
@@ -214,7 +214,7 @@ def _unambiguous(body: bytes, known: References) -> bytes:
     return json_text.encode(fields)
 
 
-def ambiguous(body: bytes) -> bool:
+def is_ambiguous(body: bytes) -> bool:
     """Whether a reference may occur twice in a body, or with escaped letters in its name."""
     count = body.count
     return count(b'"previous_response_id"') > 1 or count(b'"conversation"') > 1 or may_escape_letters(body)
@@ -225,9 +225,9 @@ def may_escape_letters(body: bytes) -> bool:
     return contains(body, b"\\u00") and _ESCAPED_ASCII.search(body) is not None
 
 
-def _unread(body: bytes) -> bool:
+def _may_hide_reference(body: bytes) -> bool:
     """Whether a body without references, as it is read here, may contain a reference for an upstream."""
-    doubtful = ambiguous(body)
+    doubtful = is_ambiguous(body)
     if not doubtful and not any(name in body for name in (b'"previous_response_id"', b'"conversation"')):
         return False
     fields = fields_tolerant(body)
@@ -235,7 +235,7 @@ def _unread(body: bytes) -> bool:
     return bool(found) and (doubtful or found != [b"null"] * len(found))
 
 
-def _alone(item: Raw) -> bool:
+def _is_meaningful_alone(item: Raw) -> bool:
     """Whether an item has a meaning for an upstream that did not write it. Reasoning without its seal has none."""
     return json_text.kind(item) != "reasoning" or "encrypted_content" in json_text.fields(item)
 
@@ -253,7 +253,7 @@ def may_name_items(body: bytes) -> bool:
     return contains(body, b'"id"') or may_escape_letters(body)
 
 
-async def recall(
+async def find_previous_responses(
     stored: ClientStored, body: bytes, known: References, children: ChildProcesses, *, apart: bool
 ) -> PreviousResponses | None:
     """The earlier turns that a request refers to; None for a request without references, as most are. `apart`: clients
@@ -263,7 +263,7 @@ async def recall(
             return None
         if len(body) > LARGE:
             await asyncio.sleep(0)  # The body has just been read, so let other exchanges have their turn.
-        if not await done(children, body, partial(_is_doubtful, body, known)):
+        if not await run_in_child_if_large(children, body, partial(_is_doubtful, body, known)):
             return None
     named: dict[str, tuple[Raw, ...]] = {}
     holder = ""
@@ -271,7 +271,7 @@ async def recall(
     if isinstance(talk, StoredConversation):
         named[talk.id] = talk.items
     if known.previous:
-        items, holder = await chain(stored, known.previous)
+        items, holder = await items_up_to(stored, known.previous)
         if items is not None:
             named[known.previous] = items
     holders: dict[str, str] = {}
@@ -286,10 +286,10 @@ async def recall(
 
 def _is_doubtful(body: bytes, known: References) -> bool:
     """Whether a body without references, as it is read here, may refer to something at an upstream."""
-    return bool(known.unreadable) or may_name_items(body) or _unread(body)
+    return bool(known.unreadable) or may_name_items(body) or _may_hide_reference(body)
 
 
-async def chain(stored: ClientStored, name: str) -> tuple[tuple[Raw, ...] | None, str]:
+async def items_up_to(stored: ClientStored, name: str) -> tuple[tuple[Raw, ...] | None, str]:
     """All items up to and including a response, and the upstream that answered; None when one of them is no longer
     stored."""
     pieces: list[tuple[Raw, ...]] = []
@@ -298,10 +298,10 @@ async def chain(stored: ClientStored, name: str) -> tuple[tuple[Raw, ...] | None
     while name and name not in seen:  # An upstream may give one id twice.
         seen.add(name)
         found = await stored.get(name)
-        if not isinstance(found, Kept):
+        if not isinstance(found, StoredResponse):
             return None, holder
         holder = holder or found.upstream
-        pieces.append(found.input + output(found.response))
+        pieces.append(found.input + output_items(found.response))
         name = found.previous
     return tuple([item for piece in reversed(pieces) for item in piece]), holder
 
@@ -311,7 +311,7 @@ class _Output(Struct):
     output: list[Raw] = []
 
 
-def with_answer(kept: Kept, response: bytes) -> Kept:
+def with_answer(kept: StoredResponse, response: bytes) -> StoredResponse:
     """A stored response, updated with the upstream's current answer. A background response gets its output later."""
     try:
         found = msgspec.json.decode(response, type=_Output)
@@ -322,7 +322,7 @@ def with_answer(kept: Kept, response: bytes) -> Kept:
     return msgspec.structs.replace(kept, response=response, item_ids=ids(found.output))
 
 
-def output(response: bytes) -> tuple[Raw, ...]:
+def output_items(response: bytes) -> tuple[Raw, ...]:
     """The items of an answer."""
     return tuple(msgspec.json.decode(response, type=_Output).output)
 
@@ -366,21 +366,21 @@ class ResponseKeeping(ReplyWrapper):
     def write(self, data: bytes) -> None:
         """Send a piece of a stream. The last event is held back until `finish`."""
         if self._name and _NAMED in data:
-            data = self._renamed(data)
+            data = self._with_own_id(data)
         if not self._final:
             # The end of a frame may be split across two pieces.
             seen = max(0, len(self._frame) - 1)
             self._frame += data.replace(b"\r\n", b"\n")
             end = self._frame.rfind(b"\n\n", seen)
             if end >= 0:  # Search only when a frame is complete, however many pieces it came in.
-                self._final = _last(bytes(self._frame))
+                self._final = _last_response(bytes(self._frame))
                 del self._frame[: end + 2]
             if not self._final:
                 super().write(data)
                 return
         self._held.append(data)
 
-    def _renamed(self, data: bytes) -> bytes:
+    def _with_own_id(self, data: bytes) -> bytes:
         """Our frames with the new id. Each frame is complete, and the response in it begins with its id."""
         if not self._old:
             self._old = data.partition(_NAMED)[2].partition(b'"')[0]
@@ -395,7 +395,7 @@ class ResponseKeeping(ReplyWrapper):
     async def finish(self) -> None:
         """Store the answer, then send the bytes that were held back."""
         if self._final:
-            await keep(self._stored, self._known, self._final, self._exchange.upstream)
+            await store_answer(self._stored, self._known, self._final, self._exchange.upstream)
         if self._whole is not None:
             self.inner.send(200, self._whole, self._final)
         elif self._final:
@@ -404,7 +404,7 @@ class ResponseKeeping(ReplyWrapper):
                 self.inner.end()
 
 
-def _last(frames: bytes) -> bytes:
+def _last_response(frames: bytes) -> bytes:
     """The response in the last event of a stream; b"" as long as that event is incomplete."""
     found = _END.search(frames)
     if found is None:
@@ -416,7 +416,7 @@ def _last(frames: bytes) -> bytes:
         return b""
 
 
-async def keep(stored: ClientStored, known: References, response: bytes, upstream: str) -> None:
+async def store_answer(stored: ClientStored, known: References, response: bytes, upstream: str) -> None:
     """Store an answer for its client, and add it to its conversation."""
     try:
         name = msgspec.json.decode(response, type=_Output).id
@@ -427,14 +427,16 @@ async def keep(stored: ClientStored, known: References, response: bytes, upstrea
     if known.talk:
         talk = await stored.get(known.talk)
         if isinstance(talk, StoredConversation):
-            more = known.items + output(response)
+            more = known.items + output_items(response)
             added = [with_id(item, f"{name}_{i}").copy() for i, item in enumerate(more)]
             await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *added)))
     if sum(map(len, known.items)) > LARGE:
         await asyncio.sleep(0)  # Let other exchanges have their turn first.
     # Copy the items, because each is a view of the whole request.
     items = tuple([item.copy() for item in known.items])
-    await stored.put(Kept(name, stored.owner, response, items, known.previous, upstream, ids(output(response))))
+    await stored.put(
+        StoredResponse(name, stored.owner, response, items, known.previous, upstream, ids(output_items(response)))
+    )
 
 
 def with_id(item: Raw, name: str) -> Raw:

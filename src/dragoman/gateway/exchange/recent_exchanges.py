@@ -52,9 +52,9 @@ class Recording:
                 return
             self.head.append(piece[:HEAD])
             piece = piece[HEAD:]
-        self._end(piece)
+        self._add_to_end(piece)
 
-    def _end(self, piece: bytes) -> None:
+    def _add_to_end(self, piece: bytes) -> None:
         """Keep a piece as the last so far. Earlier pieces beyond the limits of number and bytes are dropped."""
         if len(piece) > TAIL_BYTES:
             piece = piece[-TAIL_BYTES:]
@@ -110,7 +110,7 @@ class TimedRecording(Recording):
         super().add(piece)
 
 
-class Try(NamedTuple):
+class FailedAttempt(NamedTuple):
     """An attempt that failed."""
 
     upstream: str
@@ -167,7 +167,7 @@ class Exchange:
         self.dialect = dialect
         self.request = request
         self.attempts = 0
-        self.tries: list[Try] = []
+        self.tries: list[FailedAttempt] = []
         """Attempts that failed, and upstreams that were skipped."""
 
     def answered_by_us(self) -> bool:
@@ -180,7 +180,7 @@ class Exchange:
         taped = self.answered if self.answered is not None else self.delivered
         return taped.times if isinstance(taped, TimedRecording) else None
 
-    def kept(self) -> int:
+    def memory_size(self) -> int:
         """Bytes that the exchange holds."""
         asked, sent, answered, delivered = self.request.body, self.sent, self.answered, self.delivered
         size = 2000 + len(asked)
@@ -200,10 +200,13 @@ class Exchange:
         self.request = msgspec.structs.replace(
             request, headers=request.all_headers(), body=request.body[:most], known=None
         )
-        self.answered, self.delivered = _shortened(self.answered, most), _shortened(self.delivered, most)
+        self.answered, self.delivered = (
+            _shorten_recording(self.answered, most),
+            _shorten_recording(self.delivered, most),
+        )
 
 
-def _shortened(recorded: Recording | bytes | None, most: int) -> Recording | None:
+def _shorten_recording(recorded: Recording | bytes | None, most: int) -> Recording | None:
     if recorded is not None:
         recorded = as_recording(recorded)
         recorded.shorten(most)
@@ -245,7 +248,7 @@ class Watcher:
         """Whether the exchange may be shown."""
         return self._all or exchange.request.owner == self.viewer
 
-    def see(self, exchange: Exchange) -> None:
+    def note_end(self, exchange: Exchange) -> None:
         """Remember an exchange that has ended, if it may be shown."""
         if self.may_see(exchange):
             if len(self.waiting) >= MOST_WAITING:
@@ -268,7 +271,7 @@ class Exchanges:
         self.running: dict[str, Exchange] = {}
         """The exchanges under way that began while someone watched."""
 
-    def began(self, exchange: Exchange) -> None:
+    def note_begin(self, exchange: Exchange) -> None:
         """Note an exchange that begins. Called only while someone watches."""
         if len(self.running) < MOST_RUNNING:
             self.running[exchange.id] = exchange
@@ -280,10 +283,10 @@ class Exchanges:
     def add(self, exchange: Exchange) -> None:
         """Keep an exchange, and drop the oldest beyond the limits. The exchange is passed to all watchers."""
         most_bytes, kept = self.most_bytes, self._kept
-        size = exchange.kept()
+        size = exchange.memory_size()
         if size * 8 > most_bytes:  # One request full of pictures must not push out all others.
             exchange.shorten(most_bytes // 64)
-            size = exchange.kept()
+            size = exchange.memory_size()
         exchange.size = size
         kept.append(exchange)
         size += self.size
@@ -295,9 +298,9 @@ class Exchanges:
         if self.watchers:
             self.running.pop(exchange.id, None)
             for watcher in self.watchers:
-                watcher.see(exchange)
+                watcher.note_end(exchange)
 
-    def bound(self, most: int, most_bytes: int) -> None:
+    def set_limits(self, most: int, most_bytes: int) -> None:
         """Set new limits, which apply at once."""
         self.most, self.most_bytes = most, most_bytes
         while len(self._kept) > most or self.size > most_bytes:
@@ -320,12 +323,12 @@ class Exchanges:
 _kind = attrgetter("code", "severity")
 
 
-def compact(losses: tuple[Loss, ...]) -> str:
+def losses_header(losses: tuple[Loss, ...]) -> str:
     """Losses for a header: each code with its severity and count."""
     return _listed(tuple(map(_kind, losses)))
 
 
-def compact_repairs(repairs: tuple[Repair, ...]) -> str:
+def repairs_header(repairs: tuple[Repair, ...]) -> str:
     """Repairs for a header: each name with its count."""
     return _listed(tuple([(repair.name,) for repair in repairs]))
 

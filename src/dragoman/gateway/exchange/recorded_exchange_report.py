@@ -20,8 +20,8 @@ from ...errors import DragomanError, WireError
 from ...transport.secret_redaction import Redactor, query_secrets, redacted_query
 from ...transport.window_price_and_answer_cost import reported_cost
 from ..config import Config
-from .corresponding_frames import Side, frames, joined_answers
-from .corresponding_parts import Placed, joined, read
+from .corresponding_frames import AnswerSide, frames, join_answers
+from .corresponding_parts import CanonDocument, join_documents, read_document
 from .exchange_cost import cost_of
 from .recent_exchanges import Exchange, Recording, as_recording
 
@@ -58,14 +58,14 @@ def summary(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
         "losses": len(exchange.losses),
         "repairs": len(exchange.repairs),
         "seconds": exchange.seconds,
-        "error": clean(exchange.error, _hidden(exchange, secrets)),
+        "error": redact_value(exchange.error, _redactor(exchange, secrets)),
     }
 
 
 def report(exchange: Exchange, config: Config, secrets: Iterable[str] = ()) -> dict[str, Any]:
     """All facts about one exchange. The prices are those of the configuration, or else the known ones."""
-    hidden, request = _hidden(exchange, secrets), exchange.request
-    asked, sent = read(exchange.dialect, request.body), read(exchange.upstream_dialect, exchange.sent)
+    hidden, request = _redactor(exchange, secrets), exchange.request
+    asked, sent = read_document(exchange.dialect, request.body), read_document(exchange.upstream_dialect, exchange.sent)
     answered, delivered = _read_answer(exchange, "answered"), _read_answer(exchange, "delivered")
     answer, counted = answered or delivered, usage(exchange)
     out = {
@@ -86,29 +86,29 @@ def report(exchange: Exchange, config: Config, secrets: Iterable[str] = ()) -> d
         "losses": _explained_losses(exchange),
         "repairs": [msgspec.structs.asdict(repair) for repair in exchange.repairs],
         "headers": redacted_headers(request.all_headers().items()),
-        "request": shown(request.body),
+        "request": body_text(request.body),
         "cut": exchange.shortened or len(request.body) > MAX_BODY,
-        "canon": as_plain(asked.document) if asked is not None else None,
-        "response": as_plain(answer.document) if answer is not None else None,
-        "joined": joined(asked, sent),
-        "joined_answer": joined_answers(_side(exchange, "delivered"), _side(exchange, "answered")),
-        "sent": shown(exchange.sent),
+        "canon": as_json_values(asked.document) if asked is not None else None,
+        "response": as_json_values(answer.document) if answer is not None else None,
+        "joined": join_documents(asked, sent),
+        "joined_answer": join_answers(_side(exchange, "delivered"), _side(exchange, "answered")),
+        "sent": body_text(exchange.sent),
         "answer_status": exchange.answer_status,
         "answer_headers": redacted_headers(exchange.answer_headers),
         "answer": _recorded(exchange.answered),
         "delivered": _recorded(exchange.delivered),
     }
-    return {name: _clean(value, hidden) for name, value in out.items()}
+    return {name: _redact_value(value, hidden) for name, value in out.items()}
 
 
-def _clean(value: Any, secrets: Redactor) -> Any:
+def _redact_value(value: Any, secrets: Redactor) -> Any:
     try:
-        return clean(value, secrets)
+        return redact_value(value, secrets)
     except RecursionError:
         return "nested too deeply to be shown"
 
 
-def _side(exchange: Exchange, side: Literal["answered", "delivered"]) -> Side | None:
+def _side(exchange: Exchange, side: Literal["answered", "delivered"]) -> AnswerSide | None:
     """The answer in the bytes of the upstream, or in the bytes for the client. None: there is no answer, or its middle
     was not kept."""
     taped = exchange.answered if side == "answered" else exchange.delivered
@@ -116,30 +116,30 @@ def _side(exchange: Exchange, side: Literal["answered", "delivered"]) -> Side | 
     if taped is None or not is_known(dialect) or exchange.status >= 400:
         return None
     head, tail = as_recording(taped).parts()
-    return None if tail else Side(dialect, head, is_stream(head))
+    return None if tail else AnswerSide(dialect, head, is_stream(head))
 
 
-def _read_answer(exchange: Exchange, side: Literal["answered", "delivered"]) -> Placed | None:
+def _read_answer(exchange: Exchange, side: Literal["answered", "delivered"]) -> CanonDocument | None:
     """The answer in canon. None: there is no answer, or its bytes cannot be read, or their middle was not kept."""
     found = _side(exchange, side)
     if found is None:
         return None
     if not found.stream:
-        return read(found.dialect, found.body, "response")
+        return read_document(found.dialect, found.body, "response")
     reader = get(found.dialect).reader(Context(found.dialect, found.dialect))
     try:
         response = fold([*reader.feed(found.body), *reader.close()])
     except (DragomanError, RecursionError):
         return None
-    return None if isinstance(response, Fault) else Placed(response, ())
+    return None if isinstance(response, Fault) else CanonDocument(response, ())
 
 
-def as_plain(value: Any) -> Any:
+def as_json_values(value: Any) -> Any:
     """A canon value as plain JSON values."""
-    return msgspec.to_builtins(value, enc_hook=_plain)
+    return msgspec.to_builtins(value, enc_hook=_as_json_values)
 
 
-def explained(loss: Loss) -> dict[str, Any]:
+def explain_loss(loss: Loss) -> dict[str, Any]:
     """A loss with the meaning of its code, and advice."""
     return {**msgspec.structs.asdict(loss), "meaning": loss.meaning, "advice": loss.advice}
 
@@ -149,12 +149,12 @@ def _explained_losses(exchange: Exchange) -> list[dict[str, Any]]:
     # Nothing was sent: all losses point into the client's document.
     asked = len(exchange.request_losses if exchange.sent else exchange.losses)
     return [
-        {**explained(loss), "document": "request" if number < asked else "answer"}
+        {**explain_loss(loss), "document": "request" if number < asked else "answer"}
         for number, loss in enumerate(exchange.losses)
     ]
 
 
-def _plain(value: Any) -> Any:
+def _as_json_values(value: Any) -> Any:
     if isinstance(value, Raw):
         try:
             return msgspec.json.decode(value)
@@ -188,7 +188,7 @@ def is_stream(head: bytes) -> bool:
 
 def _whole_usage(body: bytes, dialect: str) -> dict[str, Any]:
     response = get(dialect).read_response(body, Context(dialect, dialect))
-    return _figures(response.usage)
+    return _usage_fields(response.usage)
 
 
 def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[s
     finished = False
     for event in events:
         if isinstance(event, Start | Finish):
-            found.update(_figures(event.usage))
+            found.update(_usage_fields(event.usage))
             finished = finished or (isinstance(event, Finish) and event.stop.reason != "unknown")
         elif isinstance(event, PartDelta):
             words += len(event.text)
@@ -219,7 +219,7 @@ def _streamed_usage(head: bytes, tail: bytes, size: int, dialect: str) -> dict[s
     return found
 
 
-def _figures(found: Usage | None) -> dict[str, Any]:
+def _usage_fields(found: Usage | None) -> dict[str, Any]:
     if found is None:
         return {}
     figures = msgspec.structs.asdict(found)
@@ -228,7 +228,7 @@ def _figures(found: Usage | None) -> dict[str, Any]:
     return {name: value for name, value in figures.items() if value is not None}
 
 
-def shown(body: bytes) -> str:
+def body_text(body: bytes) -> str:
     """A body as text, cut where it is long."""
     text = body[:MAX_BODY].decode("utf-8", "replace")
     return text if len(body) <= MAX_BODY else f"{text}... ({len(body)} bytes)"
@@ -241,19 +241,19 @@ def _recorded(recorded: Recording | bytes | None) -> str:
     head, tail = tape.parts()
     kept = len(head) + len(tail)
     if kept == tape.size and not tail:
-        return shown(head)
+        return body_text(head)
     # Show whole lines only: half a line could hold half a secret, which no search would find.
     head, tail = head[: head.rfind(b"\n") + 1], tail[tail.find(b"\n") + 1 :]
-    return f"{shown(head)}\n... ({tape.size - len(head) - len(tail)} bytes are not kept) ...\n{shown(tail)}"
+    return f"{body_text(head)}\n... ({tape.size - len(head) - len(tail)} bytes are not kept) ...\n{body_text(tail)}"
 
 
 def clean_texts(value: dict[str, Any], exchange: Exchange, secrets: Iterable[str]) -> dict[str, Any]:
     """Facts about an exchange without secrets."""
-    found: dict[str, Any] = clean(value, _hidden(exchange, secrets))
+    found: dict[str, Any] = redact_value(value, _redactor(exchange, secrets))
     return found
 
 
-def _hidden(exchange: Exchange, secrets: Iterable[str]) -> Redactor:
+def _redactor(exchange: Exchange, secrets: Iterable[str]) -> Redactor:
     return Redactor([*secrets_of(exchange), *secrets])
 
 
@@ -266,14 +266,14 @@ def secrets_of(exchange: Exchange) -> set[str]:
     return found
 
 
-def clean(value: Any, secrets: Redactor) -> Any:
+def redact_value(value: Any, secrets: Redactor) -> Any:
     """The value without secrets, at any depth."""
     if isinstance(value, str):
         return _SECRETS.sub(r"\1\2\3...", secrets.text(value))
     if isinstance(value, dict):
-        return {name: clean(one, secrets) for name, one in value.items()}
+        return {name: redact_value(one, secrets) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [clean(one, secrets) for one in value]
+        return [redact_value(one, secrets) for one in value]
     return value
 
 

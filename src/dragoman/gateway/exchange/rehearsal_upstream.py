@@ -132,7 +132,7 @@ async def answer_rehearsal(
         reply.write(out if frame is None else frame.feed(out))
         await reply.drain()
     if answer.breaks_off:
-        reply.cut()
+        reply.break_off()
         return None
     rest = writer.close()
     reply.write(rest if frame is None else frame.feed(rest) + frame.close())

@@ -3,8 +3,9 @@
 The relay tries the places of a route in turn, as long as no byte has reached the client. The library translates. The
 relay does the rest: waiting, retrying, giving up, and the fault in the client's dialect.
 
-Nearly every exchange passes only `run`, `_ask` and `_once`: the first place answers the first time. `_again` tries the
-same place again, the end of `run` tries the next place. `fault_reactions.py` decides after which faults that happens.
+Nearly every exchange passes only `run`, `_ask` and `_try_once`: the first place answers the first time. `_retry` tries
+the same place again, the end of `run` tries the next place. `fault_reactions.py` decides after which faults that
+happens.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from ...transport.response_head_reader import NONE
 from ...transport.retry_decision import wait
 from ..config import REHEARSAL, Route
 from ..http.recording_reply import RecordingReply
-from ..http.server import Gone, IncomingRequest, ReplyWriter
+from ..http.server import ClientGone, IncomingRequest, ReplyWriter
 from ..services import Services
 from . import (
     exchange_work_in_child_process,
@@ -42,25 +43,25 @@ from . import (
 )
 from .answer_token_counts import tokens_in_fields
 from .cached_upstream_plans import HOPS, INSTANCE, UpstreamPlan
-from .child_process import NotedVault, takes_long
+from .child_process import VaultInChild, takes_long
 from .client_request_and_translations import ClientRequest
 from .client_stream_framing import media_type
 from .failover_order_and_counted_failures import Failover
 from .fault_for_unserved_exchange import (
     Refused,
-    failed,
     fault_reply,
-    looped,
+    internal_error_message,
     no_model,
+    not_translatable,
+    own_request,
     unknown_path,
-    untranslated,
 )
 from .fault_reactions import TABLE
 from .gateway_secrets import print_failure
 from .memory_seal_vault import ClientVault
 from .non_generation_upstream_calls import SideAnswer
 from .non_generation_upstream_calls import ask_upstream as aside
-from .recent_exchanges import Exchange, Recording, Try, compact, compact_repairs
+from .recent_exchanges import Exchange, FailedAttempt, Recording, losses_header, repairs_header
 from .routes import UpstreamChoice
 from .seal_refusal_detection import refuses_seals
 from .stream_reply import StreamReply, Translator
@@ -112,7 +113,7 @@ class Relay:
         self._exchange = exchange
         self._faults = UpstreamFaults(services, call.dialect, request.headers, exchange)
         # The client's own part of the vault: no other client finds its seals.
-        self._vault: ClientVault | NotedVault = services.vault.of(request.owner)
+        self._vault: ClientVault | VaultInChild = services.vault.vault_of_client(request.owner)
         self._client = ClientRequest(services, call, request.body, self._vault, earlier)
         self._bounds = bounds = services.config.bounds
         self._began = began = monotonic()
@@ -123,11 +124,11 @@ class Relay:
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault for the client, if nothing was sent yet."""
-        await self._client.look()
+        await self._client.read_beginning()
         choices = self._choices()
         if self._exchange.stream:
             self._stream_reply = StreamReply(
-                self._call, self._reply, self._bounds, self.headers, self._faults.redacted_frames
+                self._call, self._reply, self._bounds, self.headers, self._faults.redact_frames
             )
         # The fault for the client: the first one after which the client may try again, or else the first of all.
         reported: Fault | None = None
@@ -136,22 +137,22 @@ class Relay:
         try:
             if len(choices) > 1:
                 failover = Failover(choices, self._services.breakers, self._request.headers, self._request.body)
-                choices = failover.ordered(self._exchange.tries)
+                choices = failover.order_choices(self._exchange.tries)
             for choice in choices:
                 fault = await self._ask(choice)
                 if fault is None:
                     if failover is not None and not self._exchange.error:
-                        failover.served()
+                        failover.note_success()
                     return
                 row = TABLE[self._faults.origin, fault.kind]
                 if failover is not None:
-                    failover.failed(choice, fault, row)
+                    failover.note_failure(choice, fault, row)
                 if reported is None or (row.retried and not passing):
                     reported = fault if row.sent_as == fault.kind else msgspec.structs.replace(fault, kind=row.sent_as)
                     passing = row.retried
                 if self._reply.started or not row.next_place:
                     break
-        except Gone:
+        except ClientGone:
             raise
         except Refused as refused:
             if not self._reply.started:
@@ -160,7 +161,7 @@ class Relay:
         # A mistake in the gateway: the client gets 500, the operator the traceback.
         except Exception as error:  # noqa: BLE001
             print_failure(error, self._services.redactor)
-            reported = Fault("server", failed(error), 500, "gateway_failed")
+            reported = Fault("server", internal_error_message(error), 500, "gateway_failed")
         finally:
             if self._stream_reply is not None:
                 self._stream_reply.stop()
@@ -176,16 +177,16 @@ class Relay:
                 else Refused(fault)
             )
         self._exchange.error = fault.message
-        self._stream_reply.fail(fault, self._delivered())
+        self._stream_reply.fail(fault, self._delivered_recording())
 
     def _choices(self) -> list[UpstreamChoice]:
         """The places that may serve the request, by the model in its path or its body."""
         call, exchange, request = self._call, self._exchange, self._request
         if HOPS in request.headers and INSTANCE in request.headers[HOPS]:
-            raise Refused(looped())
+            raise Refused(own_request())
         model, stream = call.model, call.stream
         if not model or stream is None:
-            head = self._client.routing()
+            head = self._client.routing_fields()
             model = model or head.model or ""
             if stream is None:
                 stream = call.streams_by_default if head.stream is None else head.stream
@@ -214,18 +215,18 @@ class Relay:
                 choice, self._call.dialect, stream, request.headers, request.known
             )
         except WireError as error:  # the model's name does not fit into the upstream's address
-            raise Refused(untranslated(error)) from None
+            raise Refused(not_translatable(error)) from None
         self._faults.origin = plan.origin
         try:
-            translation = await self._translated(plan)
-            fault = await self._once(plan, translation, post)
+            translation = await self._translate(plan)
+            fault = await self._try_once(plan, translation, post)
             if fault is not None:
-                fault = await self._again(plan, translation, fault)
+                fault = await self._retry(plan, translation, fault)
         except LossError as error:
             self._faults.origin = "place"
-            return self._failed(choice, untranslated(error))
+            return self._note_failure(choice, not_translatable(error))
         if services.breakers[choice.name].unwell and self._shows_well(fault):
-            services.breakers[choice.name].passed()
+            services.breakers[choice.name].note_success()
         return fault
 
     def _shows_well(self, fault: Fault | None) -> bool:
@@ -238,16 +239,16 @@ class Relay:
             and TABLE[self._faults.origin, fault.kind].breaker == "ignored"
         )
 
-    async def _again(self, plan: UpstreamPlan, translation: Translation, fault: Fault | None) -> Fault | None:
+    async def _retry(self, plan: UpstreamPlan, translation: Translation, fault: Fault | None) -> Fault | None:
         """Try a place again after its fault, as long as that may help; None when the client has its answer."""
         choice, reply, attempt = plan.choice, self._reply, 0
         unsealed = False
         while fault is not None:
-            fault = self._failed(choice, self._faults.redacted(fault))
+            fault = self._note_failure(choice, self._faults.redact(fault))
             if reply.ended:
                 self._exchange.error = fault.message
                 return None
-            seconds = self._pause(choice.route, fault, attempt)
+            seconds = self._seconds_before_retry(choice.route, fault, attempt)
             if seconds is not None:
                 self._waited += seconds
                 await asyncio.sleep(seconds)
@@ -257,14 +258,14 @@ class Relay:
             else:
                 mended = None if unsealed else await self._without_seals(plan, translation, fault)
                 unsealed = unsealed or mended is not None
-                mended = mended or await self._mended(plan, translation, fault)
+                mended = mended or await self._repair_after_refusal(plan, translation, fault)
                 if mended is None:
                     return fault
                 translation, attempt = mended, 0
-            fault = await self._once(plan, translation)
+            fault = await self._try_once(plan, translation)
         return None
 
-    def _pause(self, route: Route, fault: Fault, attempt: int) -> float | None:
+    def _seconds_before_retry(self, route: Route, fault: Fault, attempt: int) -> float | None:
         """Seconds until the place is tried again. None: not again, because the client has a byte, the time is over, the
         fault is lasting, or the exchange would wait too long in all."""
         if self._reply.started or fault is self._faults.late or attempt >= route.retries:
@@ -276,14 +277,16 @@ class Relay:
             return None
         return seconds
 
-    async def _mended(self, plan: UpstreamPlan, translation: Translation, fault: Fault) -> Translation | None:
+    async def _repair_after_refusal(
+        self, plan: UpstreamPlan, translation: Translation, fault: Fault
+    ) -> Translation | None:
         """The request with its history repaired, after the upstream refused the unchanged bytes; None when nothing
         needs a repair, or repairs are off."""
         if fault.kind != "invalid_request" or not plan.verbatim or plan.choice.route.repair != "report":
             return None
         if translation.repairs or self._reply.started:
             return None
-        mended = await self._translated(plan, mend=True)
+        mended = await self._translate(plan, mend=True)
         return mended if mended.repairs else None
 
     async def _without_seals(self, plan: UpstreamPlan, translation: Translation, fault: Fault) -> Translation | None:
@@ -292,13 +295,13 @@ class Relay:
         if self._reply.started or not refuses_seals(fault, self._exchange.answered):
             return None
         try:
-            bare = await self._translated(plan, unsealed=True)
+            bare = await self._translate(plan, unsealed=True)
         except LossError:  # the route does not tolerate the loss: the upstream's fault stays
             return None
         return None if bare.body == translation.body else bare
 
-    def _failed(self, choice: UpstreamChoice, fault: Fault) -> Fault:
-        self._exchange.tries.append(Try(choice.name, choice.model, fault.kind, fault.status, fault.message))
+    def _note_failure(self, choice: UpstreamChoice, fault: Fault) -> Fault:
+        self._exchange.tries.append(FailedAttempt(choice.name, choice.model, fault.kind, fault.status, fault.message))
         return fault
 
     async def _rehearse(self, choice: UpstreamChoice) -> Fault | None:
@@ -313,21 +316,21 @@ class Relay:
         streamed = self.headers(media_type(call.dialect, array=call.array))
         created = int(self._services.now())
         whole = self.headers("application/json")
-        taped = RecordingReply(self._reply, self._delivered())
+        taped = RecordingReply(self._reply, self._delivered_recording())
         return await rehearsal_upstream.answer_rehearsal(
             request, call, requested_model, created, taped, whole, streamed, self._exchange.stream
         )
 
-    async def _translated(self, plan: UpstreamPlan, *, mend: bool = False, unsealed: bool = False) -> Translation:
-        """The request for one place, recorded in the exchange (`ClientRequest.translated`)."""
+    async def _translate(self, plan: UpstreamPlan, *, mend: bool = False, unsealed: bool = False) -> Translation:
+        """The request for one place, recorded in the exchange (`ClientRequest.translate`)."""
         client, model = self._client, self._exchange.model
-        if client.apart:
-            translation = await client.translated_apart(plan, model, mend=mend, unsealed=unsealed)
+        if client.in_child:
+            translation = await client.translate_in_child(plan, model, mend=mend, unsealed=unsealed)
         else:
-            translation = client.translated(plan, model, mend=mend, unsealed=unsealed)
-        return self._noted(plan, translation)
+            translation = client.translate(plan, model, mend=mend, unsealed=unsealed)
+        return self._record_translation(plan, translation)
 
-    def _noted(self, plan: UpstreamPlan, translation: Translation) -> Translation:
+    def _record_translation(self, plan: UpstreamPlan, translation: Translation) -> Translation:
         """Record the translated request in the exchange."""
         exchange, call = self._exchange, self._call
         if call.model:
@@ -343,7 +346,7 @@ class Relay:
 
     # One attempt, and its answer.
 
-    async def _once(self, plan: UpstreamPlan, translation: Translation, post: Post | None = None) -> Fault | None:
+    async def _try_once(self, plan: UpstreamPlan, translation: Translation, post: Post | None = None) -> Fault | None:
         """Use a place once; None when the client has its answer. `post` is the prepared request without its body, if
         there is one."""
         exchange, bounds, pool = self._exchange, self._bounds, self._services.pool
@@ -353,12 +356,12 @@ class Relay:
             if post is None:
                 try:
                     token = await self._token(plan, translation) if plan.google else ""
-                    post = plan.post(self._request.headers, token)
+                    post = plan.prepare_post(self._request.headers, token)
                 except ConfigError as error:
                     self._faults.origin = "place"
                     return key_missing(plan.choice.name, error)
             if translation.headers:
-                post = upstream_headers_and_key.beside(post, translation.headers)
+                post = upstream_headers_and_key.with_headers(post, translation.headers)
             first, left = bounds.first_byte, self._end - monotonic()
             if left < first:
                 first = left
@@ -386,29 +389,31 @@ class Relay:
                 return await self._faults.read(plan.choice, answer)
             streams = plan.stream
             if heading.values[heading.shape.kind] != plan.kind:  # the answer may have the other shape
-                streams = plan.streams(answer)
+                streams = plan.is_stream(answer)
             if streams and self._stream_reply is not None:
                 translator = self._translator(plan, translation)
                 answered, delivered = self._services.exchanges.recording(), Recording()
                 exchange.answered, exchange.delivered = answered, delivered
-                self._stream_reply.watch = self._faults.watch(plan) if type(translator) is PassThrough else None
+                self._stream_reply.watch = (
+                    self._faults.search_for_keys(plan) if type(translator) is PassThrough else None
+                )
                 fault = await self._stream_reply.relay(answer, translator, answered, delivered, plan.choice.name)
                 exchange.losses += translator.losses
                 exchange.note = translator.note
-                return fault if fault is None else self._faults.described(self._faults.redacted(fault), plan.choice)
+                return fault if fault is None else self._faults.describe(self._faults.redact(fault), plan.choice)
             body = answer.whole(bounds.answer)
             if body is None:
                 body = await answer.read(bounds.answer, bounds.idle)
             exchange.answered = body
         except TransportError as error:
-            fault = upstream_fault_messages.unanswered(error, plan.choice.name)
+            fault = upstream_fault_messages.unanswered_request(error, plan.choice.name)
             if error.kind == "timeout":
                 self._faults.late = fault
             return fault
         finally:
             if answer is not None and not answer.done:
                 answer.close()
-        return await self._tell(plan, translation, body, streams)
+        return await self._send_whole_answer(plan, translation, body, streams)
 
     async def _token(self, plan: UpstreamPlan, translation: Translation) -> str:
         """The access token for a request. The request's body gets the project's name where it needs one."""
@@ -428,9 +433,11 @@ class Relay:
     def _translator(self, plan: UpstreamPlan, translation: Translation) -> Translator:
         if plan.same_dialect and not translation.wrapped:
             return PassThrough(translation.target, as_events=True)
-        return plan.events(translation, int(self._services.now()), self._vault)
+        return plan.stream_translator(translation, int(self._services.now()), self._vault)
 
-    async def _tell(self, plan: UpstreamPlan, translation: Translation, body: bytes, streamed: bool) -> Fault | None:
+    async def _send_whole_answer(
+        self, plan: UpstreamPlan, translation: Translation, body: bytes, streamed: bool
+    ) -> Fault | None:
         """Send a whole answer to the client, in the shape that the client demanded; or return the fault in an answer
         with a good status. `streamed`: the answer came as a stream."""
         exchange, stream_reply = self._exchange, self._stream_reply
@@ -441,18 +448,18 @@ class Relay:
                 found = self._answer(plan, translation, body, streamed)
         except FaultError as error:
             exchange.losses += error.losses
-            return self._faults.described(self._faults.redacted(error.fault), plan.choice, error.body)
+            return self._faults.describe(self._faults.redact(error.fault), plan.choice, error.body)
         except WireError as error:
-            return self._faults.misread(plan, translation, error, body)
+            return self._faults.unreadable_answer(plan, translation, error, body)
         except RecursionError:
-            return self._faults.misread(plan, translation, "the JSON is nested too deeply", body)
+            return self._faults.unreadable_answer(plan, translation, "the JSON is nested too deeply", body)
         if isinstance(found, str):
-            return self._faults.misread(plan, translation, found, body)
+            return self._faults.unreadable_answer(plan, translation, found, body)
         written, losses = found
         if losses:
             exchange.losses += losses
         if stream_reply is not None:
-            stream_reply.finish(written, self._delivered())
+            stream_reply.finish(written, self._delivered_recording())
         else:
             exchange.delivered = written
             self._reply.send(200, self.headers("application/json"), written)
@@ -464,7 +471,7 @@ class Relay:
         """A whole answer in the client's dialect and shape, with its losses; or a text about the mistake in it."""
         first = body.lstrip()[:1]
         if streamed or (first == b"[" and stream_whole_conversion.comes_as_array(translation.target)):
-            body = stream_whole_conversion.whole(body, translation.target)
+            body = stream_whole_conversion.stream_to_whole(body, translation.target)
         elif first != b"{":
             return "the body is no JSON object"
         if self._stream_reply is not None:
@@ -472,7 +479,7 @@ class Relay:
         if plan.same_dialect and not translation.wrapped and (fields := json_text.document_fields(body)) is not None:
             self._exchange.tokens = tokens_in_fields(fields)
             return (body, ()) if has_answer(fields, body, get(translation.target)) else "the body is empty"
-        answer = plan.response(body, translation, int(self._services.now()), self._vault)
+        answer = plan.translate_answer(body, translation, int(self._services.now()), self._vault)
         self._exchange.tokens = answer.tokens
         return answer.body, answer.losses
 
@@ -482,14 +489,18 @@ class Relay:
         """`_answer` in a child process."""
 
         def work() -> tuple[bytes, tuple[Loss, ...], dict[str, str]] | str:
-            self._vault = vault = NotedVault(self._vault)
+            self._vault = vault = VaultInChild(self._vault)
             found = self._answer(plan, translation, body, streamed)
             if isinstance(found, str):
                 return found
             written, losses = found
-            return b"" if written is body else written, exchange_work_in_child_process.fewer(losses), vault.put_here
+            return (
+                b"" if written is body else written,
+                exchange_work_in_child_process.limit_losses(losses),
+                vault.put_here,
+            )
 
-        found = await exchange_work_in_child_process.in_child(self._services.children, work)
+        found = await exchange_work_in_child_process.run_in_child(self._services.children, work)
         if isinstance(found, str):
             return found
         written, losses, kept = found
@@ -503,17 +514,19 @@ class Relay:
         if not plan.same_dialect and stream_whole_conversion.has_broken_call(body, translation.target, client):
             # As a stream of the upstream's dialect, the answer would end with a token limit that the upstream never
             # reported.
-            answer = plan.response(body, translation, int(self._services.now()), self._vault)
-            return stream_whole_conversion.streamed(answer.body, client), answer.losses
+            answer = plan.translate_answer(body, translation, int(self._services.now()), self._vault)
+            return stream_whole_conversion.whole_to_stream(answer.body, client), answer.losses
         translator = self._translator(plan, translation)
-        written = translator.feed(stream_whole_conversion.streamed(body, translation.target)) + translator.close()
+        written = (
+            translator.feed(stream_whole_conversion.whole_to_stream(body, translation.target)) + translator.close()
+        )
         if translator.fault is not None:
             raise FaultError(translator.fault)
         return written, translator.losses
 
     # Answers to the client.
 
-    def _delivered(self) -> Recording:
+    def _delivered_recording(self) -> Recording:
         if not isinstance(self._exchange.delivered, Recording):
             self._exchange.delivered = self._services.exchanges.recording()
         return self._exchange.delivered
@@ -539,7 +552,7 @@ class Relay:
         if exchange.stream:
             out += _STREAMED
         if exchange.losses:
-            out.append(("dragoman-losses", compact(exchange.losses)))
+            out.append(("dragoman-losses", losses_header(exchange.losses)))
         if exchange.repairs:
-            out.append(("dragoman-repairs", compact_repairs(exchange.repairs)))
+            out.append(("dragoman-repairs", repairs_header(exchange.repairs)))
         return out

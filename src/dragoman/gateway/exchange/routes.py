@@ -45,7 +45,7 @@ class Routes:
         self.found: TableCache[str, tuple[Route, list[UpstreamChoice]]] = TableCache(MAX_KNOWN, _ENTRY)
         """The results of `find` that no weight decides, for recent names. The relay reads this dictionary itself,
         because it does so for every request."""
-        self._places: TableCache[tuple[int, str, str], UpstreamChoice] = TableCache(
+        self._choices: TableCache[tuple[int, str, str], UpstreamChoice] = TableCache(
             MAX_KNOWN, _ENTRY
         )  # the places that routes lead to
 
@@ -57,15 +57,15 @@ class Routes:
         """
         found = self.found.get(model)
         if found is None:
-            found = self._look(model, draw)
+            found = self._find_uncached(model, draw)
             if len(model) <= MAX_NAME and not any(target.weight for target in found[0].to):
                 self.found.put(model, found)
         return found
 
-    def _look(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[UpstreamChoice]]:
+    def _find_uncached(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[UpstreamChoice]]:
         for pattern, route in self._routes:
             if pattern.match(model):
-                return route, [self._choice(route, target, model) for target in _drawn(route.to, draw)]
+                return route, [self._choice(route, target, model) for target in _draw_order(route.to, draw)]
         name, slash, rest = model.partition("/")
         if slash and name in self.config.upstreams and rest:
             upstream = self.config.upstreams[name]
@@ -78,14 +78,14 @@ class Routes:
     def _choice(self, route: Route, target: Target, model: str) -> UpstreamChoice:
         name, model = target.upstream, target.model or model
         kind = (id(route), name, model)  # routes live as long as this object
-        found = self._places.get(kind)
+        found = self._choices.get(kind)
         if found is None:
             found = UpstreamChoice(name, self.config.upstreams[name], model, route)
             if len(model) <= MAX_NAME:
-                self._places.put(kind, found)
+                self._choices.put(kind, found)
         return found
 
-    def known(self) -> list[tuple[str, str]]:
+    def named_models(self) -> list[tuple[str, str]]:
         """Models that routes name without a pattern: (name, upstream)."""
         found = [(route.match, target.upstream) for _, route in self._routes for target in route.to[:1]]
         found += [(f"{name}/{model}" if "/" not in model else model, name) for name, model in self._named()]
@@ -96,7 +96,7 @@ class Routes:
         return [(name, model) for name, upstream in named for model in upstream.models]
 
 
-def _drawn(targets: tuple[Target, ...], draw: Callable[[list[int]], int]) -> list[Target]:
+def _draw_order(targets: tuple[Target, ...], draw: Callable[[list[int]], int]) -> list[Target]:
     """Targets in the order of the attempts: first the targets with a weight in drawn order, then the others in their
     written order."""
     left = [target for target in targets if target.weight]

@@ -40,7 +40,7 @@ class SecretSearch:
         self._marks, self._line_ends = form.marks, form.line_ends
         self._parts = tuple(dict.fromkeys([_unescaped_part(one.encode("utf-8", "replace")) for one in self._secrets]))
 
-    def beside(self, secrets: Iterable[str]) -> SecretSearch:
+    def with_secrets(self, secrets: Iterable[str]) -> SecretSearch:
         """A search for further secrets too."""
         return SecretSearch(self._dialect, [*self._secrets, *secrets])
 

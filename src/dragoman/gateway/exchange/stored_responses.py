@@ -12,7 +12,7 @@ from typing import Protocol
 from msgspec import Raw, Struct
 
 
-class Kept(Struct, frozen=True):
+class StoredResponse(Struct, frozen=True):
     """A response with the bytes that the client got, and the input of its request."""
 
     id: str
@@ -58,11 +58,11 @@ class ResponseStore(Protocol):
     Two owners may have entries with the same id, because upstreams may give an id twice.
     """
 
-    async def put(self, one: Kept | StoredConversation) -> None:
+    async def put(self, one: StoredResponse | StoredConversation) -> None:
         """Store an entry, in place of an older one with the same owner and id."""
         ...
 
-    async def get(self, owner: str, name: str) -> Kept | StoredConversation | None:
+    async def get(self, owner: str, name: str) -> StoredResponse | StoredConversation | None:
         """The entry of an owner with this id, or None."""
         ...
 
@@ -87,11 +87,11 @@ class ClientStored:
         self._stored = stored
         self._every = every
 
-    async def put(self, one: Kept | StoredConversation) -> None:
+    async def put(self, one: StoredResponse | StoredConversation) -> None:
         """Store a new entry of this client, or a changed entry of its owner."""
         await self._stored.put(one)
 
-    async def get(self, name: str) -> Kept | StoredConversation | None:
+    async def get(self, name: str) -> StoredResponse | StoredConversation | None:
         """The entry with this id that the client may see, or None."""
         found = await self._stored.get(self.owner, name)
         # An admin key sees the entries of all clients.
@@ -100,7 +100,7 @@ class ClientStored:
                 found = found or await self._stored.get(owner, name)
         return found
 
-    async def drop(self, one: Kept | StoredConversation) -> None:
+    async def drop(self, one: StoredResponse | StoredConversation) -> None:
         """Remove an entry."""
         await self._stored.drop(one.owner, one.id)
 
@@ -116,31 +116,31 @@ class MemoryStored:
         self._most = most
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._kept: OrderedDict[tuple[str, str], Kept | StoredConversation] = OrderedDict()
-        self._items: dict[tuple[str, str], Kept] = {}
+        self._kept: OrderedDict[tuple[str, str], StoredResponse | StoredConversation] = OrderedDict()
+        self._items: dict[tuple[str, str], StoredResponse] = {}
         """The response that contains an owner's item, by owner and item id."""
 
-    async def put(self, one: Kept | StoredConversation) -> None:
+    async def put(self, one: StoredResponse | StoredConversation) -> None:
         """Store an entry, and drop the oldest beyond the limits."""
         # The older entry is removed first, so that its bytes and items are counted once.
         await self.drop(one.owner, one.id)
         self._kept[one.owner, one.id] = one
         self._bytes += one.size
-        if isinstance(one, Kept):
+        if isinstance(one, StoredResponse):
             for item in one.item_ids:
                 self._items[one.owner, item] = one
         while self._kept and (len(self._kept) > self._most or self._bytes > self._most_bytes):
             self._forget(self._kept.popitem(last=False)[1])
 
-    def _forget(self, one: Kept | StoredConversation) -> None:
+    def _forget(self, one: StoredResponse | StoredConversation) -> None:
         self._bytes -= one.size
-        if isinstance(one, Kept):
+        if isinstance(one, StoredResponse):
             for item in one.item_ids:
                 # A later response may contain the same item. Its entry must stay.
                 if self._items.get((one.owner, item)) is one:
                     del self._items[one.owner, item]
 
-    async def get(self, owner: str, name: str) -> Kept | StoredConversation | None:
+    async def get(self, owner: str, name: str) -> StoredResponse | StoredConversation | None:
         """The entry of an owner with this id, or None."""
         found = self._kept.get((owner, name))
         if found is not None:

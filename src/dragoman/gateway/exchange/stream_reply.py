@@ -25,7 +25,7 @@ from ..http.server import ReplyWriter
 from .client_stream_framing import array_frames, keep_alive, media_type
 from .recent_exchanges import Recording
 from .secrets_in_passed_frames import SecretSearch, has_error
-from .upstream_fault_messages import unanswered
+from .upstream_fault_messages import unanswered_request
 
 BURST = 4096
 """Bytes of a piece that is translated in two steps when a stream begins."""
@@ -81,7 +81,7 @@ class StreamReply:
         self._reply = reply
         self._bounds = bounds
         self._headers = headers
-        self._media, self._beat = _framed(call.dialect, call.array)
+        self._media, self._beat = _type_and_keep_alive(call.dialect, call.array)
         if call.array:
             # A JSON array has no form for a keep-alive between its elements.
             self._frame = array_frames()
@@ -128,7 +128,7 @@ class StreamReply:
                     piece = piece[FIRST:]
                 if reply.started:
                     if len(piece) > SLICE:
-                        piece = await self._most(piece, feed, delivered)
+                        piece = await self._send_all_but_last_slice(piece, feed, delivered)
                     out = feed(piece)
                     if out:
                         self._write(out, delivered)
@@ -139,14 +139,16 @@ class StreamReply:
                 await reply.drain()
             rest = translator.close()
         except TransportError as error:
-            rest = translator.close(unanswered(error, upstream))
+            rest = translator.close(unanswered_request(error, upstream))
         except (WireError, RecursionError) as error:
             rest = translator.close(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
         if translator.fault is None or reply.started:
             self.finish(rest, delivered)
         return translator.fault
 
-    async def _most(self, piece: bytes, feed: Callable[[bytes], bytes], delivered: Recording) -> bytes:
+    async def _send_all_but_last_slice(
+        self, piece: bytes, feed: Callable[[bytes], bytes], delivered: Recording
+    ) -> bytes:
         """Translate and send a long piece, except for its last slice, which is returned."""
         at = 0
         while len(piece) - at > SLICE:
@@ -163,7 +165,7 @@ class StreamReply:
         fault without a stream."""
         if out and (self._reply.started or translator.fault is None):
             if not self._reply.started:
-                self.open()
+                self.send_head()
             self._write(out, delivered)
 
     def _write(self, out: bytes, delivered: Recording) -> None:
@@ -176,12 +178,12 @@ class StreamReply:
         delivered.add(out)
         self._reply.write(out)
 
-    def open(self) -> None:
+    def send_head(self) -> None:
         """Send the head with the next bytes. From now on no other place can be tried."""
         self.stop()
         self._reply.start(200, self._headers(self._media))
         if self._beat and self._bounds.keep_alive:
-            self._timer = asyncio.get_running_loop().call_later(self._bounds.keep_alive / 2, self._tick)
+            self._timer = asyncio.get_running_loop().call_later(self._bounds.keep_alive / 2, self._send_keep_alive)
 
     def finish(self, rest: bytes, delivered: Recording) -> None:
         """Send the last bytes."""
@@ -208,18 +210,18 @@ class StreamReply:
             self._timer = None
 
     def _out_of_patience(self) -> None:
-        self.open()
+        self.send_head()
         self._reply.write(self._beat)
 
-    def _tick(self) -> None:
+    def _send_keep_alive(self) -> None:
         # The timer runs twice in each period. So sending a piece costs only the reset of a flag.
         if self._silent:
             self._reply.write(self._beat)
         self._silent = True
-        self._timer = asyncio.get_running_loop().call_later(self._bounds.keep_alive / 2, self._tick)
+        self._timer = asyncio.get_running_loop().call_later(self._bounds.keep_alive / 2, self._send_keep_alive)
 
 
 @lookup_cache(64)
-def _framed(dialect: str, array: bool) -> tuple[str, bytes]:
+def _type_and_keep_alive(dialect: str, array: bool) -> tuple[str, bytes]:
     """The content type of a stream, and its keep-alive bytes."""
     return media_type(dialect, array=array), b"" if array else keep_alive(dialect)

@@ -17,7 +17,7 @@ from ...errors import FaultError
 from ...translate.errors_with_status_200 import read_answer
 
 
-def whole(stream: bytes, dialect: str) -> bytes:
+def stream_to_whole(stream: bytes, dialect: str) -> bytes:
     """A stream as a whole answer. FaultError if the stream ends with a fault."""
     reader = get(dialect).reader(Context(dialect, dialect))
     folded = fold([*reader.feed(stream), *reader.close()])
@@ -33,7 +33,7 @@ def comes_as_array(dialect: str) -> bool:
     return end is not None and end().arrays
 
 
-def streamed(body: bytes, dialect: str) -> bytes:
+def whole_to_stream(body: bytes, dialect: str) -> bytes:
     """A whole answer as a stream, in one piece. FaultError if the body is a fault."""
     response = read_answer(body, get(dialect), Context(dialect, dialect))
     writer = get(dialect).writer(Context(dialect, dialect))
@@ -49,6 +49,6 @@ def has_broken_call(body: bytes, dialect: str, client: str) -> bool:
     return any(json_text.object_raw(call.arguments) is None for call in calls)
 
 
-def asking(body: bytes, dialect: str, *, stream: bool) -> bytes:
+def with_stream_demand(body: bytes, dialect: str, *, stream: bool) -> bytes:
     """A request whose body demands a stream, or a whole answer."""
     return json_text.encode(endpoints(dialect).stream.asking(json_text.fields(body), stream))

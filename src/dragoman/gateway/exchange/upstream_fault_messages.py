@@ -28,13 +28,13 @@ _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,500})", re.IGNORECASE)
 _TAG = re.compile(r"<(?:script|style)\b.*?(?:</(?:script|style)\s*>|\Z)|<[^>]*(?:>|\Z)", re.IGNORECASE | re.DOTALL)
 
 
-def readable(fault: Fault) -> bool:
+def is_readable(fault: Fault) -> bool:
     """Whether an upstream's message is text for people."""
     words = fault.message.lstrip()
     return not words.startswith((NO_MESSAGE, "<", "{", "["))
 
 
-def named(fault: Fault, upstream: str) -> Fault:
+def name_upstream(fault: Fault, upstream: str) -> Fault:
     """An upstream's fault with a message that names the upstream and the status."""
     words = fault.message.strip()
     if words.startswith(f"Upstream {upstream!r} "):
@@ -52,14 +52,14 @@ def named(fault: Fault, upstream: str) -> Fault:
     return msgspec.structs.replace(fault, message=message)
 
 
-def unanswered(error: TransportError, upstream: str) -> Fault:
+def unanswered_request(error: TransportError, upstream: str) -> Fault:
     """The fault of an upstream that did not answer, or not completely."""
     fault = no_answer(error)
     message = f"Upstream {upstream!r} gave no complete answer: {error}. {_ADVICE.get(error.kind, '')}".rstrip()
     return msgspec.structs.replace(fault, message=message)
 
 
-def redirected(upstream: str, status: int, location: str) -> Fault:
+def redirect_answer(upstream: str, status: int, location: str) -> Fault:
     """The fault of an upstream that answered with a redirect. The gateway follows none, because the new host would get
     the key."""
     where = location or "no address"
@@ -69,7 +69,7 @@ def redirected(upstream: str, status: int, location: str) -> Fault:
     return Fault("upstream_bad", message, 502)
 
 
-def misread(upstream: str, status: int, dialect: str, problem: object, body: bytes) -> Fault:
+def unreadable_answer(upstream: str, status: int, dialect: str, problem: object, body: bytes) -> Fault:
     """The fault of a good status with a body that is empty or not in the upstream's dialect."""
     message = f"Upstream {upstream!r} answered with status {status}, but not in its dialect {dialect}: {problem}."
     text = body[: MAX_QUOTED * 40].decode("utf-8", "replace").strip()

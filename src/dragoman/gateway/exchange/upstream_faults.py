@@ -50,37 +50,37 @@ class UpstreamFaults:
         body = self.redactor().data(await answer.read(bounds.answer, bounds.idle))
         self._exchange.answered = body
         if answer.status < 400:
-            return upstream_fault_messages.redirected(choice.name, answer.status, answer.header("location"))
+            return upstream_fault_messages.redirect_answer(choice.name, answer.status, answer.header("location"))
         fault = get(choice.upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
         if fault.retry_after is None:
             seconds = until(answer.header("retry-after"), self._services.now())
             fault = fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
-        verbatim = choice.upstream.dialect == self._dialect and upstream_fault_messages.readable(fault)
-        fault = self.described(fault, choice, body)
+        verbatim = choice.upstream.dialect == self._dialect and upstream_fault_messages.is_readable(fault)
+        fault = self.describe(fault, choice, body)
         if verbatim and fault.code != KEY_REFUSED and body.lstrip()[:1] == b"{":
             self.verbatim = (fault, body, answer.status)
         return fault
 
-    def described(self, fault: Fault, choice: UpstreamChoice, body: bytes = b"") -> Fault:
+    def describe(self, fault: Fault, choice: UpstreamChoice, body: bytes = b"") -> Fault:
         """An upstream's fault with a message that names the upstream. A refusal of the gateway's key is replaced by
         another fault."""
         if self.origin == "upstream" and refuses_key(fault, body):
             return key_refused(fault, choice.name, choice.upstream)
-        return upstream_fault_messages.named(fault, choice.name)
+        return upstream_fault_messages.name_upstream(fault, choice.name)
 
-    def misread(self, plan: UpstreamPlan, translation: Translation, problem: object, body: bytes) -> Fault:
+    def unreadable_answer(self, plan: UpstreamPlan, translation: Translation, problem: object, body: bytes) -> Fault:
         """The fault of a good status whose body is not in the upstream's dialect."""
         status = self._exchange.answer_status
         # Redact before the quotation is cut: half a secret would not be found afterwards.
         quoted = self.redactor().data(body)
-        return upstream_fault_messages.misread(plan.choice.name, status, translation.target, problem, quoted)
+        return upstream_fault_messages.unreadable_answer(plan.choice.name, status, translation.target, problem, quoted)
 
     def redactor(self) -> Redactor:
         """A redactor of all secrets that an upstream of this exchange may know."""
         services = self._services
         return services.redactor.beside([*services.tokens.known(), *passed_on(services.config, self._headers)])
 
-    def redacted(self, fault: Fault) -> Fault:
+    def redact(self, fault: Fault) -> Fault:
         """An upstream's fault without secrets."""
         found = self.redactor().fault(fault)
         if found is not fault and fault is self.late:
@@ -89,15 +89,15 @@ class UpstreamFaults:
             self.verbatim = (found, self.verbatim[1], self.verbatim[2])
         return found
 
-    def watch(self, plan: UpstreamPlan) -> SecretSearch:
+    def search_for_keys(self, plan: UpstreamPlan) -> SecretSearch:
         """A search for frames that may repeat a key which the upstream got."""
         services = self._services
         if plan.google:
-            return plan.watch.beside(services.tokens.known())
+            return plan.watch.with_secrets(services.tokens.known())
         if plan.origin == "client_key":
-            return plan.watch.beside(passed_on(services.config, self._headers))
+            return plan.watch.with_secrets(passed_on(services.config, self._headers))
         return plan.watch
 
-    def redacted_frames(self, frames: bytes) -> bytes:
+    def redact_frames(self, frames: bytes) -> bytes:
         """Frames without secrets."""
         return self.redactor().data(frames)

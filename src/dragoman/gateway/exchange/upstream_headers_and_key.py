@@ -16,7 +16,6 @@ from .forwarded_headers import to_upstream
 __all__ = [
     "address",
     "auth",
-    "beside",
     "client_key",
     "counting",
     "fitted",
@@ -26,6 +25,7 @@ __all__ = [
     "key_headers",
     "place",
     "target",
+    "with_headers",
 ]
 
 _KEYS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
@@ -51,16 +51,16 @@ def headers(
     sent."""
     more = to_upstream(upstream.dialect, client_dialect, client_headers)
     own = pass_key or auth(upstream) == "client"
-    shown = _passed(upstream.dialect, client_dialect, client_headers) if own else None
+    shown = _client_key_header(upstream.dialect, client_dialect, client_headers) if own else None
     return upstream_url_and_headers.headers(upstream, environment, token, more, shown)
 
 
-def beside(post: Post, wanted: Mapping[str, str]) -> Post:
+def with_headers(post: Post, wanted: Mapping[str, str]) -> Post:
     """A request with further headers, which something in its body needs."""
     return prepared(post.address, post.target, tuple(upstream_url_and_headers.beside(post.headers, wanted)))
 
 
-def _passed(dialect: str, client: str, client_headers: Mapping[str, str]) -> dict[str, str]:
+def _client_key_header(dialect: str, client: str, client_headers: Mapping[str, str]) -> dict[str, str]:
     """The client's own key, in the header that the upstream uses."""
     if dialect == client:
         return {name: client_headers[name] for name in key_headers() if name in client_headers}

@@ -18,7 +18,7 @@ from ...canon.events import Fault
 from ...errors import ConfigError
 from ...transport.upstream_record_and_environment import Upstream
 from .fault_reactions import KEY_REFUSED
-from .upstream_fault_messages import readable
+from .upstream_fault_messages import is_readable
 from .upstream_headers_and_key import auth
 
 LOOKED = 4000
@@ -76,7 +76,7 @@ def serves_nothing(fault: Fault) -> bool:
 def key_refused(fault: Fault, name: str, upstream: Upstream) -> Fault:
     """The fault of an upstream that refuses the gateway's key: the variable to set, and the upstream's message, which
     is already redacted."""
-    words = " ".join(fault.message.split()) if readable(fault) else ""
+    words = " ".join(fault.message.split()) if is_readable(fault) else ""
     answer = f"status {fault.status}: {words}" if words else f"status {fault.status}"
     if upstream.key_env:
         message = (

@@ -42,7 +42,7 @@ class AllowedHosts:
         """The refusal of a request with this Host, or None. `required`: the request uses HTTP/1.1, where the header is
         mandatory (RFC 9112, 3.2, June 2022)."""
         if not host:
-            return _malformed("the request has no Host header") if required else None
+            return _malformed_host("the request has no Host header") if required else None
         if host in self._verdicts:
             return self._verdicts[host]
         found = self._verdict(host)
@@ -51,7 +51,7 @@ class AllowedHosts:
             self._verdicts.put(host, found)
         return found
 
-    def named(self, name: str) -> bool:
+    def is_allowed_name(self, name: str) -> bool:
         """Whether a name is `localhost`, the machine's own, or listed."""
         return self.anything or name in self._names or name.endswith(self._endings)
 
@@ -59,8 +59,8 @@ class AllowedHosts:
         try:
             name = host_name(host)
         except ValueError:
-            return _malformed(f"the Host header {host[:300]!r} is no host")
-        if isinstance(name, str) and not self.named(name):
+            return _malformed_host(f"the Host header {host[:300]!r} is no host")
+        if isinstance(name, str) and not self.is_allowed_name(name):
             why = f"this gateway does not answer to the host {name!r}. Add the name to listen.hosts"
             return Fault("permission", f'{why} ("*" there switches the check off).', 403, "host_not_allowed")
         return None
@@ -106,10 +106,10 @@ def own_names() -> set[str]:
 
 def origin_host(origin: str) -> str | IPv4Address | IPv6Address:
     """The host of an origin, `https://host:port`. ValueError for any other text."""
-    scheme, found, place = origin.partition("://")
+    scheme, found, authority = origin.partition("://")
     if not found or scheme.lower() not in ("http", "https"):
         raise ValueError(origin)
-    return host_name(place)
+    return host_name(authority)
 
 
 def _origin_host(origin: str) -> str:
@@ -119,5 +119,5 @@ def _origin_host(origin: str) -> str:
         return ""
 
 
-def _malformed(why: str) -> Fault:
+def _malformed_host(why: str) -> Fault:
     return Fault("invalid_request", f"{why}. HTTP/1.1 demands exactly one, as HOST or HOST:PORT.", 400, "bad_host")

@@ -66,4 +66,4 @@ def _may_ask(origin: str, listen: Listen, names: AllowedHosts) -> bool:
         host = origin_host(origin)
     except ValueError:
         return False
-    return names.named(host) if isinstance(host, str) else host.is_loopback
+    return names.is_allowed_name(host) if isinstance(host, str) else host.is_loopback

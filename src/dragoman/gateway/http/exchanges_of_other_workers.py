@@ -49,13 +49,15 @@ class OtherWorkers:
     async def ask(self, viewer: str, name: str) -> list[bytes]:
         """The exchanges of all other workers, for an owner or for EVERYBODY."""
         others = [place for place in sorted(self._folder.iterdir()) if place != self._own]
-        return [answer for answer in await asyncio.gather(*[_asked(place, viewer, name) for place in others]) if answer]
+        return [
+            answer for answer in await asyncio.gather(*[_ask_worker(place, viewer, name) for place in others]) if answer
+        ]
 
 
-async def _asked(place: Path, viewer: str, name: str) -> bytes:
+async def _ask_worker(socket_path: Path, viewer: str, name: str) -> bytes:
     try:
         async with asyncio.timeout(SECONDS):
-            reader, writer = await asyncio.open_unix_connection(place)
+            reader, writer = await asyncio.open_unix_connection(socket_path)
             try:
                 writer.write(f"{viewer} {name}\n".encode())
                 return await reader.read()

@@ -42,9 +42,9 @@ class ReplyWrapper(ReplyWriter):
         self._open = False
         self.inner.end()
 
-    def cut(self) -> None:
+    def break_off(self) -> None:
         """Break the connection off."""
-        self.inner.cut()
+        self.inner.break_off()
 
 
 class WithHeaders(ReplyWrapper):

@@ -15,17 +15,17 @@ _CLOSE = "connection: close"
 _line = ": ".join
 
 
-class _Beginnings(dict[int, str]):
+class _StatusLines(dict[int, str]):
     """The status line of an answer, by its status."""
 
     def __missing__(self, status: int) -> str:
         return f"HTTP/1.1 {status} Unknown"
 
 
-_BEGINNINGS = _Beginnings({status.value: f"HTTP/1.1 {status.value} {status.phrase}" for status in HTTPStatus})
+_BEGINNINGS = _StatusLines({status.value: f"HTTP/1.1 {status.value} {status.phrase}" for status in HTTPStatus})
 
 
-class Gone(Exception):
+class ClientGone(Exception):
     """The client has closed its connection."""
 
 
@@ -99,10 +99,10 @@ class ReplyWriter:
             transport.write(data)
 
     async def drain(self) -> None:
-        """Wait while the client reads more slowly than we write. Raises Gone when the client has left."""
+        """Wait while the client reads more slowly than we write. Raises ClientGone when the client has left."""
         client = self._client
         if client.transport is None:
-            raise Gone
+            raise ClientGone
         if client.full is not None:
             await client.drained()
 
@@ -116,7 +116,7 @@ class ReplyWriter:
         if not self._chunked:
             self._client.keep_alive = False
 
-    def cut(self) -> None:
+    def break_off(self) -> None:
         """Break the connection off, because the answer cannot be finished. The broken connection shows the client that
         the answer is incomplete."""
         self._client.abort()

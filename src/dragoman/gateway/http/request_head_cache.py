@@ -50,10 +50,10 @@ class KnownHead(Struct, eq=False):
     """Without the length. All requests with this head share the mapping."""
     size: int
     """Bytes of the head, with the longest length that is accepted here."""
-    note: Any = None
-    """The handler's own data for requests with this head. The data is valid as long as `rests` is unchanged."""
-    rests: object = None
-    """The object that must be unchanged for `note` to be valid."""
+    data: Any = None
+    """The handler's own data for requests with this head. The data is valid as long as `valid_for` is unchanged."""
+    valid_for: object = None
+    """The object that must be unchanged for `data` to be valid."""
 
 
 class KnownHeads:
@@ -90,19 +90,19 @@ class KnownHeads:
 
 
 @small_cache(512)  # Clients use the same few addresses again and again.
-def parted(url: bytes) -> tuple[str, str]:
+def split_url(url: bytes) -> tuple[str, str]:
     """Path and query of an address."""
     path, _, query = url.decode("latin-1").partition("?")
     return path, query
 
 
 @small_cache(64)
-def method(name: bytes) -> str:
+def method_text(name: bytes) -> str:
     """The name of an HTTP method as text."""
     return name.decode("latin-1")
 
 
-def joined(lines: list[tuple[bytes, bytes]]) -> dict[str, str]:
+def join_headers(lines: list[tuple[bytes, bytes]]) -> dict[str, str]:
     """Headers as a mapping, where some names came more than once. Their values are joined by commas (RFC 9110, 5.3,
     June 2022)."""
     out: dict[str, str] = {}

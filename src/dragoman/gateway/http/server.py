@@ -27,10 +27,10 @@ from ...transport.request_head_and_decompression import lower
 from ...transport.shared_deadline_timer import Deadlines
 from .client_hangup_detection import has_left
 from .incoming_request_record import IncomingRequest
-from .reply_writer import Gone, ReplyWriter
-from .request_head_cache import LENGTH, MAX_DIGITS, KnownHead, KnownHeads, joined, method, parted
+from .reply_writer import ClientGone, ReplyWriter
+from .request_head_cache import LENGTH, MAX_DIGITS, KnownHead, KnownHeads, join_headers, method_text, split_url
 
-__all__ = ["Gone", "Handler", "IncomingRequest", "ReplyWriter", "Server", "ServerBounds"]
+__all__ = ["ClientGone", "Handler", "IncomingRequest", "ReplyWriter", "Server", "ServerBounds"]
 
 Handler = Callable[["IncomingRequest", "ReplyWriter"], Awaitable[None]]
 
@@ -164,12 +164,12 @@ class _Client(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self.transport = None
-        self._release()
+        self._uncount_body_bytes()
         self._server.clients.discard(self)
         self._server.deadlines.forget(self)
         self._parser = None  # the parser holds a reference to this object
         if self.full is not None and not self.full.done():
-            self.full.set_exception(Gone())
+            self.full.set_exception(ClientGone())
             self.full.exception()  # marks the exception as seen, because nobody may be waiting
         if self.task is not None:
             self.task.cancel()
@@ -209,7 +209,7 @@ class _Client(asyncio.Protocol):
             return
         missing, bounds = int(length) - len(body), self._server.bounds
         if missing or len(body) > bounds.body or known.size > bounds.head:
-            self._gather(data, known, body, missing)
+            self._begin_with_known_head(data, known, body, missing)
             return
         self._strange = 0
         self._begin(IncomingRequest("POST", known.path, known.query, known.headers, body, known))
@@ -222,9 +222,9 @@ class _Client(asyncio.Protocol):
         self._ahead += len(data)
         if self._ahead > _READ_AHEAD and self.transport is not None:
             self.transport.pause_reading()
-            self._loop.call_later(_LOOK_SECONDS, self._look)
+            self._loop.call_later(_LOOK_SECONDS, self._check_connection)
 
-    def _look(self) -> None:
+    def _check_connection(self) -> None:
         """Abort the connection if the client has closed it (unread bytes hide the end of the connection); else check
         again later."""
         transport = self.transport
@@ -233,9 +233,9 @@ class _Client(asyncio.Protocol):
         if has_left(transport):
             transport.abort()
         else:
-            self._loop.call_later(_LOOK_SECONDS, self._look)
+            self._loop.call_later(_LOOK_SECONDS, self._check_connection)
 
-    def _gather(self, data: bytes, head: KnownHead, body: bytes, missing: int) -> None:
+    def _begin_with_known_head(self, data: bytes, head: KnownHead, body: bytes, missing: int) -> None:
         """Begin a request with a known head and an incomplete body."""
         bounds = self._server.bounds
         if missing < 0 or len(body) + missing > bounds.body or head.size > bounds.head:
@@ -246,7 +246,7 @@ class _Client(asyncio.Protocol):
         self._body.append(body)
         self._begun = self._parsing = True
         self._expect_body()
-        self._hold(len(body))
+        self._count_body_bytes(len(body))
 
     def _go_on(self, data: bytes) -> None:
         """Take more bytes of a request that has begun."""
@@ -259,7 +259,7 @@ class _Client(asyncio.Protocol):
         pieces.append(data if missing >= 0 else data[:missing])
         if missing > 0:
             self._expect_body()
-            self._hold(len(data))
+            self._count_body_bytes(len(data))
             return
         request = IncomingRequest("POST", head.path, head.query, head.headers, b"", head)
         self._give_body(request)
@@ -279,7 +279,7 @@ class _Client(asyncio.Protocol):
             request.body = b"".join(pieces)
         pieces.clear()
 
-    def _hold(self, size: int) -> None:
+    def _count_body_bytes(self, size: int) -> None:
         """Count a piece of an incomplete body. Refuse the request if the bodies of all clients are too large
         together."""
         self._held += size
@@ -288,7 +288,7 @@ class _Client(asyncio.Protocol):
         if held > most and self._held > _ALWAYS and not self._refused:
             self._refuse(503, f"the gateway already holds {most} bytes of requests. Send the request again in a moment")
 
-    def _release(self) -> None:
+    def _uncount_body_bytes(self) -> None:
         """Stop counting the body against the limit for all bodies."""
         self._server.held -= self._held
         self._held = 0
@@ -311,7 +311,7 @@ class _Client(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
-            self._stay(data[upgrade.args[0] :])
+            self._refuse_protocol_switch(data[upgrade.args[0] :])
             return
         except httptools.HttpParserError as error:
             self._refusal = self._refusal or (400, f"the request is not HTTP: {error}")
@@ -322,13 +322,13 @@ class _Client(asyncio.Protocol):
         # Requests that came together are answered one after the other, in their order (RFC 9112, 9.3.2, June 2022).
         elif self._ready:
             self._begin(self._ready.popleft())
-        elif self._fed > bounds.head and (refusal := self._overlong()) is not None:
+        elif self._fed > bounds.head and (refusal := self._too_long_refusal()) is not None:
             self._refuse(*refusal)
         elif self._in_body:
             self._expect_body()
-            self._hold(len(data))
+            self._count_body_bytes(len(data))
 
-    def _stay(self, rest: bytes) -> None:
+    def _refuse_protocol_switch(self, rest: bytes) -> None:
         """Answer a client that offers to switch protocols as if it had not, because there is no other protocol here.
 
         A server may ignore Upgrade (RFC 9110, 7.8, June 2022). The parser skips the body of such a request. Java's
@@ -346,7 +346,7 @@ class _Client(asyncio.Protocol):
         else:
             self._begin(self._ready.popleft())
 
-    def _overlong(self) -> tuple[int, str] | None:
+    def _too_long_refusal(self) -> tuple[int, str] | None:
         """The refusal of a request that is already too long, or None. The parser does not report an unfinished header,
         nor the bytes around and after chunks. With chunks of one byte, these bytes are five times as long as the
         body."""
@@ -378,7 +378,7 @@ class _Client(asyncio.Protocol):
         lines, bounds = self._lines, self._server.bounds
         self._headers = headers = {lower(name): value.decode("latin-1") for name, value in lines}
         if len(headers) < len(lines):
-            self._headers = headers = joined(lines)
+            self._headers = headers = join_headers(lines)
         if self._behind or self._fed > bounds.head:
             size = len(self._url) + sum([len(name) + len(value) + 4 for name, value in lines])
             if size > bounds.head:
@@ -396,11 +396,11 @@ class _Client(asyncio.Protocol):
         parser = self._parser
         keep = parser.should_keep_alive() and not parser.should_upgrade()
         url = self._url
-        path, query = parted(url)
+        path, query = split_url(url)
         if sum(map(len, self._body)) > self._server.bounds.body:
             self._refusal = (413, _too_long("body", self._server.bounds.body))
             raise _Stop
-        asked, version, known = method(parser.get_method()), parser.get_http_version(), None
+        asked, version, known = method_text(parser.get_method()), parser.get_http_version(), None
         if self._opening and keep and asked == "POST" and version == "1.1" and self._strange < _STRANGE:
             known = self._server.heads.learn(self._opening, url, self._lines, self._headers, path, query)
         request = IncomingRequest(asked, path, query, self._headers, b"", known, keep, version != "1.0")
@@ -418,7 +418,7 @@ class _Client(asyncio.Protocol):
             length = sum(map(len, self._body)) + self._missing
             self._url, self._headers = known.url, {**known.headers, "content-length": f"{length}"}
             self._known = None
-        headers = self._headers or joined(self._lines)  # the headers that have come, where the head is incomplete
+        headers = self._headers or join_headers(self._lines)  # the headers that have come, where the head is incomplete
         path = self._url.partition(b"?")[0].decode("latin-1")
         self._begin(IncomingRequest("", path, "", headers, b"", keep_alive=False, refusal=(status, why)))
 
@@ -443,12 +443,12 @@ class _Client(asyncio.Protocol):
                     request.body, request.pieces = await join_pieces(request.pieces), None
                 await handler(request, reply)
                 if self._held:
-                    self._release()
+                    self._uncount_body_bytes()
                 transport = self.transport
                 if transport is None or not reply.status or reply._open:
                     return
                 if not self.keep_alive:
-                    self._leave(transport)
+                    self._close_after_answer(transport)
                     return
                 del request  # do not keep the body while the connection is idle
                 self._waiter = waiter = loop.create_future()
@@ -457,10 +457,10 @@ class _Client(asyncio.Protocol):
                     self._watched = True
                     server.deadlines.expect(self, server.bounds.idle_seconds)
                 if self._ready or self._refusal is not None or self._early:
-                    self._next(transport)
+                    self._begin_next_request(transport)
                     await asyncio.sleep(0)  # let other clients have their turn between two requests that came together
                 request = await waiter
-        except Gone:
+        except ClientGone:
             pass  # the client has closed the connection
         except asyncio.CancelledError:
             if self.transport is not None:
@@ -476,7 +476,7 @@ class _Client(asyncio.Protocol):
                 # also after a failure of the handler: the client must not wait for an end that never comes
                 self.abort()
 
-    def _leave(self, transport: asyncio.Transport) -> None:
+    def _close_after_answer(self, transport: asyncio.Transport) -> None:
         """Close the connection after its last answer."""
         # The client may still be sending. A reset would destroy the answer before the client reads it.
         if self._refused and not self._server.draining and transport.can_write_eof():
@@ -486,7 +486,7 @@ class _Client(asyncio.Protocol):
         else:
             transport.close()
 
-    def _next(self, transport: asyncio.Transport) -> None:
+    def _begin_next_request(self, transport: asyncio.Transport) -> None:
         """Begin the next request that came while another was being answered."""
         if self._ready:
             self._begin(self._ready.popleft())
@@ -516,13 +516,13 @@ class _Client(asyncio.Protocol):
                 await asyncio.wait_for(asyncio.shield(self.full), self._server.bounds.drain_seconds)
             except TimeoutError:
                 self.abort()
-                raise Gone from None
+                raise ClientGone from None
 
     def abort(self) -> None:
         if self.transport is not None:
             self.transport.abort()
 
-    def late(self) -> None:
+    def on_deadline(self) -> None:
         """Called when the deadline has passed: refuse or close, unless an answer was sent since the deadline was
         set."""
         if self.transport is None:

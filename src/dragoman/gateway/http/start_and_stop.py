@@ -49,7 +49,7 @@ def serve(load: Load, environment: Mapping[str, str], announce: Announce) -> int
     port."""
     config = load()
     # One secret for all workers, also where it cannot be kept in a file.
-    secret = installation_secret(environment, _say)
+    secret = installation_secret(environment, _print_line)
     if config.listen.processes <= 1:
         return _run(_serve(load, environment, announce, secret))
     return _Supervisor(load, environment, config, secret).run(announce)
@@ -86,11 +86,11 @@ async def _serve(load: Load, environment: Mapping[str, str], announce: Announce,
         checks.cancel()
 
 
-async def _work(
+async def _serve_as_worker(
     load: Load,
     environment: Mapping[str, str],
     secret: bytes,
-    place: tuple[int, Path],
+    port_and_folder: tuple[int, Path],
     ready: int,
     alive: int,
     *,
@@ -99,7 +99,7 @@ async def _work(
     """Serve as one worker among several. `place` holds the port and the folder of the workers' sockets. The worker
     writes to the pipe `ready` when it listens. When the pipe `alive` ends, the supervisor has died. The `first` worker
     checks the upstreams on behalf of all workers."""
-    config, (port, folder) = load(), place
+    config, (port, folder) = load(), port_and_folder
     gateway = Gateway(config, environment, secret=secret)
     gateway.log = ExchangeLog(config.log)
     peers = gateway.peers = OtherWorkers(folder)
@@ -199,7 +199,7 @@ def _reload(gateway: Gateway, server: Server, load: Load, alone: bool) -> None:
         config = load()
     except ConfigError as error:
         if alone:
-            _say(f"the old configuration stays in use: {error}")
+            _print_line(f"the old configuration stays in use: {error}")
         return
     before = gateway.config
     gateway.reload(config)
@@ -207,21 +207,21 @@ def _reload(gateway: Gateway, server: Server, load: Load, alone: bool) -> None:
     if gateway.log is not None:
         gateway.log.form = config.log
     if alone:
-        _say_read(before, config)
+        _print_reload(before, config)
 
 
-def _say_read(before: Config, after: Config) -> None:
-    _say("the new configuration is in use")
-    if _fixed(before) != _fixed(after):
-        _say("host, port, workers and client keep their old values until the gateway is started again")
+def _print_reload(before: Config, after: Config) -> None:
+    _print_line("the new configuration is in use")
+    if _unchangeable_settings(before) != _unchangeable_settings(after):
+        _print_line("host, port, workers and client keep their old values until the gateway is started again")
 
 
-def _fixed(config: Config) -> tuple[object, ...]:
+def _unchangeable_settings(config: Config) -> tuple[object, ...]:
     """The settings that cannot change while the gateway runs."""
     return config.listen.host, config.listen.port, config.listen.workers, config.client
 
 
-def _say(words: str) -> None:
+def _print_line(words: str) -> None:
     print(f"dragoman: {words}", file=sys.stderr, flush=True)
 
 
@@ -260,10 +260,10 @@ class _Supervisor:
             # A signal may come just before `select` begins to wait. The byte in the pipe ends that wait.
             signal.set_wakeup_fd(self._poke, warn_on_full_buffer=False)
             ready = [self._start(first=not number) for number in range(listen.processes)]
-            if all(_listens(one) for one in ready):
+            if all(_has_begun_to_listen(one) for one in ready):
                 announce(self._config, self._port)
             else:
-                _say("a worker could not start; its error is printed above")
+                _print_line("a worker could not start; its error is printed above")
                 self._failed = True
                 self._end(signal.SIGTERM)
             self._watch()
@@ -283,14 +283,14 @@ class _Supervisor:
                     signal.signal(number, signal.SIG_DFL)
                 for end in (ready, self._alive[1], self._wake, self._poke):
                     os.close(end)
-                place = self._port, self._folder
-                given = self._load, self._environment, self._secret, place, ready_writer, self._alive[0]
-                status = _run(_work(*given, first=first))
+                port_and_folder = self._port, self._folder
+                given = self._load, self._environment, self._secret, port_and_folder, ready_writer, self._alive[0]
+                status = _run(_serve_as_worker(*given, first=first))
             finally:
                 # The child process ends here in any case: the code above belongs to the supervisor.
                 error = sys.exc_info()[1]
                 if isinstance(error, ConfigError):
-                    _say(str(error))
+                    _print_line(str(error))
                 elif error is not None:
                     traceback.print_exception(error)
                 os._exit(status)
@@ -313,7 +313,7 @@ class _Supervisor:
             self._sleep(max(0.0, starts[0] - now) if starts and not self._ending else None)
             while self._signals:
                 self._handle(self._signals.pop(0))
-            for lived in self._reaped():
+            for lived in self._collect_ended_workers():
                 if not self._ending:
                     pause = 0.1 if lived > STABLE else min(pause * 2, MAX_PAUSE)
                     starts.append(time.monotonic() + pause)
@@ -326,7 +326,7 @@ class _Supervisor:
         except BlockingIOError:
             pass  # the signals were already noted by the handlers
 
-    def _reaped(self) -> list[float]:
+    def _collect_ended_workers(self) -> list[float]:
         """Seconds that each ended worker lived."""
         out = []
         while self._workers:
@@ -340,7 +340,7 @@ class _Supervisor:
                 continue
             lived = time.monotonic() - self._workers.pop(child)
             if not self._ending:
-                _say(f"worker {child} ended ({_how(status)}); another takes its place")
+                _print_line(f"worker {child} ended ({_exit_reason(status)}); another takes its place")
             elif os.waitstatus_to_exitcode(status):
                 self._failed = True
             out.append(lived)
@@ -351,14 +351,14 @@ class _Supervisor:
             try:
                 config = self._load()
             except ConfigError as error:
-                _say(f"the old configuration stays in use: {error}")
+                _print_line(f"the old configuration stays in use: {error}")
                 return
-            self._tell(signal.SIGHUP)
-            _say_read(self._config, config)
+            self._signal_workers(signal.SIGHUP)
+            _print_reload(self._config, config)
         elif number in (signal.SIGTERM, signal.SIGINT):
             if self._ending:
                 self._failed = True
-                self._tell(signal.SIGKILL)
+                self._signal_workers(signal.SIGKILL)
             else:
                 self._end(number)
 
@@ -366,14 +366,14 @@ class _Supervisor:
         self._ending = True
         # SIGUSR1 stands for a person's SIGINT. Workers also get the terminal's SIGINT, and cannot distinguish the
         # terminal's signal from the supervisor's.
-        self._tell(signal.SIGTERM if number == signal.SIGTERM else signal.SIGUSR1)
+        self._signal_workers(signal.SIGTERM if number == signal.SIGTERM else signal.SIGUSR1)
 
-    def _tell(self, number: int) -> None:
+    def _signal_workers(self, number: int) -> None:
         for child in self._workers:
             os.kill(child, number)
 
 
-def _listens(ready: int) -> bool:
+def _has_begun_to_listen(ready: int) -> bool:
     """Whether a worker has begun to listen."""
     try:
         return os.read(ready, 1) == b"."
@@ -381,6 +381,6 @@ def _listens(ready: int) -> bool:
         os.close(ready)
 
 
-def _how(status: int) -> str:
+def _exit_reason(status: int) -> str:
     code = os.waitstatus_to_exitcode(status)
     return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -35,21 +35,21 @@ async def check_upstreams(config: Config, environment: Mapping[str, str], warn: 
 
 
 async def _check_connection(name: str, upstream: Upstream, proxies: ProxySettings, warn: Callable[[str], None]) -> None:
-    place = address(upstream)
-    if proxies.of(place) is not None:
+    host_and_port = address(upstream)
+    if proxies.of(host_and_port) is not None:
         return  # A connection to the proxy would prove nothing about the upstream.
     try:
         async with asyncio.timeout(SECONDS):
-            _, writer = await asyncio.open_connection(place.host, place.port)
+            _, writer = await asyncio.open_connection(host_and_port.host, host_and_port.port)
         writer.transport.abort()
     except (OSError, TimeoutError, UnicodeError) as error:
         warn(
-            f"upstream {name!r} cannot be reached at {place.host}:{place.port} ({_why(error)}). "
+            f"upstream {name!r} cannot be reached at {host_and_port.host}:{host_and_port.port} ({_reason(error)}). "
             f"Start the upstream, or set upstreams.{name}.base_url to its address."
         )
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return f"no connection within {SECONDS:g} seconds"
     if isinstance(error, socket.gaierror):

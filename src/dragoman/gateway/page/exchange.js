@@ -5,7 +5,7 @@ import {choices, copyButton, h, tabs} from "./dom.js";
 import {clock, dollars, plural, tokens} from "./format.js";
 import {isStream} from "./frames.js";
 import {getJson, readPieces, send} from "./gateway.js";
-import {ladderView} from "./ladder.js";
+import {toolCycleView} from "./tool_cycle.js";
 import {lossMark, tally, worst} from "./marks.js";
 import {asCase, asCurl, asPython, whyNot} from "./snippets.js";
 import {stepsView} from "./stream_steps.js";
@@ -22,7 +22,7 @@ export async function exchangePanel(id, about) {
     ["Conversation", () => conversationView(one.canon, one.response)],
     ["Wire", () => wireView(one, marks)],
     ...(isStream(one.delivered) ? [["Stream", () => stepsView(one.delivered, one.dialect, upstreamStream(one))]] : []),
-    ["Tool cycle", () => ladderView(one.canon, one.response, one.joined, {dialect: one.dialect, upstream: one.upstream_dialect})],
+    ["Tool cycle", () => toolCycleView(one.canon, one.response, one.joined, {dialect: one.dialect, upstream: one.upstream_dialect})],
     ["Facts", () => factsView(one)],
   ];
   const {bar, shown} = tabs("views of the exchange", panels, lastTab, name => { lastTab = name; });

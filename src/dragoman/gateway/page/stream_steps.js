@@ -3,7 +3,7 @@
 import {h} from "./dom.js";
 import {plural} from "./format.js";
 import {allFrames} from "./frames.js";
-import {frameKey, framesBehind} from "./joints.js";
+import {frameKey, framesBehind} from "./connection_curves.js";
 import {jsonView, note} from "./json_view.js";
 import {Answer} from "./stream_reader.js";
 

@@ -3,7 +3,7 @@
 import {h} from "./dom.js";
 import {plural} from "./format.js";
 import {isStream} from "./frames.js";
-import {join, numbersAt} from "./joints.js";
+import {join, numbersAt} from "./connection_curves.js";
 import {jsonView} from "./json_view.js";
 import {framesView} from "./stream_steps.js";
 

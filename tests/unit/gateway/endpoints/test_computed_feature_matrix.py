@@ -6,7 +6,7 @@ import asyncio
 import json
 
 from dragoman.dialects import names
-from dragoman.gateway.config import Config, checked
+from dragoman.gateway.config import Config, check_config
 from dragoman.gateway.endpoints.computed_feature_matrix import FEATURES, feature_matrix
 from tests.unit.gateway.helpers import Received, gateway
 
@@ -45,7 +45,7 @@ def test_a_loss_is_explained() -> None:
 
 def test_the_gateway_serves_the_matrix() -> None:
     async def inner() -> tuple[Received, Received]:
-        async with gateway(checked(Config(), "test"), {}) as front:
+        async with gateway(check_config(Config(), "test"), {}) as front:
             return await front.ask("/dragoman/matrix"), await front.ask("/dragoman/matrix")
 
     first, second = asyncio.run(inner())

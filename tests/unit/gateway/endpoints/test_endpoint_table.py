@@ -107,7 +107,7 @@ TABLE = EndpointTable(DECLARED, VERBS)
     ],
 )
 def test_every_client_finds_its_endpoint(method: str, path: str, query: str, expected: EndpointCall) -> None:
-    assert TABLE.match(method, path, query, {}) == TABLE.marked(expected)
+    assert TABLE.match(method, path, query, {}) == TABLE.with_dialect_facts(expected)
 
 
 def test_a_header_or_the_query_selects_the_dialect_of_the_model_list() -> None:
@@ -142,14 +142,14 @@ def test_an_unknown_address_has_no_endpoint(method: str, path: str) -> None:
     ],
 )
 def test_an_unknown_address_has_a_nearest_dialect(path: str, headers: dict[str, str], dialect: str) -> None:
-    assert TABLE.nearest(path, headers) == dialect
+    assert TABLE.nearest_dialect(path, headers) == dialect
     assert TABLE.shown[dialect]
 
 
 def test_the_methods_of_an_address_are_listed() -> None:
-    assert TABLE.methods("/v1/chat/completions", {}) == ("POST",)
-    assert TABLE.methods("/api/tags", {}) == ("GET",)
-    assert TABLE.methods("/v1/embeddings", {}) == ()
+    assert TABLE.methods_of_path("/v1/chat/completions", {}) == ("POST",)
+    assert TABLE.methods_of_path("/api/tags", {}) == ("GET",)
+    assert TABLE.methods_of_path("/v1/embeddings", {}) == ()
 
 
 def _with(*claims: Claim, usual: bool = False) -> dict[str, Endpoints]:
@@ -263,6 +263,6 @@ def test_any_address_is_a_call_or_none(method: str, pieces: list[str], query: st
     path = "/" + "/".join(pieces)
     found = TABLE.match(method, path, query, headers)
     assert found is None or not found.dialect or found.dialect in TABLE.shown
-    assert TABLE.nearest(path, headers) in TABLE.shown
+    assert TABLE.nearest_dialect(path, headers) in TABLE.shown
     told = from_page(headers, Listen(), AllowedHosts(Listen()))
     assert told is None or isinstance(told, Fault) or dict(told)["access-control-allow-origin"] == headers["origin"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.gateway.config import Config, Listen, checked
+from dragoman.gateway.config import Config, Listen, check_config
 from dragoman.gateway.endpoints import live
 from dragoman.gateway.exchange.recent_exchanges import MOST_WAITING, Exchange, Exchanges, TimedRecording, Watcher
 from dragoman.gateway.http.exchanges_of_other_workers import EVERYBODY
@@ -53,7 +53,7 @@ async def watching(front: Front, headers: dict[str, str] | None = None) -> Async
 
 def run(work: Callable[[Front], Awaitable[Any]], listen: Listen | None = None) -> Any:
     async def inner() -> Any:
-        async with asyncio.timeout(30), gateway(checked(Config(listen=listen or Listen()), "test"), KEYS) as front:
+        async with asyncio.timeout(30), gateway(check_config(Config(listen=listen or Listen()), "test"), KEYS) as front:
             return await work(front)
 
     return asyncio.run(inner())

@@ -12,7 +12,7 @@ import pytest
 
 import dragoman.gateway
 from dragoman.dialects import names
-from dragoman.gateway.config import Config, Listen, checked
+from dragoman.gateway.config import Config, Listen, check_config
 from dragoman.gateway.endpoints import page_files_and_facts
 from dragoman.gateway.endpoints.page_translation import MAX_TRIED, kind_of
 from tests.unit.gateway.helpers import Received, gateway
@@ -22,7 +22,7 @@ PAGE = Path(dragoman.gateway.__file__).parent / "page"
 
 def ask(path: str, body: Any = None, headers: dict[str, str] | None = None) -> Received:
     async def inner() -> Received:
-        async with gateway(checked(Config(), "test"), {}) as front:
+        async with gateway(check_config(Config(), "test"), {}) as front:
             return await front.ask(path, None if body is None else json.dumps(body).encode(), headers)
 
     return asyncio.run(inner())
@@ -212,7 +212,7 @@ def test_a_failed_translation_has_a_message(fields: dict[str, Any], status: int,
 
 def test_with_keys_the_page_is_open_and_its_data_is_not() -> None:
     async def inner() -> list[int]:
-        config = checked(Config(listen=Listen(key_env="KEYS")), "test")
+        config = check_config(Config(listen=Listen(key_env="KEYS")), "test")
         async with gateway(config, {"KEYS": "sesame"}) as front:
             opened = {"authorization": "Bearer sesame"}
             pending = [front.ask("/dragoman"), front.ask("/dragoman/about"), front.ask("/dragoman/about", None, opened)]

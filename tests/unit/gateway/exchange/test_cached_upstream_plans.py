@@ -47,7 +47,7 @@ def test_headers_of_one_client_never_reach_the_upstream_for_another(
         )
         if url.startswith("http:"):
             wanted.append((HOPS, f"{client_headers.get(HOPS, '')} {INSTANCE}".strip()))
-        assert list(plan.post(client_headers).headers) == wanted
+        assert list(plan.prepare_post(client_headers).headers) == wanted
         assert plan.stream is bool(number % 2)
 
 
@@ -55,15 +55,15 @@ def test_each_request_has_the_current_token() -> None:
     place = UpstreamChoice("up", Upstream("code-assist", "https://example.test"), "some-model")
     plan = UpstreamPlans({})[place, "code-assist", False]
     assert plan.google
-    received = [dict(plan.post({}, token).headers)["authorization"] for token in ("a", "b", "a")]
+    received = [dict(plan.prepare_post({}, token).headers)["authorization"] for token in ("a", "b", "a")]
     assert received == ["Bearer a", "Bearer b", "Bearer a"]
 
 
 def test_headers_are_reused_only_if_no_header_of_the_client_varies() -> None:
     place, plans = choice("anthropic", "auto", "https://example.test"), UpstreamPlans(ENVIRONMENT)
     still, varying = plans[place, "openai-chat", False, "host"], plans[place, "anthropic", False, "anthropic-beta"]
-    assert still.post({"host": "a"}) is still.post({"host": "b"})
-    received = [dict(varying.post({"anthropic-beta": beta}).headers)["anthropic-beta"] for beta in "aba"]
+    assert still.prepare_post({"host": "a"}) is still.prepare_post({"host": "b"})
+    received = [dict(varying.prepare_post({"anthropic-beta": beta}).headers)["anthropic-beta"] for beta in "aba"]
     assert received == ["a", "b", "a"]
 
 
@@ -73,8 +73,8 @@ def test_the_cache_of_plans_is_bounded() -> None:
         plans[place, "openai-chat", False, f"x-{number}"]
     plan = plans[place, "openai-chat", False, "x-request-id"]
     for number in range(3 * MAX_KNOWN):
-        assert ("x-request-id", f"r{number}") in plan.post({"x-request-id": f"r{number}"}).headers
-    plan.post({"x-request-id": "r" * 10_000})
+        assert ("x-request-id", f"r{number}") in plan.prepare_post({"x-request-id": f"r{number}"}).headers
+    plan.prepare_post({"x-request-id": "r" * 10_000})
     long = UpstreamChoice("up", place.upstream, "m" * 10_000)
     assert plans[long, "gemini", False].options.model == "m" * 10_000
     assert plans[place, "openai-chat", False, "n" * 10_000].same_dialect
@@ -101,7 +101,7 @@ def test_a_learned_head_has_its_plan_and_its_request_in_the_cache() -> None:
                 plan, post = plans.find(place, "anthropic", stream, client_headers, head)
                 assert plans.known[place, stream, head] == (plan, post)
                 assert (plan.choice, plan.stream) == (place, stream)
-                assert post is not None and post is plan.post(client_headers)
+                assert post is not None and post is plan.prepare_post(client_headers)
                 assert dict(post.headers)["anthropic-beta"] == beta
                 assert f"anthropic-beta: {beta}\r\n".encode() in post.head
     assert len(plans.known) == 8
@@ -145,7 +145,7 @@ def test_a_missing_key_is_an_error_for_every_request() -> None:
     plan = plans[place, "openai-chat", False]
     for _ in range(2):
         with pytest.raises(ConfigError, match="KEY is empty"):
-            plan.post({})
+            plan.prepare_post({})
 
 
 class AnswerOfKind:
@@ -179,7 +179,7 @@ def test_the_content_type_decides_whether_an_answer_is_a_stream(
 ) -> None:
     plan = UpstreamPlans({})[choice(dialect, "none", "http://127.0.0.1:9"), "anthropic", stream]
     answer: Any = AnswerOfKind(kind)
-    assert plan.streams(answer) is streams
+    assert plan.is_stream(answer) is streams
     if answer.heading.values[answer.heading.shape.kind] == plan.kind:
         assert streams is plan.stream
 

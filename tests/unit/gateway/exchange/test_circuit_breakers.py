@@ -78,7 +78,7 @@ def test_the_only_upstream_of_a_route_always_gets_the_requests() -> None:
 
 def test_a_broken_connection_counts() -> None:
     async def cut(request: IncomingRequest, reply: ReplyWriter) -> None:
-        reply.cut()
+        reply.break_off()
 
     received, seen, state = statuses(
         [ScriptedUpstream(cut), ScriptedUpstream(GOOD)], ["a", "b", "c", "d"], upstream={"trip": 2}
@@ -146,7 +146,7 @@ def test_failures_of_two_clients_rest_the_upstream_for_all() -> None:
 
 def test_cut_streams_do_not_rest_an_upstream() -> None:
     story = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")]
-    odd = streaming(story[:3], ReplyWriter.cut)
+    odd = streaming(story[:3], ReplyWriter.break_off)
     first, second = ScriptedUpstream(odd, odd, odd, odd, odd, odd, GOOD), ScriptedUpstream(GOOD)
 
     async def scenario() -> list[Any]:
@@ -243,56 +243,60 @@ def test_a_rest_doubles_up_to_a_bound() -> None:
     upstream, breaker, now = Upstream("gemini", trip=1, rest=10), Breaker(), 0.0
     rests = []
     for n in range(9):
-        breaker.failed(upstream, "c", b"%d" % n, FAULT, now)
-        rests.append(breaker.wait(now))
-        now += breaker.wait(now)
+        breaker.note_failure(upstream, "c", b"%d" % n, FAULT, now)
+        rests.append(breaker.seconds_until_try(now))
+        now += breaker.seconds_until_try(now)
         assert breaker.admits(upstream, "c", now)
     assert rests == [10, 20, 40, 80, 160, 320, MAX_REST, MAX_REST, MAX_REST]
-    breaker.passed()
-    breaker.failed(upstream, "c", b"", FAULT, now)
-    assert breaker.wait(now) == 10
+    breaker.note_success()
+    breaker.note_failure(upstream, "c", b"", FAULT, now)
+    assert breaker.seconds_until_try(now) == 10
 
 
 @pytest.mark.usefixtures("steady")
 def test_requests_sent_before_a_rest_do_not_extend_it() -> None:
     upstream, breaker = Upstream("gemini", trip=1, rest=10), Breaker()
     for n in range(50):
-        breaker.failed(upstream, "c", b"%d" % n, FAULT, 0.0)
-    assert breaker.wait(0.0) == 10
+        breaker.note_failure(upstream, "c", b"%d" % n, FAULT, 0.0)
+    assert breaker.seconds_until_try(0.0) == 10
 
 
 def test_retry_after_is_the_shortest_rest_and_is_bounded() -> None:
     upstream = Upstream("gemini", trip=1, rest=10)
     for seconds_of_rest, found in ((45.0, 45.0), (1e8, MAX_RETRY_AFTER)):
         breaker = Breaker()
-        breaker.failed(upstream, "c", b"", Fault("overloaded", "x", 503, retry_after=seconds_of_rest), 0.0)
-        assert breaker.wait(0.0) == found
+        breaker.note_failure(upstream, "c", b"", Fault("overloaded", "x", 503, retry_after=seconds_of_rest), 0.0)
+        assert breaker.seconds_until_try(0.0) == found
 
 
 def test_the_length_of_a_rest_is_random() -> None:
     upstream, rests = Upstream("gemini", trip=1, rest=10), set()
     for _ in range(20):
         breaker = Breaker()
-        breaker.failed(upstream, "c", b"", FAULT, 0.0)
-        rests.add(breaker.wait(0.0))
+        breaker.note_failure(upstream, "c", b"", FAULT, 0.0)
+        rests.add(breaker.seconds_until_try(0.0))
     assert len(rests) > 10 and all(9 <= one <= 11 for one in rests)
 
 
 @pytest.mark.usefixtures("steady")
 def test_after_a_rest_one_request_at_a_time_tries_the_upstream() -> None:
     upstream, breaker = Upstream("gemini", trip=2, rest=10), Breaker()
-    breaker.failed(upstream, "c", b"1", FAULT, 0)
+    breaker.note_failure(upstream, "c", b"1", FAULT, 0)
     assert breaker.admits(upstream, "c", 1)
-    breaker.failed(upstream, "c", b"2", FAULT, 1)
-    assert [breaker.admits(upstream, "c", 5), breaker.state(upstream, 5), breaker.wait(5)] == [False, "open", 6]
+    breaker.note_failure(upstream, "c", b"2", FAULT, 1)
+    assert [breaker.admits(upstream, "c", 5), breaker.state(upstream, 5), breaker.seconds_until_try(5)] == [
+        False,
+        "open",
+        6,
+    ]
     assert [breaker.admits(upstream, "c", 11), breaker.admits(upstream, "c", 12)] == [True, False]
     assert breaker.admits(upstream, "c", 11 + PROBE_SECONDS)  # the first request is slow
-    breaker.passed()
+    breaker.note_success()
     assert breaker.state(upstream, 22) == "closed"
 
 
 def test_with_trip_0_nothing_rests() -> None:
     upstream, breaker = Upstream("gemini", trip=0), Breaker()
-    breaker.failed(upstream, "c", b"1", FAULT, 0)
-    breaker.key_refused(upstream, Fault("auth", "x", 401), 0)
+    breaker.note_failure(upstream, "c", b"1", FAULT, 0)
+    breaker.note_refused_key(upstream, Fault("auth", "x", 401), 0)
     assert breaker.admits(upstream, "c", 0) and breaker.state(upstream, 0) == "closed"

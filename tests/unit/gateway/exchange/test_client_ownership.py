@@ -91,7 +91,7 @@ def test_a_request_with_a_known_head_has_its_owner_too() -> None:
 
             async def generate(call: Any, request: IncomingRequest, reply: ReplyWriter) -> None:
                 client_of = request.known
-                seen.append((request.owner, client_of is not None and client_of.note is not None))
+                seen.append((request.owner, client_of is not None and client_of.data is not None))
                 await made(call, request, reply)
 
             front.gateway._generate = generate  # type: ignore[method-assign]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dragoman.dialects import names
-from dragoman.gateway.exchange.corresponding_frames import Side, frames, joined_answers
+from dragoman.gateway.exchange.corresponding_frames import AnswerSide, frames, join_answers
 from dragoman.translate import StreamTranslator, translate_response
 
 WORDS = ("It is ", "dry ", "in Paris.")
@@ -27,7 +27,7 @@ STREAM = b": a comment\n\n" + b"".join([b"data: " + json.dumps(one).encode() + b
 def test_frames_with_the_same_characters_are_joined(target: str) -> None:
     translator = StreamTranslator(source="gemini", target=target)
     written = translator.feed(STREAM) + translator.close()
-    found = joined_answers(Side(target, written, True), Side("gemini", STREAM, True))
+    found = join_answers(AnswerSide(target, written, True), AnswerSide("gemini", STREAM, True))
     assert [row["what"] for row in found] == ["text", "call"]
     text, call = found
     assert [one for one in text["to"] if one[1] < one[2]] == [[0, 0, 6], [1, 6, 10], [2, 10, 19]]
@@ -42,10 +42,10 @@ def test_frames_with_the_same_characters_are_joined(target: str) -> None:
 def test_a_whole_answer_is_joined_with_the_frames_of_a_stream() -> None:
     parts = [{"text": "".join(WORDS)}, {"functionCall": CALL}]
     whole = translate_response(_gemini(*parts, finishReason="STOP"), source="gemini", target="anthropic").body
-    found = joined_answers(Side("anthropic", whole, False), Side("gemini", STREAM, True))
+    found = join_answers(AnswerSide("anthropic", whole, False), AnswerSide("gemini", STREAM, True))
     assert [(row["from"], row["what"]) for row in found] == [("/content/0", "text"), ("/content/1", "call")]
 
 
 def test_an_unreadable_answer_has_no_corresponding_frames() -> None:
-    assert joined_answers(None, Side("gemini", STREAM, True)) == []
-    assert joined_answers(Side("gemini", b"data: {broken\n\n", True), Side("gemini", STREAM, True)) == []
+    assert join_answers(None, AnswerSide("gemini", STREAM, True)) == []
+    assert join_answers(AnswerSide("gemini", b"data: {broken\n\n", True), AnswerSide("gemini", STREAM, True)) == []

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dragoman.dialects import names
-from dragoman.gateway.exchange.corresponding_parts import joined, read
+from dragoman.gateway.exchange.corresponding_parts import join_documents, read_document
 from dragoman.translate import translate_request, translate_response
 
 REQUEST = {
@@ -32,7 +32,7 @@ REQUEST = {
 def test_texts_calls_results_tools_and_settings_are_joined(target: str) -> None:
     body = json.dumps(REQUEST).encode()
     written = translate_request(body, source="openai-chat", target=target).body
-    found = joined(read("openai-chat", body), read(target, written))
+    found = join_documents(read_document("openai-chat", body), read_document(target, written))
     assert [row["what"] for row in found] == ["text", "text", "call", "result", "tool", "setting"]
     for row in found:
         value = json.loads(written)
@@ -44,7 +44,7 @@ def test_texts_calls_results_tools_and_settings_are_joined(target: str) -> None:
 def test_a_call_with_a_new_id_names_both_ids() -> None:
     body = json.dumps(REQUEST).encode()
     changed = body.replace(b"call_1", b"call_2")
-    found = joined(read("openai-chat", body), read("openai-chat", changed))
+    found = join_documents(read_document("openai-chat", body), read_document("openai-chat", changed))
     assert [row["ids"] for row in found if "ids" in row] == [["call_1", "call_2"]] * 2
 
 
@@ -55,11 +55,14 @@ def test_parts_of_answers_are_joined_and_different_texts_are_not() -> None:
     }
     body = json.dumps(answer).encode()
     written = translate_response(body, source="openai-chat", target="anthropic").body
-    one, other = read("openai-chat", body, "response"), read("anthropic", written, "response")
-    assert joined(one, other) == [{"from": "/choices/0/message/content", "to": "/content/0", "what": "text"}]
-    assert joined(one, read("anthropic", written.replace(b"yes", b"no"), "response")) == []
+    one, other = read_document("openai-chat", body, "response"), read_document("anthropic", written, "response")
+    assert join_documents(one, other) == [{"from": "/choices/0/message/content", "to": "/content/0", "what": "text"}]
+    assert join_documents(one, read_document("anthropic", written.replace(b"yes", b"no"), "response")) == []
 
 
 def test_an_unreadable_document_has_no_corresponding_parts() -> None:
-    assert joined(read("openai-chat", b"{"), read("openai-chat", json.dumps(REQUEST).encode())) == []
-    assert joined(read("klingon", b"{}"), None) == []
+    assert (
+        join_documents(read_document("openai-chat", b"{"), read_document("openai-chat", json.dumps(REQUEST).encode()))
+        == []
+    )
+    assert join_documents(read_document("klingon", b"{}"), None) == []

@@ -18,7 +18,14 @@ from msgspec import Raw
 
 from dragoman.codec import json_text
 from dragoman.gateway.exchange.answer_token_counts import tokens, tokens_in_fields
-from dragoman.gateway.exchange.exchange_log_lines import ExchangeLog, agent_name, entry, facts, harmless, text
+from dragoman.gateway.exchange.exchange_log_lines import (
+    ExchangeLog,
+    agent_name,
+    exchange_facts,
+    json_entry,
+    safe_for_terminal,
+    text_line,
+)
 from dragoman.gateway.exchange.log_line_writer import MAX_WRITE, LineWriter
 from dragoman.gateway.exchange.recent_exchanges import Exchange, Recording
 from dragoman.gateway.http.server import IncomingRequest
@@ -71,15 +78,17 @@ def test_a_failure_has_its_reason_and_is_red_only_on_a_terminal(tmp_path: Path) 
     assert log.rstrip().endswith("Upstream 'a' answered with status 504 and no message.")
     assert "\x1b" not in log and " 504 anthropic" in log
     failed = ended_exchange(status=500, error="no luck")
-    assert text(facts(failed), colour=True).startswith(b"\x1b[31m") and text(facts(failed), colour=True).endswith(
-        b"\x1b[0m\n"
-    )
-    assert b"\x1b" not in text(facts(ended_exchange()), colour=True)
+    assert text_line(exchange_facts(failed), colour=True).startswith(b"\x1b[31m") and text_line(
+        exchange_facts(failed), colour=True
+    ).endswith(b"\x1b[0m\n")
+    assert b"\x1b" not in text_line(exchange_facts(ended_exchange()), colour=True)
 
 
 def test_a_stream_that_broke_off_is_a_failure() -> None:
-    assert text(facts(ended_exchange(error="the stream ended early"))).endswith(b"  the stream ended early\n")
-    assert b" --- anthropic" in text(facts(ended_exchange(status=0, error="the client left")))
+    assert text_line(exchange_facts(ended_exchange(error="the stream ended early"))).endswith(
+        b"  the stream ended early\n"
+    )
+    assert b" --- anthropic" in text_line(exchange_facts(ended_exchange(status=0, error="the client left")))
 
 
 def test_json_is_one_object_a_line(tmp_path: Path) -> None:
@@ -180,9 +189,9 @@ def test_logged_tokens_are_the_counts_of_the_upstream() -> None:
 
 
 def test_the_upstream_and_its_name_of_the_model_are_shown() -> None:
-    assert b"  m -> there/n  " in text(facts(ended_exchange()))
-    assert b"  m -> there  " in text(facts(ended_exchange(upstream_model="m")))
-    assert b"  2 attempts" in text(facts(ended_exchange(attempts=2)))
+    assert b"  m -> there/n  " in text_line(exchange_facts(ended_exchange()))
+    assert b"  m -> there  " in text_line(exchange_facts(ended_exchange(upstream_model="m")))
+    assert b"  2 attempts" in text_line(exchange_facts(ended_exchange(attempts=2)))
 
 
 @pytest.mark.parametrize(
@@ -203,9 +212,9 @@ def test_an_agent_is_shown_only_with_a_plain_name(user_agent: str, found: str) -
 
 
 def test_long_texts_are_cut() -> None:
-    assert harmless("x" * 99, 9) == "xxxxxxxxx..."
-    assert len(text(facts(ended_exchange(model="m" * 9999, error="e" * 9999, status=500)))) < 900
-    assert len(entry(facts(ended_exchange(error="e" * 9999))).error) < 600
+    assert safe_for_terminal("x" * 99, 9) == "xxxxxxxxx..."
+    assert len(text_line(exchange_facts(ended_exchange(model="m" * 9999, error="e" * 9999, status=500)))) < 900
+    assert len(json_entry(exchange_facts(ended_exchange(error="e" * 9999))).error) < 600
 
 
 # Writing.
@@ -298,5 +307,5 @@ def test_the_log_does_not_block_the_event_loop(tmp_path: Path) -> None:
 
 def test_tokens_of_the_translation_replace_the_tokens_in_the_bytes() -> None:
     answered = b'{"usage":{"prompt_tokens":1,"completion_tokens":2}}'
-    assert b"  1 in 2 out" in text(facts(ended_exchange(answered=answered)))
-    assert b"  7 in - out" in text(facts(ended_exchange(answered=answered, tokens=(7, None))))
+    assert b"  1 in 2 out" in text_line(exchange_facts(ended_exchange(answered=answered)))
+    assert b"  7 in - out" in text_line(exchange_facts(ended_exchange(answered=answered, tokens=(7, None))))

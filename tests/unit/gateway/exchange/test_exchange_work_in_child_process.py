@@ -28,8 +28,8 @@ from dragoman.gateway.exchange.child_process import (
     ChildDied,
     ChildFailed,
     ChildProcesses,
-    NotedVault,
     OutOfMemory,
+    VaultInChild,
     takes_long,
 )
 from dragoman.gateway.exchange.fault_for_unserved_exchange import Refused
@@ -128,7 +128,7 @@ def test_large_bodies_are_returned_outside_of_the_pickle() -> None:
 def test_an_incomplete_result_is_an_error(cut_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = child_process._outcome_pieces(("result", bytes(3_000_000)))
     cut = b"".join(pieces)[:-cut_bytes]
-    monkeypatch.setattr(child_process, "_outcome", lambda work: [cut])
+    monkeypatch.setattr(child_process, "_outcome_of", lambda work: [cut])
     with pytest.raises(ChildDied):
         asyncio.run(ChildProcesses(MEMORY).run(lambda: None))
 
@@ -325,7 +325,7 @@ def test_a_child_that_dies_is_a_fault_that_clients_retry(
     async def scenario() -> tuple[Received, Received]:
         async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
             with monkeypatch.context() as patch:
-                patch.setattr(child_process, "_outcome", lambda work: os.kill(os.getpid(), signal.SIGKILL))
+                patch.setattr(child_process, "_outcome_of", lambda work: os.kill(os.getpid(), signal.SIGKILL))
                 received = await front.generate(client)
             return received, await front.generate(client)
 
@@ -336,7 +336,7 @@ def test_a_child_that_dies_is_a_fault_that_clients_retry(
 
 
 def test_a_client_that_leaves_ends_its_child(always: None, forks: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child_process, "_outcome", lambda work: time.sleep(60))
+    monkeypatch.setattr(child_process, "_outcome_of", lambda work: time.sleep(60))
 
     async def scenario() -> None:
         async with gateway_to(ScriptedUpstream(whole("openai-chat"))) as front:
@@ -367,7 +367,7 @@ def test_token_counts_and_the_page_use_a_child_too(always: None, forks: list[int
 
 
 def test_a_vault_in_a_child_records_new_entries() -> None:
-    vault = NotedVault(dragoman.MemoryVault(a="1"))
+    vault = VaultInChild(dragoman.MemoryVault(a="1"))
     vault.put("b", "2")
     assert [vault.get(key) for key in "abc"] == ["1", "2", None]
     assert vault.put_here == {"b": "2"}
@@ -385,7 +385,9 @@ def test_the_lightened_request_is_enough_to_translate_the_answer(target: str) ->
     }
     turns, digest = len(translation.request.turns), translation.history.conversation().with_texts()
     tools, first = translation.request.tools, translation.request.turns[0]
-    light = exchange_work_in_child_process.restored(exchange_work_in_child_process.lightened(translation))
+    light = exchange_work_in_child_process.expand_translation(
+        exchange_work_in_child_process.compact_translation(translation)
+    )
     assert light.request is not None
     assert len(light.request.turns) == turns
     assert {
@@ -400,7 +402,7 @@ def test_very_many_losses_are_counted() -> None:
     body = json.loads(request_body("anthropic"))
     body["messages"] = [{"role": "user", "content": "hi", f"x{i}": 1} for i in range(5000)]
     losses = dragoman.translate_request(body, source="anthropic", target="gemini").losses
-    fewer, most = exchange_work_in_child_process.fewer(losses), exchange_work_in_child_process.MAX_LOSSES
+    fewer, most = exchange_work_in_child_process.limit_losses(losses), exchange_work_in_child_process.MAX_LOSSES
     assert len(losses) > 4000
     assert len(fewer) <= most + 5
     assert sum([int(one.detail.split()[1]) for one in fewer[most:]]) + most == len(losses)
@@ -457,6 +459,8 @@ def test_the_digest_is_of_the_client_s_history_and_not_of_the_repaired_one() -> 
     assert translation.history is not None
     digest = translation.history.conversation().with_texts()
     translation.request = msgspec.structs.replace(translation.request, turns=translation.request.turns[:1])
-    restored = exchange_work_in_child_process.restored(exchange_work_in_child_process.lightened(translation))
+    restored = exchange_work_in_child_process.expand_translation(
+        exchange_work_in_child_process.compact_translation(translation)
+    )
     assert restored.history is not None
     assert restored.history.conversation().with_texts() == digest

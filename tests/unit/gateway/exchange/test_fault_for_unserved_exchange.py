@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.gateway.config import Config, Upstream, checked
+from dragoman.gateway.config import Config, Upstream, check_config
 from dragoman.gateway.exchange.fault_for_unserved_exchange import no_model
 
 OPENAI = {"mine": Upstream("openai-responses", key_env="OPENAI_API_KEY")}
@@ -22,6 +22,6 @@ OPENAI = {"mine": Upstream("openai-responses", key_env="OPENAI_API_KEY")}
 def test_the_fault_of_an_unknown_model_names_the_next_steps(
     upstreams: dict[str, Upstream], model: str, step: str
 ) -> None:
-    fault = no_model(model, checked(Config(upstreams=upstreams), "test"))
+    fault = no_model(model, check_config(Config(upstreams=upstreams), "test"))
     assert fault.message == f"no upstream serves the model {model!r}. {step} (docs/how-to/run-the-gateway.md)."
     assert (fault.kind, fault.code, fault.param) == ("not_found", "model_not_found", "model")

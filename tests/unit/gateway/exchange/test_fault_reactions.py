@@ -129,7 +129,7 @@ def test_the_gateway_follows_each_row(origin: Origin, kind: FaultKind, monkeypat
         ScriptedUpstream(whole("openai-chat")),
         ScriptedUpstream(whole("openai-chat")),
     )
-    once, attempts = Relay._once, []
+    once, attempts = Relay._try_once, []
 
     async def faulty(self: Relay, sending: Any, *rest: Any) -> Fault | None:
         if sending.choice.name != "a":
@@ -141,7 +141,7 @@ def test_the_gateway_follows_each_row(origin: Origin, kind: FaultKind, monkeypat
         self._faults.origin = origin
         return fault
 
-    monkeypatch.setattr(Relay, "_once", faulty)
+    monkeypatch.setattr(Relay, "_try_once", faulty)
 
     async def scenario() -> tuple[int, Any]:
         async with gateway_to(first, second, upstream={"trip": 1}, route={"retries": 1}) as front:

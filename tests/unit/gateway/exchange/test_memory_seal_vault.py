@@ -7,7 +7,7 @@ from dragoman.gateway.exchange.memory_seal_vault import BoundedVault
 
 def test_the_oldest_seals_are_dropped_and_recently_read_seals_stay() -> None:
     store = BoundedVault(30)
-    vault = store.of("")
+    vault = store.vault_of_client("")
     vault.put("a", "x" * 8)
     vault.put("b", "y" * 8)
     vault.put("c", "z" * 8)
@@ -22,18 +22,20 @@ def test_the_oldest_seals_are_dropped_and_recently_read_seals_stay() -> None:
 
 def test_a_client_does_not_find_the_seals_of_another_client() -> None:
     store = BoundedVault(1000)
-    store.of("aa").put("key", "seal")
-    assert store.of("aa").get("key") == "seal"
-    assert [store.of(owner).get(key) for owner, key in (("bb", "key"), ("", "aa/key"), ("a", "a/key"))] == [None] * 3
+    store.vault_of_client("aa").put("key", "seal")
+    assert store.vault_of_client("aa").get("key") == "seal"
+    assert [
+        store.vault_of_client(owner).get(key) for owner, key in (("bb", "key"), ("", "aa/key"), ("a", "a/key"))
+    ] == [None] * 3
 
 
 def test_a_vault_is_filled_while_it_holds_a_seal_of_its_client() -> None:
     store = BoundedVault(30)
-    vault = store.of("a")
-    assert vault.filled() is None
+    vault = store.vault_of_client("a")
+    assert vault.if_filled() is None
     vault.put("1", "x")
     vault.put("1", "xy")
     vault.put("2", "x" * 10)
-    assert (vault.filled(), store.of("b").filled(), store.owners) == (vault, None, {"a": 2})
-    store.of("b").put("1", "y" * 22)
-    assert (vault.filled(), store.owners, len(store)) == (None, {"b": 1}, 1)
+    assert (vault.if_filled(), store.vault_of_client("b").if_filled(), store.owners) == (vault, None, {"a": 2})
+    store.vault_of_client("b").put("1", "y" * 22)
+    assert (vault.if_filled(), store.owners, len(store)) == (None, {"b": 1}, 1)

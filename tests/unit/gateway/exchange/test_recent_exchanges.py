@@ -13,7 +13,7 @@ from bench.streams import frames
 
 from dragoman.canon.losses import Loss
 from dragoman.canon.repair_codes import Repair
-from dragoman.gateway.app import _names
+from dragoman.gateway.app import _unguessable_names
 from dragoman.gateway.config import Config
 from dragoman.gateway.exchange.recent_exchanges import (
     HEAD,
@@ -22,10 +22,10 @@ from dragoman.gateway.exchange.recent_exchanges import (
     TAIL_BYTES,
     Exchange,
     Exchanges,
+    FailedAttempt,
     Recording,
-    Try,
-    compact,
-    compact_repairs,
+    losses_header,
+    repairs_header,
 )
 from dragoman.gateway.exchange.recorded_exchange_report import report, usage
 from dragoman.gateway.http.request_head_cache import KnownHead
@@ -191,26 +191,26 @@ def test_narrower_bounds_hold_at_once() -> None:
     for i in range(10):
         kept.add(exchange_of(f"e{i}", body=bytes(8_000)))
     assert kept.size == 100_000
-    kept.bound(100, 50_000)
+    kept.set_limits(100, 50_000)
     assert [one.id for one in kept.all()] == [f"e{i}" for i in range(5, 10)]
-    kept.bound(2, 50_000)
+    kept.set_limits(2, 50_000)
     assert ([one.id for one in kept.all()], kept.size) == (["e8", "e9"], 20_000)
     kept.add(exchange_of("e10"))
     assert [one.id for one in kept.all()] == ["e9", "e10"]
-    kept.bound(0, 0)
+    kept.set_limits(0, 0)
     kept.add(exchange_of("e11"))
     assert (kept.all(), kept.size) == ([], 0)
 
 
 def test_exchanges_share_no_list() -> None:
     one, other = exchange_of("one"), exchange_of("other")
-    one.tries.append(Try("a", "m", "overloaded", 503, ""))
+    one.tries.append(FailedAttempt("a", "m", "overloaded", 503, ""))
     one.attempts += 1
     assert (other.tries, other.attempts) == ([], 0)
 
 
 def test_every_exchange_has_its_own_name() -> None:
-    drawn = list(islice(_names(), 1000)) + list(islice(_names(), 1000))
+    drawn = list(islice(_unguessable_names(), 1000)) + list(islice(_unguessable_names(), 1000))
     assert len(set(drawn)) == 2000
     assert all(re.fullmatch("ex_[0-9a-f]{32}", name) for name in drawn)
 
@@ -262,10 +262,10 @@ def test_usage_is_found_in_a_stream_without_its_middle(upstream: str) -> None:
 
 def test_the_header_of_losses_stays_short() -> None:
     losses = tuple([Loss("field.dropped", "dropped", "info", f"/{i}") for i in range(5000)])
-    assert compact(losses) == "field.dropped;info;n=5000"
+    assert losses_header(losses) == "field.dropped;info;n=5000"
     many = tuple([Loss(f"code{i}.dropped", "dropped", "warning", "") for i in range(500)])
-    assert len(compact(many)) <= MAX_HEADER
-    assert compact(many).startswith("code0.dropped;warning, code1.dropped;warning")
-    count = compact(many).count("code")
-    assert compact(many).endswith(f", more;n={500 - count}")
-    assert compact_repairs((Repair("a", ""), Repair("b", ""), Repair("a", "/x"))) == "a;n=2, b"
+    assert len(losses_header(many)) <= MAX_HEADER
+    assert losses_header(many).startswith("code0.dropped;warning, code1.dropped;warning")
+    count = losses_header(many).count("code")
+    assert losses_header(many).endswith(f", more;n={500 - count}")
+    assert repairs_header((Repair("a", ""), Repair("b", ""), Repair("a", "/x"))) == "a;n=2, b"

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from bench import payloads
 
-from dragoman.gateway.config import Bounds, checked, one_upstream
+from dragoman.gateway.config import Bounds, check_config, one_upstream
 from dragoman.gateway.exchange.relay import Relay
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
@@ -88,7 +88,7 @@ def test_an_error_inside_the_gateway_is_a_fault_and_ends_the_exchange(
     def broken(*words: Any) -> None:
         raise KeyError("ours")
 
-    monkeypatch.setattr(Relay, "_translated", broken)
+    monkeypatch.setattr(Relay, "_translate", broken)
     received = received_by(ScriptedUpstream(GOOD), stream=True)
     assert received.status == 500
     assert received.json()["error"]["message"].startswith("the gateway failed: KeyError. Its standard error has")
@@ -107,7 +107,7 @@ def test_an_upstream_that_accepts_no_connection_is_a_502() -> None:
                 one.setblocking(False)
                 one.connect_ex(("127.0.0.1", port))
                 waiting.append(one)
-            config = checked(one_upstream(f"http://127.0.0.1:{port}", "openai-chat"), "test")
+            config = check_config(one_upstream(f"http://127.0.0.1:{port}", "openai-chat"), "test")
             bounds = Bounds(connect=0.2)
             async with gateway(msgspec.structs.replace(config, bounds=bounds), {}) as front:
                 received = await front.generate("anthropic")
@@ -165,7 +165,7 @@ def test_a_date_to_retry_after_is_understood() -> None:
 
 def test_an_upstream_that_closes_the_connection_is_a_502() -> None:
     async def cut(request: IncomingRequest, reply: ReplyWriter) -> None:
-        reply.cut()
+        reply.break_off()
 
     received = received_by(ScriptedUpstream(cut), dialect="openai-chat")
     assert received.status == 502

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dragoman.gateway.config import Config, Route, Target, Upstream, checked
+from dragoman.gateway.config import Config, Route, Target, Upstream, check_config
 from dragoman.gateway.exchange.routes import MAX_KNOWN, MAX_NAME, Routes
 
-CONFIG = checked(
+CONFIG = check_config(
     Config(
         upstreams={"a": Upstream("gemini", models=("own-*",)), "b": Upstream("anthropic")},
         routes=(
@@ -56,5 +56,5 @@ def test_old_names_are_dropped_and_long_names_are_not_cached() -> None:
     long = "any-" + "x" * MAX_NAME
     assert routes.find(long, first)[1][0].model == long
     assert len(routes.found) <= MAX_KNOWN and long not in routes.found
-    assert len(routes._places) <= MAX_KNOWN
-    assert all(len(model) <= MAX_NAME for _, _, model in routes._places)
+    assert len(routes._choices) <= MAX_KNOWN
+    assert all(len(model) <= MAX_NAME for _, _, model in routes._choices)

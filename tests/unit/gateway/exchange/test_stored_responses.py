@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, Route, Target, Upstream
-from dragoman.gateway.exchange.stored_responses import Kept, MemoryStored, StoredConversation
+from dragoman.gateway.exchange.stored_responses import MemoryStored, StoredConversation, StoredResponse
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from ..gateway_and_upstreams import Received, Scripted, ask, through
@@ -326,11 +326,11 @@ def test_the_memory_is_bounded_and_forgets_the_oldest() -> None:
     async def inner() -> list[bool]:
         stored = MemoryStored(most=3, most_bytes=3000)
         for i in range(4):
-            await stored.put(Kept(f"resp_{i}", "o", b"x" * 100, (Raw(b"{}"),)))
+            await stored.put(StoredResponse(f"resp_{i}", "o", b"x" * 100, (Raw(b"{}"),)))
         await stored.get("o", "resp_1")
         await stored.put(StoredConversation("conv_1", "o", 1, Raw(b"{}"), (Raw(b"x" * 2400),)))
         known = [await stored.get("o", name) is not None for name in ("resp_0", "resp_1", "resp_2", "resp_3", "conv_1")]
-        await stored.put(Kept("resp_huge", "o", b"x" * 4000, ()))
+        await stored.put(StoredResponse("resp_huge", "o", b"x" * 4000, ()))
         return [*known, await stored.get("o", "conv_1") is not None, await stored.drop("o", "resp_huge")]
 
     assert asyncio.run(inner()) == [False, True, False, False, True, False, False]
@@ -343,12 +343,12 @@ class Broken(MemoryStored):
         super().__init__()
         self._reads = reads
 
-    async def get(self, owner: str, name: str) -> Kept | StoredConversation | None:
+    async def get(self, owner: str, name: str) -> StoredResponse | StoredConversation | None:
         if not self._reads:
             raise OSError("the store is gone")
         return await super().get(owner, name)
 
-    async def put(self, one: Kept | StoredConversation) -> None:
+    async def put(self, one: StoredResponse | StoredConversation) -> None:
         raise OSError("the store is gone")
 
 

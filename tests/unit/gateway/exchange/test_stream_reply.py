@@ -16,7 +16,7 @@ from dragoman.gateway.config import Bounds
 from dragoman.gateway.endpoints.endpoint_table import EndpointCall
 from dragoman.gateway.exchange.recent_exchanges import Recording
 from dragoman.gateway.exchange.stream_reply import SLICE, StreamReply
-from dragoman.gateway.http.server import Gone, IncomingRequest, ReplyWriter
+from dragoman.gateway.http.server import ClientGone, IncomingRequest, ReplyWriter
 from dragoman.translate.stream_passthrough import PassThrough
 
 from ..helpers import (
@@ -102,7 +102,7 @@ def test_a_slow_client_slows_the_upstream_and_a_leaving_client_ends_it(client: s
                 written += len(frame) * 100
                 await reply.drain()
                 await asyncio.sleep(0)
-        except (Gone, asyncio.CancelledError):
+        except (ClientGone, asyncio.CancelledError):
             left.set()
             raise
 
@@ -290,7 +290,7 @@ def test_a_stream_that_begins_with_a_fault_is_tried_again(client: str, upstream:
 def test_a_cut_stream_ends_with_one_fault_and_is_not_tried_again(client: str, upstream: str) -> None:
     pieces = story(upstream)
     half = [*pieces[: len(pieces) // 2], pieces[len(pieces) // 2][:20]]
-    scripted = ScriptedUpstream(streaming(half, ReplyWriter.cut), dialect=upstream)
+    scripted = ScriptedUpstream(streaming(half, ReplyWriter.break_off), dialect=upstream)
     received = received_by(scripted, client=client, route={"retries": 2})
     assert received.status == 200
     found = events(client, received.body)
@@ -312,7 +312,9 @@ def test_no_fault_follows_the_end_of_an_answer(upstream: str) -> None:
     """The upstream cuts the connection after the end, as with a too large Content-Length. The record has a note."""
 
     async def scenario(client: str) -> tuple[Received, Any]:
-        async with gateway_to(ScriptedUpstream(streaming(story(upstream), ReplyWriter.cut), dialect=upstream)) as front:
+        async with gateway_to(
+            ScriptedUpstream(streaming(story(upstream), ReplyWriter.break_off), dialect=upstream)
+        ) as front:
             received = await front.generate(client, stream=True)
             return received, (await front.ask(f"/dragoman/exchanges/{received.headers['dragoman-exchange']}")).json()
 
@@ -358,7 +360,7 @@ def test_a_cut_array_is_complete_json() -> None:
         async with gateway_to(ScriptedUpstream(streaming(story("openai-chat")[:40], then))) as front:
             return await front.ask("/v1beta/models/m:streamGenerateContent", request_body("gemini"))
 
-    members = run(scenario(ReplyWriter.cut)).json()
+    members = run(scenario(ReplyWriter.break_off)).json()
     assert "error" in members[-1]
     assert "candidates" in members[0]
 

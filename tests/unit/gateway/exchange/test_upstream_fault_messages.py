@@ -9,7 +9,7 @@ import pytest
 from dragoman.canon.events import Fault
 from dragoman.dialects import get
 from dragoman.errors import TransportError
-from dragoman.gateway.exchange.upstream_fault_messages import MAX_QUOTED, named, readable, unanswered
+from dragoman.gateway.exchange.upstream_fault_messages import MAX_QUOTED, is_readable, name_upstream, unanswered_request
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter
 
 from ..helpers import (
@@ -54,7 +54,7 @@ BODIES = {
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_every_status_with_an_odd_body_has_a_message_in_every_dialect(body: bytes, source: str) -> None:
     for status in range(400, 600):
-        fault = named(get(source).read_fault(body, status, {}), "there")
+        fault = name_upstream(get(source).read_fault(body, status, {}), "there")
         assert "'there'" in fault.message and str(fault.status) in fault.message
         for client in DIALECTS:
             written, _, _ = get(client).write_fault(fault)
@@ -62,33 +62,36 @@ def test_every_status_with_an_odd_body_has_a_message_in_every_dialect(body: byte
 
 
 def test_the_message_of_the_upstream_is_followed_by_its_name() -> None:
-    fault = named(Fault("rate_limit", "Too many tokens.", 429), "there")
+    fault = name_upstream(Fault("rate_limit", "Too many tokens.", 429), "there")
     assert fault.message == "Too many tokens. (upstream 'there', status 429)"
     assert (
-        named(fault, "there").message.count("there") == 2
+        name_upstream(fault, "there").message.count("there") == 2
     )  # the name is added even if the message contains the same word
-    assert named(unanswered(TransportError("closed", "gone"), "there"), "there").message.count("there") == 1
+    assert (
+        name_upstream(unanswered_request(TransportError("closed", "gone"), "there"), "there").message.count("there")
+        == 1
+    )
 
 
 def test_the_message_of_a_web_page_is_its_title_or_its_text() -> None:
-    assert named(Fault("server", PAGE.decode(), 502), "a").message == (
+    assert name_upstream(Fault("server", PAGE.decode(), 502), "a").message == (
         "Upstream 'a' answered with status 502 and a web page: 502 Bad & Gateway"
     )
-    received = named(Fault("server", BODIES["page without a title"].decode(), 502), "a").message
+    received = name_upstream(Fault("server", BODIES["page without a title"].decode(), 502), "a").message
     assert received == "Upstream 'a' answered with status 502 and a web page: The host is away"
-    assert named(Fault("server", "<" * 100_000, 502), "a").message.endswith("and a web page.")
-    assert len(named(Fault("server", "<p>" + "word " * 10_000, 502), "a").message) < MAX_QUOTED + 100
+    assert name_upstream(Fault("server", "<" * 100_000, 502), "a").message.endswith("and a web page.")
+    assert len(name_upstream(Fault("server", "<p>" + "word " * 10_000, 502), "a").message) < MAX_QUOTED + 100
 
 
 def test_no_fault_is_without_a_message() -> None:
     assert Fault("timeout", "", 504).message == "no message came with the error (status 504)"
     assert Fault("timeout", " \n", 504).message.strip()
-    assert not readable(Fault("timeout", "", 504)) and readable(Fault("timeout", "late", 504))
+    assert not is_readable(Fault("timeout", "", 504)) and is_readable(Fault("timeout", "late", 504))
 
 
 @pytest.mark.parametrize("kind", ["connect", "timeout", "closed", "upstream_bad", "another"])
 def test_an_upstream_that_gives_no_answer_is_named(kind: str) -> None:
-    fault = unanswered(TransportError(kind, "why"), "there")
+    fault = unanswered_request(TransportError(kind, "why"), "there")
     assert fault.message.startswith("Upstream 'there' gave no complete answer: why.")
 
 
@@ -114,7 +117,7 @@ def test_a_stream_that_is_cut_off_names_its_upstream(client: str) -> None:
     frame = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n'
 
     async def scenario() -> Received:
-        async with gateway_to(ScriptedUpstream(streaming([frame], ReplyWriter.cut, pause=0.05))) as front:
+        async with gateway_to(ScriptedUpstream(streaming([frame], ReplyWriter.break_off, pause=0.05))) as front:
             return await front.ask(path_of(client, stream=True), request_body(client, stream=True))
 
     assert b"Upstream 'a' gave no complete answer: " in run(scenario()).body

@@ -12,7 +12,7 @@ from bench import payloads
 
 from dragoman.dialects import names
 from dragoman.errors import ConfigError
-from dragoman.gateway.config import Config, Listen, checked
+from dragoman.gateway.config import Config, Listen, check_config
 from dragoman.gateway.http.allowed_hosts import AllowedHosts, own_names
 
 from ..gateway_and_upstreams import ask, through
@@ -279,9 +279,9 @@ def test_origins_are_checked_by_the_same_list(origin: str, settings: Any, status
 )
 def test_a_setting_that_is_no_host_name_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=r"is no host name"):
-        checked(Config(listen=Listen(hosts=(name,))), "test")
+        check_config(Config(listen=Listen(hosts=(name,))), "test")
 
 
 @pytest.mark.parametrize("name", ["app.example", "App.Example.", "*.example", "*", "box", "my_service"])
 def test_host_names_that_may_be_listed(name: str) -> None:
-    checked(Config(listen=Listen(hosts=(name,))), "test")
+    check_config(Config(listen=Listen(hosts=(name,))), "test")

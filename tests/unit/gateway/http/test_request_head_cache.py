@@ -11,7 +11,7 @@ import pytest
 from bench import payloads
 from msgspec.structs import replace
 
-from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
+from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, check_config
 from dragoman.gateway.http import server as serving
 from dragoman.gateway.http.request_head_cache import MAX_KNOWN, MAX_LENGTH
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server, ServerBounds, _Client
@@ -391,7 +391,7 @@ def test_a_handler_that_fails_after_its_answer_closes_the_connection() -> None:
 def locked(key: str, port: int) -> tuple[Config, dict[str, str]]:
     upstream = Upstream("openai-chat", f"http://127.0.0.1:{port}", auth="none")
     config = Config(Listen(key_env=f"KEY_{key}"), upstreams={"a": upstream}, routes=(Route("*", (Target("a"),)),))
-    return checked(config, "test"), {"KEY_one": "one", "KEY_two": "two"}
+    return check_config(config, "test"), {"KEY_one": "one", "KEY_two": "two"}
 
 
 async def statuses_in_a_row(port: int, *sent: Callable[[], bytes]) -> list[int]:

@@ -9,7 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from dragoman.gateway.http.server import Gone, IncomingRequest, ReplyWriter, Server, ServerBounds, _Client
+from dragoman.gateway.http.server import ClientGone, IncomingRequest, ReplyWriter, Server, ServerBounds, _Client
 
 ClientSide = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Any]]
 
@@ -191,7 +191,7 @@ def test_the_wait_for_a_slow_reader_is_limited() -> None:
                 reply.write(bytes(65536))
                 sent += 65536
                 await reply.drain()
-        except Gone:
+        except ClientGone:
             ended.append("gone")
             raise
 

@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import Mapping
 
-from dragoman.gateway.config import Config, Upstream, checked
+from dragoman.gateway.config import Config, Upstream, check_config
 from dragoman.gateway.http.server import Server
 from dragoman.gateway.http.upstream_startup_checks import check_upstreams
 
@@ -15,7 +15,7 @@ from ..helpers import ScriptedUpstream, run, whole
 
 def warnings(upstreams: dict[str, Upstream], environment: Mapping[str, str]) -> list[str]:
     found: list[str] = []
-    run(check_upstreams(checked(Config(upstreams=upstreams), "test"), environment, found.append))
+    run(check_upstreams(check_config(Config(upstreams=upstreams), "test"), environment, found.append))
     return found
 
 
@@ -47,7 +47,7 @@ def test_an_upstream_that_listens_gives_no_warning() -> None:
         server, found = Server(ScriptedUpstream(whole("openai-chat")).handle), list[str]()
         port = await server.start("127.0.0.1", 0)
         there = Upstream("openai-chat", f"http://127.0.0.1:{port}", "KEY")
-        await check_upstreams(checked(Config(upstreams={"there": there}), "test"), {"KEY": "k"}, found.append)
+        await check_upstreams(check_config(Config(upstreams={"there": there}), "test"), {"KEY": "k"}, found.append)
         await server.stop(1)
         return found
 
@@ -71,7 +71,7 @@ def test_an_upstream_that_does_not_answer_does_not_delay_the_start() -> None:
                 one.setblocking(False)
                 one.connect_ex(("127.0.0.1", port))
             found: list[str] = []
-            config = checked(Config(upstreams={"there": Upstream("ollama", f"http://127.0.0.1:{port}")}), "test")
+            config = check_config(Config(upstreams={"there": Upstream("ollama", f"http://127.0.0.1:{port}")}), "test")
             await asyncio.wait_for(check_upstreams(config, {}, found.append), 30)
             for one in waiting:
                 one.close()

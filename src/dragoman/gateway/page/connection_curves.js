@@ -58,12 +58,12 @@ export function join(box, rows) {
     const [left, right] = sides.map(ends);
     const frame = sides.map(side => side.querySelector(".json").getBoundingClientRect());
     const x = frame[0].right - area.left, to = frame[1].left - area.left, half = (x + to) / 2;
-    picture.replaceChildren(...all.flatMap(joint => {
-      const one = left.get(joint.from), other = right.get(joint.to);
+    picture.replaceChildren(...all.flatMap(row => {
+      const one = left.get(row.from), other = right.get(row.to);
       if (!one || !other || (one.away && other.away)) return [];
       const y = one.y - area.top, end = other.y - area.top;
-      const state = `${lit.has(joint) ? " lit" : ""}${one.away || other.away ? " away" : ""}`;
-      return svg("path", {d: `M${x} ${y} C${half} ${y} ${half} ${end} ${to} ${end}`, class: joint.what + state});
+      const state = `${lit.has(row) ? " lit" : ""}${one.away || other.away ? " away" : ""}`;
+      return svg("path", {d: `M${x} ${y} C${half} ${y} ${half} ${end} ${to} ${end}`, class: row.what + state});
     }));
   }
   function later() {
@@ -75,9 +75,9 @@ export function join(box, rows) {
     const side = line ? sides.findIndex(one => one.contains(line)) : -1;
     const key = line?.dataset.at;
     const numbers = new Set(line?.dataset.join.split(" "));
-    lit = new Set(all.filter(joint => key === (side ? joint.to : joint.from)));
+    lit = new Set(all.filter(row => key === (side ? row.to : row.from)));
     for (const [index, one] of sides.entries()) {
-      const ends = new Set([...lit].map(joint => index ? joint.to : joint.from));
+      const ends = new Set([...lit].map(row => index ? row.to : row.from));
       for (const found of one.querySelectorAll("[data-join]")) {
         const kin = found.dataset.join.split(" ").some(number => numbers.has(number));
         found.classList.toggle("lit", found === line || ends.has(found.dataset.at));
