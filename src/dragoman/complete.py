@@ -70,12 +70,12 @@ async def acomplete(
     import os
 
     if upstream.startswith("rehearsal/") and not base_url:
-        from .rehearsal.answer_for_complete import rehearsed
+        from .rehearsal.answer_for_complete import rehearsal_translation
 
-        return rehearsed(request, dialect, upstream, tolerance)
+        return rehearsal_translation(request, dialect, upstream, tolerance)
     from .transport import exchange_without_gateway
 
-    place, model, variables = exchange_without_gateway.placed(
+    place, model, variables = exchange_without_gateway.upstream_and_model(
         upstream, base_url, key, os.environ if environment is None else environment
     )
-    return await exchange_without_gateway.ask(request, dialect, place, model, variables, tolerance, timeout)
+    return await exchange_without_gateway.send_request(request, dialect, place, model, variables, tolerance, timeout)

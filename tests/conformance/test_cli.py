@@ -27,14 +27,18 @@ def run(*arguments: str) -> Result:
 def test_the_library_passes_with_a_line_for_each_requirement() -> None:
     done = run("conform", "late-stop")
     assert done.exit_code == 0, done.output
-    told = {case.requirement for case in suite_reader.load(suite_reader.latest()).cases if case.topic == "late-stop"}
+    told = {
+        case.requirement
+        for case in suite_reader.load_suite(suite_reader.latest_suite()).cases
+        if case.topic == "late-stop"
+    }
     assert all(f"late-stop: {requirement}" in done.output for requirement in told)
     assert "against the library: " in done.output
     assert "FAIL" not in done.output
 
 
 def test_an_expected_failure_is_printed_with_its_reason_and_passes() -> None:
-    expected = suite_reader.expected_failures(suite_reader.latest() / suite_reader.EXPECTED)
+    expected = suite_reader.expected_failures(suite_reader.latest_suite() / suite_reader.EXPECTED)
     case, reason = next((case, reason) for case, reason in expected.items() if case.startswith("token-counting"))
     done = run("conform", case)
     assert done.exit_code == 0, done.output
@@ -140,7 +144,7 @@ def test_a_port_in_use_is_misuse() -> None:
 def test_without_a_host_no_network_module_is_loaded() -> None:
     program = (
         "import sys; from dragoman.conform.judging import library_runner, suite_reader as suite;"
-        "library_runner.run(suite.load(suite.latest()).cases[0]);"
+        "library_runner.run(suite.load_suite(suite.latest_suite()).cases[0]);"
         "print(sorted({'socket', 'ssl', 'http.client', 'http.server', 'asyncio'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

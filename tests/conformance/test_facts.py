@@ -8,7 +8,7 @@ import pytest
 
 from dragoman import Loss
 from dragoman.conform.judging.case_outcome_checks import CaseOutcome, LintedDocument, about_losses, judge
-from dragoman.conform.judging.json_paths_and_exact_numbers import decode, dump, look
+from dragoman.conform.judging.json_paths_and_exact_numbers import decode, dump, find_values
 from dragoman.errors import ConfigError
 
 TEXT = b"""{"a": [{"t": "x", "n": 1.50, "id": 1}, {"t": "y", "n": 2}, {"u": true}], "b": {"c~d": {"e/f": "deep"}},
@@ -150,6 +150,6 @@ def test_facts_about_losses_are_recognised() -> None:
 
 def test_numbers_keep_their_spelling() -> None:
     assert dump(DOCUMENT["a"][0]) == '{"t":"x","n":1.50,"id":1}'
-    assert look(DOCUMENT, "") == [DOCUMENT]
+    assert find_values(DOCUMENT, "") == [DOCUMENT]
     with pytest.raises(ValueError, match="malformed"):
         decode(b"{,}")

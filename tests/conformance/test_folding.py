@@ -9,11 +9,11 @@ from conformance.source.documents import DIALECTS, Call
 from conformance.source.streams import begin, end, fault_frame, frames
 
 from dragoman.conform.judging import suite_reader
-from dragoman.conform.judging.client_history import answered, continued
-from dragoman.conform.judging.independent_stream_reader import ending, fold, framed, frames_of
-from dragoman.conform.judging.json_paths_and_exact_numbers import look
+from dragoman.conform.judging.client_history import next_request, with_response_and_outputs
+from dragoman.conform.judging.independent_stream_reader import fold, frame_stream, frames_of, stream_ending
+from dragoman.conform.judging.json_paths_and_exact_numbers import find_values
 
-SUITE = suite_reader.load(suite_reader.latest())
+SUITE = suite_reader.load_suite(suite_reader.latest_suite())
 A = Call("call_a", "get_weather", '{"city":"Paris"}')
 CALLS = {
     "anthropic": "/content/[type=tool_use]/input/city",
@@ -29,24 +29,24 @@ CALLS = {
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_stream_has_a_normal_end_a_fault_both_or_no_end(dialect: str) -> None:
     text, fault = begin(dialect, "Hello there."), fault_frame(dialect)
-    assert ending(dialect, frames(dialect, "Hello there.")) == "well"
-    assert ending(dialect, text) == "open"
-    assert ending(dialect, [*text, fault]) == "fault"
-    assert ending(dialect, [*text, *end(dialect, "Hello there."), fault]) == "both"
+    assert stream_ending(dialect, frames(dialect, "Hello there.")) == "well"
+    assert stream_ending(dialect, text) == "open"
+    assert stream_ending(dialect, [*text, fault]) == "fault"
+    assert stream_ending(dialect, [*text, *end(dialect, "Hello there."), fault]) == "both"
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_folded_stream_has_its_texts_and_calls(dialect: str) -> None:
     sent = frames(dialect, "Hello there.", (A,))
-    assert frames_of(dialect, framed(dialect, sent)) == sent
+    assert frames_of(dialect, frame_stream(dialect, sent)) == sent
     folded = fold(dialect, sent)
-    found = look(folded, CALLS[dialect])
+    found = find_values(folded, CALLS[dialect])
     assert [value.replace('{"city":"', "").replace('"}', "") for value in found] == ["Paris"]
     assert "Hello there." in str(folded)
 
 
 def test_comments_are_ignored_and_broken_frames_are_found() -> None:
-    data = framed("openrouter", [": wait", {"a": 1}, "[DONE]"]) + b"data: {cut\n\n"
+    data = frame_stream("openrouter", [": wait", {"a": 1}, "[DONE]"]) + b"data: {cut\n\n"
     assert data.startswith(b": wait\n\ndata: ")
     assert frames_of("openrouter", data) == [{"a": 1}, "[DONE]", None]
     assert frames_of("ollama", b'{"a":1}\n\n{cut\n') == [{"a": 1}, None]
@@ -60,7 +60,7 @@ def test_call_pieces_with_one_index_are_one_broken_call() -> None:
             for piece in frame["choices"][0]["delta"].get("tool_calls", []):
                 piece["index"] = 0
         merged.append(frame)
-    calls = look(fold("openai-chat", merged), "/choices/0/message/tool_calls/*")
+    calls = find_values(fold("openai-chat", merged), "/choices/0/message/tool_calls/*")
     assert len(calls) == 1
     assert calls[0]["function"]["name"] == "get_weatherget_weather"
 
@@ -78,7 +78,7 @@ def test_reasoning_details_are_joined_by_index() -> None:
 
 def test_arguments_that_are_not_json_stay_text() -> None:
     sent = [*begin("anthropic", "", (A._replace(args='{"city":"Par'),))]
-    assert look(fold("anthropic", sent), "/content/0/input") == ['{"city":"Par']
+    assert find_values(fold("anthropic", sent), "/content/0/input") == ['{"city":"Par']
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -86,8 +86,8 @@ def test_arguments_that_are_not_json_stay_text() -> None:
 def test_a_client_appends_the_answer_and_the_results(dialect: str, strict: bool) -> None:
     plain = SUITE.plain[dialect]
     answer = fold(dialect, frames(dialect, "", (A,)))
-    after = answered(dialect, plain.request, answer, ["12 degrees"], strict)
-    before, now = [look(one, _turns(dialect)) for one in (plain.request, after)]
+    after = with_response_and_outputs(dialect, plain.request, answer, ["12 degrees"], strict)
+    before, now = [find_values(one, _turns(dialect)) for one in (plain.request, after)]
     assert now[: len(before)] == before
     assert len(now) == len(before) + 2
     assert "get_weather" in str(now[-2])
@@ -99,12 +99,12 @@ def test_a_client_appends_the_answer_and_the_results(dialect: str, strict: bool)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_client_appends_the_next_user_message(dialect: str) -> None:
     plain = SUITE.plain[dialect]
-    after = continued(dialect, plain.request, plain.reply, {"say": "And tomorrow?"}, False)
-    before, now = [look(one, _turns(dialect)) for one in (plain.request, after)]
+    after = next_request(dialect, plain.request, plain.reply, {"say": "And tomorrow?"}, False)
+    before, now = [find_values(one, _turns(dialect)) for one in (plain.request, after)]
     assert now[: len(before)] == before
     assert len(now) == len(before) + 2
     assert "And tomorrow?" in str(now[-1])
-    assert continued(dialect, plain.request, plain.reply, {}, False) == plain.request
+    assert next_request(dialect, plain.request, plain.reply, {}, False) == plain.request
 
 
 def _turns(dialect: str) -> str:
@@ -120,17 +120,17 @@ def test_a_strict_client_drops_undocumented_fields() -> None:
     message = {"role": "assistant", "content": None, "tool_calls": [call], "reasoning_content": "Hm."}
     answer = {"choices": [{"message": message}]}
     request: dict[str, Any] = {"messages": []}
-    strict = answered("openai-chat", request, answer, ["1"], True)["messages"][0]
+    strict = with_response_and_outputs("openai-chat", request, answer, ["1"], True)["messages"][0]
     assert "reasoning_content" not in strict
     assert "extra_content" not in strict["tool_calls"][0]
-    assert answered("openai-chat", request, answer, ["1"], False)["messages"][0] == message
+    assert with_response_and_outputs("openai-chat", request, answer, ["1"], False)["messages"][0] == message
     thought = {
         "candidates": [{"content": {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "Yes"}]}}]
     }
-    contents = answered("gemini", {"contents": []}, thought, [], True)["contents"]
+    contents = with_response_and_outputs("gemini", {"contents": []}, thought, [], True)["contents"]
     assert contents[0]["parts"] == [{"text": "Yes"}]
 
 
 def test_a_responses_client_may_begin_with_a_text() -> None:
-    items = answered("openai-responses", {"input": "Hi"}, {"output": []}, [], False)["input"]
+    items = with_response_and_outputs("openai-responses", {"input": "Hi"}, {"output": []}, [], False)["input"]
     assert items == [{"role": "user", "content": "Hi"}]

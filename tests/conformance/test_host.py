@@ -14,11 +14,11 @@ import pytest
 
 from dragoman.conform import gateway_runner
 from dragoman.conform.judging import library_runner, suite_reader
-from dragoman.conform.judging.independent_stream_reader import framed, frames_of
+from dragoman.conform.judging.independent_stream_reader import frame_stream, frames_of
 from dragoman.conform.scripted_upstream import NextAnswer, SuiteUpstream
 from tests.conformance.gateway import Fixed, Gateway
 
-SUITE = suite_reader.load(suite_reader.latest())
+SUITE = suite_reader.load_suite(suite_reader.latest_suite())
 EXPECTED = suite_reader.expected_failures(SUITE.place / suite_reader.EXPECTED)
 MODEL = "{upstream}/{model}"
 Change = Callable[[str, bytes], bytes]
@@ -38,7 +38,7 @@ def _failing(cases: tuple[suite_reader.Case, ...], **broken: Any) -> set[str]:
 
 
 def _some(*words: str, client: str | None = None) -> tuple[suite_reader.Case, ...]:
-    return library_runner.chosen(SUITE.cases, words, client)
+    return library_runner.choose_cases(SUITE.cases, words, client)
 
 
 def test_a_correct_gateway_passes() -> None:
@@ -84,7 +84,7 @@ def _with_normal_end(dialect: str, body: bytes) -> bytes:
         return body
     kept = [frame for frame in frames if frame.get("type") != "error"]
     end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}}
-    return framed(dialect, [*kept, end, {"type": "message_stop"}])
+    return frame_stream(dialect, [*kept, end, {"type": "message_stop"}])
 
 
 def test_a_gateway_that_ends_a_failed_stream_normally_fails() -> None:

@@ -115,42 +115,42 @@ def test_the_newest_suite_is_current_with_its_source() -> None:
 
 
 def test_ids_are_unique_and_begin_with_their_topic() -> None:
-    cases = suite_reader.load(SUITES[-1]).cases
+    cases = suite_reader.load_suite(SUITES[-1]).cases
     assert [case_id for case_id, times in Counter(case.id for case in cases).items() if times > 1] == []
     assert [case.id for case in cases if not case.id.startswith(f"{case.topic}.")] == []
     assert len(cases) >= 120
 
 
 def test_every_recurring_failure_has_its_cases() -> None:
-    topics = {case.topic for case in suite_reader.load(SUITES[-1]).cases}
+    topics = {case.topic for case in suite_reader.load_suite(SUITES[-1]).cases}
     assert {topic for group in FAILURES.values() for topic in group} == topics
     assert len(FAILURES) == 23
 
 
 def test_every_dialect_is_a_client_and_an_upstream() -> None:
-    cases = suite_reader.load(SUITES[-1]).cases
+    cases = suite_reader.load_suite(SUITES[-1]).cases
     for name in names():
         assert any(case.client == name for case in cases), name
         assert any(case.upstream == name for case in cases), name
-        assert name in suite_reader.load(SUITES[-1]).plain
+        assert name in suite_reader.load_suite(SUITES[-1]).plain
 
 
 def test_every_expected_loss_code_exists() -> None:
-    facts = [fact for case in suite_reader.load(SUITES[-1]).cases for fact in case.expect]
+    facts = [fact for case in suite_reader.load_suite(SUITES[-1]).cases for fact in case.expect]
     codes = {fact[key] for fact in facts for key in ("loss", "no_loss") if key in fact}
     assert codes
     assert codes - set(CODES) == set()
 
 
 def test_expected_failures_are_cases() -> None:
-    loaded = suite_reader.load(SUITES[-1])
+    loaded = suite_reader.load_suite(SUITES[-1])
     expected = suite_reader.expected_failures(SUITES[-1] / suite_reader.EXPECTED)
     assert set(expected) <= {case.id for case in loaded.cases}
 
 
 def test_an_invalid_suite_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="suite"):
-        suite_reader.load(tmp_path)
+        suite_reader.load_suite(tmp_path)
     (tmp_path / "bad.json").write_text("[]")
     with pytest.raises(ConfigError, match="expected failures"):
         suite_reader.expected_failures(tmp_path / "bad.json")
@@ -163,17 +163,17 @@ def test_a_file_with_fewer_cases_than_its_manifest_lists_is_refused(tmp_path: Pa
     listed = {"file": "cases/orphans.json", "cases": 1, "sha256": "0" * 64}
     (tmp_path / "suite.json").write_text(json.dumps({"date": "2026-11-15", "cases": 1, "files": [listed]}))
     with pytest.raises(ConfigError, match="number of cases"):
-        suite_reader.load(tmp_path)
+        suite_reader.load_suite(tmp_path)
 
 
 def test_a_packed_suite_is_the_same_suite(tmp_path: Path) -> None:
     """The wheel has the suite as an archive."""
     place = SUITES[-1]
     archive = shutil.make_archive(str(tmp_path / place.name), "zip", place)
-    packed, plain = suite_reader.load(zipfile.Path(archive)), suite_reader.load(place)
+    packed, plain = suite_reader.load_suite(zipfile.Path(archive)), suite_reader.load_suite(place)
     assert (packed.date, packed.cases, packed.plain) == (plain.date, plain.cases, plain.plain)
     assert suite_reader.expected_failures(packed.place / suite_reader.EXPECTED) == suite_reader.expected_failures(
         place / suite_reader.EXPECTED
     )
     with pytest.raises(ConfigError):
-        suite_reader.load(zipfile.Path(archive, "cases/"))
+        suite_reader.load_suite(zipfile.Path(archive, "cases/"))

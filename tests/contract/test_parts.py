@@ -10,7 +10,7 @@ import pytest
 from dragoman import Media, Text, ToolCall, ToolResult
 from dragoman.canon.request import Request
 from dragoman.canon.turns import Turn
-from dragoman.runtime.seals_ids_and_names_for_upstream import exported
+from dragoman.runtime.seals_ids_and_names_for_upstream import export_request
 
 SUCCEEDED = "Tool execution succeeded."
 IMAGE = Media("image", "image/png", data="aGk=")
@@ -19,7 +19,7 @@ IMAGE = Media("image", "image/png", data="aGk=")
 def contents(dialect: str, *results: ToolResult) -> list[Any]:
     calls = tuple([ToolCall(result.call_id, result.name, "{}") for result in results])
     turns = (Turn("user", (Text("Look."),)), Turn("assistant", calls), Turn("tool", results))
-    body = json.loads(exported(Request(turns), dialect, "gemini-2.5-pro")[0])
+    body = json.loads(export_request(Request(turns), dialect, "gemini-2.5-pro")[0])
     found: list[Any] = (body["request"] if dialect == "code-assist" else body)["contents"]
     return found
 

@@ -28,10 +28,10 @@ from dragoman.runtime import Agent, DiffUpdate, Policy, SearchService, builtin, 
 from dragoman.runtime.builtin_tools.google_web_search import GoogleWebSearch, SearchEndpoint
 from dragoman.runtime.builtin_tools.read_file import ReadFile
 from dragoman.runtime.events import Finished, ToolCallResponse, as_line
-from dragoman.runtime.history import curated, sealed
+from dragoman.runtime.history import is_sealed, kept_parts
 from dragoman.runtime.mcp import tool_names
 from dragoman.runtime.models_of_upstreams import user_agent
-from dragoman.runtime.seals_ids_and_names_for_upstream import exported
+from dragoman.runtime.seals_ids_and_names_for_upstream import export_request
 from dragoman.runtime.shells import usual_shell
 from dragoman.runtime.tool_interface import Confirmation, FileDiff, Outcome, ToolEnvironment
 from dragoman.runtime.toolbox import as_result
@@ -68,7 +68,7 @@ def sent(dialect: str, model: str, request: Request | None = None, **settings: A
     """A request of the agent as its upstream gets it."""
     system = Turn("system", (Text("Be brief."),))
     usual = Request((system, Turn("user", (Text("Hello"),))), tools=(Tool("t", "d", '{"type":"object"}'),))
-    body, _ = exported(replace(request or usual, settings=Settings(**settings)), dialect, model)
+    body, _ = export_request(replace(request or usual, settings=Settings(**settings)), dialect, model)
     return json.loads(body)
 
 
@@ -287,7 +287,7 @@ def _() -> None:
 @difference("thoughts-in-history")
 def _() -> None:
     kept = Reasoning("why", seal=Seal("anthropic", "x"))
-    assert curated((Reasoning("why"), kept), sealed) == (kept,)
+    assert kept_parts((Reasoning("why"), kept), is_sealed) == (kept,)
 
 
 @difference("counted-thoughts")
@@ -481,8 +481,10 @@ def _() -> None:
 @difference("mcp-long-names")
 def _() -> None:
     name = "a" * 40 + "b" * 40
-    assert tool_names.legal(name) == "a" * 28 + "___" + "b" * 32
-    assert "___" not in tool_names.chosen("s", name, {tool_names.legal(name), tool_names.qualified("s", name)})
+    assert tool_names.legal_name(name) == "a" * 28 + "___" + "b" * 32
+    assert "___" not in tool_names.choose_name(
+        "s", name, {tool_names.legal_name(name), tool_names.qualified_name("s", name)}
+    )
 
 
 @difference("other-sse-lines")

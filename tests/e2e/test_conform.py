@@ -12,7 +12,7 @@ from dragoman.conform.scripted_upstream import SuiteUpstream
 from dragoman.dialects import names
 from tests.e2e.gateway_process import served, upstreams
 
-SUITE = suite_reader.load(suite_reader.latest())
+SUITE = suite_reader.load_suite(suite_reader.latest_suite())
 HOSTS = {case.host: case.upstream for case in SUITE.cases if case.host}
 """The upstreams that the cases name by host, each with its dialect."""
 
@@ -26,7 +26,7 @@ def _config(port: int) -> str:
 
 @pytest.mark.parametrize("dialect", names())
 def test_the_gateway_conforms(dialect: str, tmp_path: Path) -> None:
-    cases = library_runner.chosen(SUITE.cases, (), dialect)
+    cases = library_runner.choose_cases(SUITE.cases, (), dialect)
     with SuiteUpstream(0) as upstream, served(_config(upstream.port), tmp_path) as base:
         gateway = GatewayUnderTest(base, SUITE, upstream, "{host}/{model}")
         results = [run(case, gateway) for case in cases]

@@ -21,7 +21,7 @@ from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.servers import Servers
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import ToolEnvironment, ToolError
-from dragoman.runtime.toolbox import Done, Toolbox
+from dragoman.runtime.toolbox import FinishedCall, Toolbox
 from tests.e2e.mcp_servers.processes import ROOT, WAYS, children, started
 from tests.e2e.mcp_servers.server_with_many_tools import MODERN, PDF, PNG, WAV
 
@@ -60,12 +60,14 @@ def session(
     return asyncio.run(whole())
 
 
-async def call_tool(toolbox: Toolbox, name: str, arguments: str = "{}", report: Callable[[str], None] = print) -> Done:
+async def call_tool(
+    toolbox: Toolbox, name: str, arguments: str = "{}", report: Callable[[str], None] = print
+) -> FinishedCall:
     around = ToolEnvironment((), report=report)
     return await toolbox.run(ToolCall("call_1", name, arguments), around, Policy(mode="all"))
 
 
-def text(done: Done) -> str:
+def text(done: FinishedCall) -> str:
     (part,) = done.result.parts
     assert isinstance(part, Text)
     return part.text

@@ -13,7 +13,7 @@ from conformance.source.documents import MODELS
 
 import dragoman
 from dragoman.cli.matrix import Matrix, MatrixCell, as_markdown
-from dragoman.conform.judging.independent_stream_reader import framed, frames_of
+from dragoman.conform.judging.independent_stream_reader import frame_stream, frames_of
 from dragoman.conform.judging.json_paths_and_exact_numbers import decode, dump
 from dragoman.dialects import names
 from tests.golden.documents import KINDS, Kind, documents
@@ -34,7 +34,7 @@ def golden(source: str, target: str) -> dict[str, dict[str, Any]]:
 def _translated(kind: Kind, source: str, target: str, body: Any) -> dict[str, Any]:
     done: dragoman.Translation | dragoman.StreamTranslator
     if kind == "stream":
-        sent = framed(source, body)
+        sent = frame_stream(source, body)
         done = dragoman.StreamTranslator(source=source, target=target)
         out = done.feed(sent) + done.close()
         output: Any = frames_of(target, out)

@@ -316,7 +316,7 @@ CASES: list[dict[str, Any]] = [
 
 def suite_with_the_toy(place: Path) -> suite_reader.Suite:
     """A suite like that of an author of a dialect. The plain documents of the other dialects come from the kit."""
-    plain = json.loads((suite_reader.latest() / suite_reader.PLAIN).read_bytes())
+    plain = json.loads((suite_reader.latest_suite() / suite_reader.PLAIN).read_bytes())
     plain["toy"] = {"request": QUESTION, "reply": LAST, "frames": [{"text": "It rains."}, {"end": "done"}]}
     source = {"page": "dragoman_toy.py", "section": "1", "evidence": "documented", "date": "2026-11-17"}
     more = {"topic": "toy", "requirement": "as the toy's page says", "source": [source], "model": "m"}
@@ -327,7 +327,7 @@ def suite_with_the_toy(place: Path) -> suite_reader.Suite:
     (place / suite_reader.MANIFEST).write_text(
         json.dumps({"date": "2026-11-17", "cases": len(CASES), "files": [listed]})
     )
-    return suite_reader.load(place)
+    return suite_reader.load_suite(place)
 
 
 def test_the_toy_passes_the_conformance_kit(toy: None, tmp_path: Path) -> None:

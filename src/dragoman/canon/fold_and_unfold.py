@@ -11,7 +11,7 @@ from .parts import Citation, Extra, Part, Reasoning, Seal, Text, ToolCall
 from .response import Alternative, Response, Stop, Usage
 
 
-class _Growing:
+class _GrowingPart:
     """A part whose deltas are still being gathered."""
 
     __slots__ = ("answer", "citations", "extra", "part", "pieces", "seal")
@@ -46,7 +46,7 @@ class _Growing:
 def fold(events: Iterable[Event]) -> Response | Fault:
     """The answer that the events of a stream amount to. A stream that ended with a Fault gives that Fault."""
     start = Start()
-    growing: dict[int, _Growing] = {}
+    growing: dict[int, _GrowingPart] = {}
     finishes: dict[int, Finish] = {}
     usage: Usage | None = None
     for event in events:
@@ -58,7 +58,7 @@ def fold(events: Iterable[Event]) -> Response | Fault:
                 part.seal = event.seal
             part.citations.extend(event.citations)
         elif type(event) is PartStart:
-            growing[event.index] = _Growing(event.part, event.answer)
+            growing[event.index] = _GrowingPart(event.part, event.answer)
         elif type(event) is PartEnd:
             if event.extra is not None:
                 growing[event.index].extra = _joined(growing[event.index].extra, event.extra)

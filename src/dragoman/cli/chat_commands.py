@@ -20,7 +20,7 @@ from ..errors import ConfigError
 from ..runtime.agent import Agent
 from ..runtime.edit_journal import undo
 from ..runtime.policy import Mode
-from ..runtime.seals_ids_and_names_for_upstream import exported
+from ..runtime.seals_ids_and_names_for_upstream import export_request
 from ..store import Store
 from ..transport.window_price_and_answer_cost import shown_cost
 from .ask_output import tokens_line
@@ -168,7 +168,7 @@ class ChatCommands:
         dialect = rest or self._agent.dialect or installed()[0]
         if not is_known(dialect):
             raise ConfigError("dialect", dialect, tuple(installed()))
-        body, losses = exported(self._agent.session.request(), dialect, self._agent.model.partition("/")[2])
+        body, losses = export_request(self._agent.session.request(), dialect, self._agent.model.partition("/")[2])
         text = msgspec.json.format(body, indent=2).decode()
         if self._console.is_terminal:
             self._console.print(

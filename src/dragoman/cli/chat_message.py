@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..canon.parts import Media, Part, Text
 from ..errors import ConfigError
-from ..runtime.text_file_and_diff import decoded
+from ..runtime.text_file_and_diff import decode
 from .attachments import media_of
 
 LARGEST = 20 * 1024 * 1024
@@ -55,7 +55,7 @@ def _file_part(path: Path) -> Part:
         data = path.read_bytes()
     except OSError as error:
         raise ConfigError("file", str(path), problem=error.strerror or str(error)) from error
-    found = decoded(data)
+    found = decode(data)
     if found is None:
         return media_of(path)
     return Text(f"--- {path} ---\n{found.text}\n--- end of {path} ---")

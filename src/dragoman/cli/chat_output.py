@@ -27,7 +27,7 @@ from ..runtime.events import (
     ToolCallRequest,
     ToolCallResponse,
 )
-from ..runtime.usage_and_cost_sums import added_cost
+from ..runtime.usage_and_cost_sums import add_cost
 from .ask_output import TextOutput, clip_line, spending_line
 from .loss_and_error_output import without_control_characters
 
@@ -77,7 +77,7 @@ class ChatOutput(TextOutput):
             self.losses += event.losses
         elif isinstance(event, Finished):
             self.usage = event.usage
-            self.cost = added_cost(self.cost, event.cost)
+            self.cost = add_cost(self.cost, event.cost)
             if event.finish_reason != "cancelled" or event.usage != Usage():
                 self._print_line(spending_line(event), "dim")
 

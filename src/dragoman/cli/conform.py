@@ -10,7 +10,7 @@ import click
 from ..conform.judging import library_runner, suite_reader
 from ..conform.judging.library_runner import CaseResult
 from ..conform.judging.report_formats import FORMATS
-from ..conform.judging.verdicts_against_expected_failures import strangers, verdicts
+from ..conform.judging.verdicts_against_expected_failures import unknown_expected_failures, verdicts
 from ..errors import ConfigError
 from ..transport.secret_redaction import redacted_url
 from .dialect_option import DIALECT
@@ -90,15 +90,15 @@ def conform(
     if key_env is not None and key_env not in os.environ:
         fail(f"the variable {key_env} is not set. Set it to the key for the gateway", 2)
     try:
-        loaded = suite_reader.load(place or suite_reader.latest())
-        chosen = library_runner.chosen(loaded.cases, cases, dialect, upstream)
+        loaded = suite_reader.load_suite(place or suite_reader.latest_suite())
+        chosen = library_runner.choose_cases(loaded.cases, cases, dialect, upstream)
         failures: suite_reader.Folder | None = expected_file
         if failures is None and base_url is None:
             failures = loaded.place / suite_reader.EXPECTED
         expected = suite_reader.expected_failures(failures) if failures is not None else {}
     except ConfigError as error:
         fail(str(error), 2)
-    unknown = strangers(expected, {case.id for case in loaded.cases})
+    unknown = unknown_expected_failures(expected, {case.id for case in loaded.cases})
     if unknown:
         fail(f"expected failures with an unknown case id: {', '.join(unknown)}", 2)
     if only_list:
@@ -111,7 +111,7 @@ def conform(
         results, asked = _host(base_url, loaded, chosen, upstream_port, model, key, timeout), redacted_url(base_url)
     judged = verdicts(results, expected)
     click.echo(FORMATS[form](judged, asked))
-    raise SystemExit(1 if any(verdict.red for verdict in judged) else 0)
+    raise SystemExit(1 if any(verdict.fails_run for verdict in judged) else 0)
 
 
 def _host(

@@ -18,7 +18,7 @@ from ..runtime.conversation_store import KIND, find
 from ..runtime.edit_journal import forget_edits
 from ..runtime.edit_journal import undo as take_back
 from ..runtime.resumable_conversation import Session
-from ..runtime.seals_ids_and_names_for_upstream import exported
+from ..runtime.seals_ids_and_names_for_upstream import export_request
 from ..runtime.system_prompt_and_first_turns import is_opening
 from ..store import StoreEntry
 from ..store.sqlite_entry_store import SqliteStore, usual_file
@@ -136,7 +136,7 @@ def export(id: str, dialect: str, model: str, form: str) -> None:
     session = _found(id)
     if session.results:  # In the middle of a step, the results so far are exported.
         session.close_step()
-    body, losses = exported(session.request(), dialect, model or session.model.partition("/")[2])
+    body, losses = export_request(session.request(), dialect, model or session.model.partition("/")[2])
     _write(body)
     print_losses(losses, form)
 

@@ -18,7 +18,7 @@ from .. import __version__
 from ..convert.lines.formats import get, names
 from ..convert.lines.summary import Summary, is_own_model
 from ..convert.run import Conversion
-from ..convert.run import Progress as Seen
+from ..convert.run import ConversionProgress as Seen
 from ..dialects import installed
 from .loss_and_error_output import COLOURS, without_control_characters
 

@@ -132,7 +132,7 @@ def _store(environment: Mapping[str, str]) -> Iterator[CheckResult]:
             yield CheckResult("good", "store", str(file))
         else:
             yield CheckResult("good", "store", f"{file} (made when it is needed)")
-        stored = UpstreamKeys(environment).places()
+        stored = UpstreamKeys(environment).stored_at()
         yield CheckResult("good", "stored keys", ", ".join(stored) or "none")
         warnings: list[str] = []
         # A missing secret is made now, as at the start of a gateway.

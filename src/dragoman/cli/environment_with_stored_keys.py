@@ -12,4 +12,4 @@ from ..transport.upstream_record_and_environment import known_environments
 def user_environment() -> Mapping[str, str]:
     """The environment, with the stored key of each upstream whose variables are empty. ConfigError where the stored
     keys cannot be used."""
-    return UpstreamKeys(os.environ).completed([usual.keys for _, usual in known_environments()])
+    return UpstreamKeys(os.environ).environment_with_keys([usual.keys for _, usual in known_environments()])

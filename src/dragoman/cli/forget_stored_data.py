@@ -77,7 +77,7 @@ def forget(kind: tuple[str, ...], yes: bool) -> None:
     try:
         if "keys" in chosen:  # the keyring of the system may hold keys too
             keys = UpstreamKeys(os.environ)
-            for variable in list(keys.places()):
+            for variable in list(keys.stored_at()):
                 keys.drop(variable)
         for files in found.values():
             for file in files:

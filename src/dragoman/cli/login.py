@@ -117,7 +117,7 @@ def _ask_for_key(words: str) -> str:
 
 
 def _list(variables: dict[str, tuple[str, ...]], keys: UpstreamKeys) -> None:
-    places = keys.places()
+    places = keys.stored_at()
     for name, known in variables.items():
         given = next((variable for variable in known if os.environ.get(variable)), "")
         stored = places.get(known[0])

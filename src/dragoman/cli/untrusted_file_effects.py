@@ -67,7 +67,7 @@ def _upstream(upstream: Upstream) -> str:
 
 
 def _key(upstream: Upstream) -> str:
-    kind = upstream_url_and_headers.auth(upstream)
+    kind = upstream_url_and_headers.auth_of_upstream(upstream)
     if kind == "google" and upstream.client_id_env and not upstream.credentials:
         return "with your login at Google"
     if kind == "google":

@@ -47,11 +47,11 @@ async def get_with_key(
     upstream: Upstream, path: str, net: UpstreamClient, environment: Mapping[str, str], seconds: float
 ) -> tuple[UpstreamAnswer, bytes]:
     """The upstream's answer to a GET with its key, and the body. Raises TimeoutError, TransportError or ConfigError."""
-    google = upstream_url_and_headers.auth(upstream) == "google"
+    google = upstream_url_and_headers.auth_of_upstream(upstream) == "google"
     token = await Tokens(time.time).get(upstream.credentials) if google else ""
-    headers = upstream_url_and_headers.headers(upstream, environment, token)
-    place = upstream_url_and_headers.place(upstream, path)
-    address = upstream_url_and_headers.address(upstream)
+    headers = upstream_url_and_headers.request_headers(upstream, environment, token)
+    place = upstream_url_and_headers.path_of_upstream(upstream, path)
+    address = upstream_url_and_headers.address_of_upstream(upstream)
     async with asyncio.timeout(seconds):
         async with await net.request(address, "GET", place, headers, b"") as answer:
             return answer, await answer.read(_LARGEST)

@@ -14,9 +14,9 @@ from msgspec import Struct
 from ..dialects import endpoints, get, is_known
 from .judging import independent_stream_reader
 from .judging.case_outcome_checks import CaseOutcome, LintedDocument
-from .judging.client_history import client_of, continued
-from .judging.json_paths_and_exact_numbers import decode, dump, look
-from .judging.library_runner import CaseResult, judged, stream_document
+from .judging.client_history import client_of, next_request
+from .judging.json_paths_and_exact_numbers import decode, dump, find_values
+from .judging.library_runner import CaseResult, judge_case, stream_document
 from .judging.suite_reader import Case, Suite
 from .scripted_upstream import NextAnswer, SuiteUpstream
 
@@ -42,7 +42,7 @@ class GatewayResponse(Struct):
     body: bytes
 
 
-class Untestable(Exception):
+class UntestableCase(Exception):
     """The case could not be run against the gateway, so it proves nothing."""
 
 
@@ -58,8 +58,8 @@ def run(case: Case, host: GatewayUnderTest) -> CaseResult:
     if host.upstream is None and case.kind != "count":
         return CaseResult(case, untested="it needs a scripted upstream behind the gateway: give --upstream-port")
     try:
-        return judged(case, _observed(case, host))
-    except Untestable as error:
+        return judge_case(case, _observe(case, host))
+    except UntestableCase as error:
         return CaseResult(case, untested=str(error))
     except GatewayFault as error:
         return CaseResult(case, failures=[str(error)])
@@ -70,7 +70,7 @@ def run(case: Case, host: GatewayUnderTest) -> CaseResult:
         return CaseResult(case, failures=[f"the gateway's answer is no JSON: {error}"])
 
 
-def _observed(case: Case, host: GatewayUnderTest) -> CaseOutcome:
+def _observe(case: Case, host: GatewayUnderTest) -> CaseOutcome:
     if case.kind == "count":
         path = endpoints(case.client).counts.path
         answer = _ask(case, host, case.input, path=path)
@@ -114,7 +114,7 @@ def _request(case: Case, host: GatewayUnderTest) -> CaseOutcome:
     _, bodies = _exchange(case, host, request, script)
     document = decode(bodies[0])
     if case.kind == "tools":
-        found = look(document, client_of(case.upstream).tools)
+        found = find_values(document, client_of(case.upstream).tools)
         tools = found[0] if found else []
         return CaseOutcome(case.target, tools, [LintedDocument(case.target, "tools", case.model, tools)])
     checked = [LintedDocument(case.target, "request", case.model, document)]
@@ -141,7 +141,7 @@ def _conversation(case: Case, host: GatewayUnderTest) -> CaseOutcome:
         streams = frames is not None
         if reply is None and not streams:
             reply, frames = plain.reply, plain.frames
-        received = _streamed(case.client, request, streams)
+        received = _with_stream_field(case.client, request, streams)
         script = NextAnswer(upstream, reply, frames)
         answer, bodies = _exchange(case, host, received, script, stream=streams, to=upstream, model=model)
         _expect_success(answer)
@@ -154,12 +154,12 @@ def _conversation(case: Case, host: GatewayUnderTest) -> CaseOutcome:
             )
         else:
             answers.append(decode(answer.body))
-        request = continued(case.client, request, answers[-1], step, bool(case.input.get("strict")))
+        request = next_request(case.client, request, answers[-1], step, bool(case.input.get("strict")))
     document = {"requests": [one.body for one in checked], "answers": answers}
     return CaseOutcome(case.target, document, checked)
 
 
-def _streamed(client: str, request: dict[str, Any], streams: bool) -> dict[str, Any]:
+def _with_stream_field(client: str, request: dict[str, Any], streams: bool) -> dict[str, Any]:
     """The request with `stream: true`, if the dialect asks for a stream in the body."""
     paths = get(client).upstream_paths
     if paths.path != paths.stream_path or (not streams and not endpoints(client).stream.streams_by_default):
@@ -180,18 +180,18 @@ def _exchange(
     """One exchange: the gateway's response, and the request that reached the upstream."""
     upstream = host.upstream
     if upstream is None:
-        raise Untestable("it needs a scripted upstream")
+        raise UntestableCase("it needs a scripted upstream")
     upstream.expect(script)
     stream = stream or (isinstance(request, dict) and bool(request.get("stream")))
     answer = _ask(case, host, request, stream=stream, to=to or case.upstream, model=model or case.model)
     received = upstream.received()
     problems = [one.problem for one in received if one.problem]
     if problems:
-        raise Untestable(f"the scripted upstream got another request than the case expects: {problems[0]}")
+        raise UntestableCase(f"the scripted upstream got another request than the case expects: {problems[0]}")
     if not received:
         problem = f"the scripted upstream got no request; the gateway answered with {answer.status}: {_words(answer)}"
         # A refused path, key or model proves nothing about the case. Any other refusal is the gateway's answer.
-        raise Untestable(problem) if answer.status in (200, 401, 403, 404, 405) else GatewayFault(problem)
+        raise UntestableCase(problem) if answer.status in (200, 401, 403, 404, 405) else GatewayFault(problem)
     return answer, [one.body for one in received]
 
 
@@ -220,12 +220,12 @@ def _ask(
     path = path or (dialect.upstream_paths.stream_path if stream else dialect.upstream_paths.path)
     headers = {"content-type": "application/json", **dialect.upstream_paths.headers, **_key(case.client, host.key)}
     headers |= case.headers
-    place = urlsplit(host.base)
-    kind = http.client.HTTPSConnection if place.scheme == "https" else http.client.HTTPConnection
+    address = urlsplit(host.base)
+    kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
     # Each case has a connection of its own, so that no case depends on the case before.
-    connection = kind(place.hostname or "127.0.0.1", place.port, timeout=host.timeout)
+    connection = kind(address.hostname or "127.0.0.1", address.port, timeout=host.timeout)
     try:
-        where = place.path.rstrip("/") + path.replace("{model}", quote(name, safe=""))
+        where = address.path.rstrip("/") + path.replace("{model}", quote(name, safe=""))
         connection.request("POST", where, dump(body).encode(), headers)
         response = connection.getresponse()
         try:

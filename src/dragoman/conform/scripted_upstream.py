@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..dialects import endpoints, get
 from .judging import independent_stream_reader
-from .judging.client_history import named
+from .judging.client_history import with_tool_names
 from .judging.json_paths_and_exact_numbers import decode, dump
 
 _VERSION = re.compile(r".*/v\d+[a-z]*\d*(?=/)")
@@ -90,16 +90,16 @@ class SuiteUpstream:
                 received.problem = f"{path} is no path of {script.dialect}"
             elif script.status == 200 and (script.frames if streams else script.reply) is None:
                 received.problem = f"a {'stream' if streams else 'whole answer'} was asked for; the case has none"
-            return (None if received.problem else _filled(script, body)), streams
+            return (None if received.problem else _with_tool_names(script, body)), streams
 
 
-def _filled(script: NextAnswer, body: bytes) -> NextAnswer:
+def _with_tool_names(script: NextAnswer, body: bytes) -> NextAnswer:
     """The script with the tool names of the request's declarations."""
     try:
         request = decode(body)
     except ValueError:
         return script
-    reply, frames = named([script.reply, script.frames], script.dialect, request)
+    reply, frames = with_tool_names([script.reply, script.frames], script.dialect, request)
     return NextAnswer(script.dialect, reply, frames, script.status, script.headers)
 
 
@@ -163,9 +163,9 @@ def _handler(upstream: SuiteUpstream) -> type[BaseHTTPRequestHandler]:
             self.send_header("connection", "close")
             self.end_headers()
             for frame in frames:
-                data = independent_stream_reader.framed(script.dialect, [frame])
+                data = independent_stream_reader.frame_stream(script.dialect, [frame])
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
-            if independent_stream_reader.ending(script.dialect, frames) != "open":
+            if independent_stream_reader.stream_ending(script.dialect, frames) != "open":
                 self.wfile.write(b"0\r\n\r\n")
             self.close_connection = True
 

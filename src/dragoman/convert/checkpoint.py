@@ -25,7 +25,7 @@ class Checkpoint(Struct):
     file: int = 0
     """The number of the input file among all inputs."""
     place: int = 0
-    """The place in that file (`inputs.Piece.after`)."""
+    """The place in that file (`InputPiece.after`)."""
     line: int = 1
     state: int = 0
     """The state of the output."""

@@ -42,7 +42,7 @@ class OutputPath(Struct, frozen=True):
         if os.path.exists(self.local + PARTIAL):
             os.close(lock(self.local + PARTIAL))
 
-    def clear(self) -> None:
+    def remove_earlier(self) -> None:
         """Remove the file of an earlier conversion, whole or not."""
         remove(self.local + PARTIAL)
         if not self.is_stored:
@@ -54,7 +54,7 @@ class OutputPath(Struct, frozen=True):
         for part in parts:
             object_store.remove(part.address)
 
-    def put(self) -> None:
+    def move_into_place(self) -> None:
         """Give a whole file its name. Nothing happens if it already has it."""
         if not os.path.lexists(self.local + PARTIAL):
             return
@@ -73,7 +73,7 @@ class OutputFile(Struct):
     files: list[int]
 
 
-class Layout:
+class OutputLayout:
     """All files of a conversion that are written."""
 
     def __init__(self, output: str, inputs: list[Input], bad_lines: str = "", work_folder: str = "") -> None:
@@ -120,7 +120,7 @@ class Layout:
         if self.work_folder:
             os.makedirs(self.work_folder, mode=0o700, exist_ok=True)
 
-    def tidy(self) -> None:
+    def remove_empty_work_folder(self) -> None:
         """Remove the work folder of an object store, if nothing is left in it."""
         if self.work_folder and os.path.isdir(self.work_folder):
             for folder, _, _ in os.walk(self.work_folder, topdown=False):

@@ -25,7 +25,7 @@ from . import stdin_stdout_and_pipes as pipes
 from .compressed_input import GZIP, ZSTD, MemberReader
 from .lines.file_format_record import Kind
 from .lines.formats import detect_format, get
-from .lines.line import decoded
+from .lines.line import decode_line
 from .object_store import is_address
 from .stdin_stdout_and_pipes import STANDARD, Pipe
 from .zstd import frame_error
@@ -73,7 +73,7 @@ class Input(Struct):
         return not is_address(self.path)
 
 
-class Piece(Struct):
+class InputPiece(Struct):
     """Lines of a file, and where they end."""
 
     data: bytes
@@ -94,7 +94,7 @@ def find_inputs(names: tuple[str, ...], output: str = "") -> list[Input]:
     """
     found: dict[str, tuple[str, Input]] = {}
     for name in names:
-        for item in _named(name, output):
+        for item in _files_of_name(name, output):
             # Two names may lead to the same file.
             real = os.path.realpath(item.path) if item.is_local else item.path
             if real in found:
@@ -105,12 +105,12 @@ def find_inputs(names: tuple[str, ...], output: str = "") -> list[Input]:
     return [item for _, item in found.values()]
 
 
-def _named(name: str, output: str) -> list[Input]:
+def _files_of_name(name: str, output: str) -> list[Input]:
     """The files that one word of the user stands for."""
     if name == STANDARD:
         return [Input(STANDARD, "standard input", "standard-input.jsonl", 0, 0, pipe=Pipe(sys.stdin.buffer))]
     if is_address(name):
-        return _stored(name, output)
+        return _files_at_address(name, output)
     if os.path.isdir(name):
         return _in_folder(name, output)
     if os.path.exists(name):
@@ -147,7 +147,7 @@ def _is_own(path: str, output: str) -> bool:
     return path == own or Path(own) in Path(path).parents
 
 
-def _stored(name: str, output: str) -> list[Input]:
+def _files_at_address(name: str, output: str) -> list[Input]:
     """The files at an address, below it, or that match it."""
     own = output.rstrip("/")
     if glob.has_magic(name):
@@ -201,7 +201,7 @@ def detect_input(item: Input, source: str | None, kind: Kind | None, max_line: i
     lines = _first_lines(item, max_line)
     for line in lines:
         seen = seen or bool(line.strip())
-        document = decoded(line)
+        document = decode_line(line)
         if document is not None:
             documents.append(document)
     name, found_kind, reason = detect_format(documents)
@@ -253,13 +253,13 @@ def _first_lines(item: Input, max_line: int) -> list[bytes]:
         found = _read_pieces(io.BytesIO(first), _pipe_name(item.pipe), item.name, 0, 1, HEAD_BYTES, max_line)
     else:
         found = pieces(item, 0, 1, HEAD_BYTES, max_line)
-    lines = next(found, Piece(b"", 1, 0, 0, 0)).data.split(b"\n")[:HEAD_LINES]
-    if all(decoded(line) is None for line in lines):
+    lines = next(found, InputPiece(b"", 1, 0, 0, 0)).data.split(b"\n")[:HEAD_LINES]
+    if all(decode_line(line) is None for line in lines):
         next(found, None)  # a file that breaks off in its first line raises its own error
     return lines
 
 
-def pieces(item: Input, start: int, line: int, size: int, max_line: int) -> Iterator[Piece]:
+def pieces(item: Input, start: int, line: int, size: int, max_line: int) -> Iterator[InputPiece]:
     """The lines of a file from the place `start` on, where line number `line` begins. Raises ConfigError for a file
     that cannot be read.
     """
@@ -288,16 +288,16 @@ def _pipe_name(pipe: Pipe) -> str:
     if first.startswith(pipes.PARQUET):
         raise ConfigError("input", STANDARD, problem="Parquet cannot be read from a pipe. Name the file")
     suffix = ".gz" if first.startswith(pipes.GZIP) else ".zst" if first.startswith(pipes.ZSTD) else ""
-    with _readable(suffix, STANDARD):
-        first = _decompressed(io.BytesIO(first), suffix).read(_BLOCK)
+    with _config_error_if_broken(suffix, STANDARD):
+        first = _decompress(io.BytesIO(first), suffix).read(_BLOCK)
     return (".json" if first.lstrip()[:1] == b"[" else ".jsonl") + suffix
 
 
 def _read_pieces(
     file: IO[bytes], lowered: str, name: str, start: int, line: int, size: int, max_line: int
-) -> Iterator[Piece]:
-    with _readable(lowered, name):
-        stream = _decompressed(file, lowered)
+) -> Iterator[InputPiece]:
+    with _config_error_if_broken(lowered, name):
+        stream = _decompress(file, lowered)
     whole = _Readable(stream, lowered)
     if lowered.endswith((".json", ".json.gz", ".json.zst")):
         from .json_objects_across_lines import element_pieces  # late: most files have lines
@@ -319,7 +319,7 @@ class _Readable:
 
     def __init__(self, stream: IO[bytes], lowered: str) -> None:
         self._stream = stream
-        self._broken = _broken(lowered)
+        self._broken = _errors_of_broken_file(lowered)
         self.problem = ""
 
     def read(self, size: int) -> bytes:
@@ -331,7 +331,7 @@ class _Readable:
             return b""
 
 
-def _broken(lowered: str) -> tuple[type[Exception], ...]:
+def _errors_of_broken_file(lowered: str) -> tuple[type[Exception], ...]:
     """The exceptions for a file with wrong bytes. An error of the disk or the network is none of them: the conversion
     stops then, and can continue.
     """
@@ -340,22 +340,22 @@ def _broken(lowered: str) -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def _readable(lowered: str, name: str) -> Iterator[None]:
+def _config_error_if_broken(lowered: str, name: str) -> Iterator[None]:
     """Errors of a broken file as ConfigError."""
     try:
         yield
-    except _broken(lowered) as error:
+    except _errors_of_broken_file(lowered) as error:
         raise ConfigError("input", name, problem=f"the file cannot be read: {error}") from None
 
 
-def _decompressed(file: IO[bytes], name: str) -> IO[bytes]:
+def _decompress(file: IO[bytes], name: str) -> IO[bytes]:
     how = GZIP if name.endswith(".gz") else ZSTD if name.endswith(".zst") else ""
     return cast("IO[bytes]", MemberReader(file, how)) if how else file
 
 
 def _line_pieces(
     stream: _Readable, file: IO[bytes], start: int, line: int, size: int, max_line: int
-) -> Iterator[Piece]:
+) -> Iterator[InputPiece]:
     size = min(size, max_line)  # so a line over the limit always reaches over the end of its piece
     buffer = bytearray()
     while True:
@@ -374,7 +374,7 @@ def _line_pieces(
                 data, taken, too_long = b"\n", _discard_line(stream, buffer), [line]
         start += taken
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
-        yield Piece(data, line, start, lines, file.tell(), too_long)
+        yield InputPiece(data, line, start, lines, file.tell(), too_long)
         line += lines
 
 

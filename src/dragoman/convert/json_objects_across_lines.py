@@ -10,7 +10,7 @@ from typing import IO, Protocol
 
 from ..codec.json_array_splitter import JsonArraySplitter
 from ..errors import ConfigError, WireError
-from .input_files_and_chunks import Piece
+from .input_files_and_chunks import InputPiece
 from .lines.line import BOM
 
 _BLOCK = 1 << 16
@@ -25,7 +25,7 @@ class Readable(Protocol):
         ...
 
 
-def element_pieces(stream: Readable, file: IO[bytes], start: int, size: int, name: str) -> Iterator[Piece]:
+def element_pieces(stream: Readable, file: IO[bytes], start: int, size: int, name: str) -> Iterator[InputPiece]:
     """The objects of a file from object number `start` on, each on a line of its own."""
     splitter = JsonArraySplitter("valid JSON")
     held: list[bytes] = []
@@ -62,6 +62,6 @@ def element_pieces(stream: Readable, file: IO[bytes], start: int, size: int, nam
         raise ConfigError("input", name, problem=f"the file ends inside object {seen + 1}")
 
 
-def _piece(elements: list[bytes], seen: int, file: IO[bytes]) -> Piece:
+def _piece(elements: list[bytes], seen: int, file: IO[bytes]) -> InputPiece:
     count = len(elements)
-    return Piece(b"\n".join(elements) + b"\n", seen - count + 1, seen, count, file.tell())
+    return InputPiece(b"\n".join(elements) + b"\n", seen - count + 1, seen, count, file.tell())

@@ -51,7 +51,7 @@ def _store(scheme: str, container: str) -> tuple[Any, str]:
     return found
 
 
-def _located(address: str) -> tuple[Any, str]:
+def _store_and_path(address: str) -> tuple[Any, str]:
     """The file system of an address, and the path there. Raises ConfigError."""
     matched = _ADDRESS.match(address)
     scheme, container, path = matched.groups() if matched else ("", "", "")
@@ -62,13 +62,13 @@ def _located(address: str) -> tuple[Any, str]:
         raise ConfigError("address", f"{scheme}://", problem="no credentials here. Set them in the environment")
     if not container:
         raise ConfigError("address", address, problem="the address names no bucket")
-    with _explained(address):
+    with _config_error_with_address(address):
         system, base = _store(scheme, container)
     return system, f"{base.rstrip('/')}/{path}".rstrip("/")
 
 
 @contextmanager
-def _explained(address: str) -> Iterator[None]:
+def _config_error_with_address(address: str) -> Iterator[None]:
     """Errors of a store as ConfigError, with the address."""
     try:
         yield
@@ -80,16 +80,16 @@ def _explained(address: str) -> Iterator[None]:
 
 def find(address: str) -> StoredFile | None:
     """The file at an address; None if there is none."""
-    system, path = _located(address)
-    with _explained(address):
+    system, path = _store_and_path(address)
+    with _config_error_with_address(address):
         facts = system.get_file_info(path)
     return StoredFile(address, facts.size or 0, facts.mtime_ns or 0) if facts.is_file else None
 
 
 def is_folder(address: str) -> bool:
     """Whether there are files below an address."""
-    system, path = _located(address)
-    with _explained(address):
+    system, path = _store_and_path(address)
+    with _config_error_with_address(address):
         return bool(system.get_file_info(path).type.name == "Directory")
 
 
@@ -97,8 +97,8 @@ def list_files(folder: str) -> list[StoredFile]:
     """All files below an address, in the order of their names."""
     from pyarrow.fs import FileSelector  # late: needs pyarrow
 
-    system, path = _located(folder)
-    with _explained(folder):
+    system, path = _store_and_path(folder)
+    with _config_error_with_address(folder):
         found = system.get_file_info(FileSelector(path, allow_not_found=True, recursive=True))
     root = folder.rstrip("/")
     listed = [
@@ -115,11 +115,11 @@ def match_files(pattern: str) -> list[StoredFile]:
     folder = fixed.rpartition("/")[0]
     if folder.count("/") < 2:
         raise ConfigError("address", pattern, problem="a pattern must not stand in the name of the bucket")
-    expression = re.compile(_translated(pattern))
+    expression = re.compile(_pattern_to_regex(pattern))
     return [one for one in list_files(folder) if expression.fullmatch(one.address)]
 
 
-def _translated(pattern: str) -> str:
+def _pattern_to_regex(pattern: str) -> str:
     pieces = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]/]+\])", pattern)
     words = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     made = []
@@ -134,8 +134,8 @@ def _translated(pattern: str) -> str:
 
 def open_file(address: str) -> IO[bytes]:
     """A file for reading, in which any place can be sought."""
-    system, path = _located(address)
-    with _explained(address):
+    system, path = _store_and_path(address)
+    with _config_error_with_address(address):
         opened = system.open_input_file(path)
     return cast("IO[bytes]", io.BufferedReader(opened, _BUFFER))
 
@@ -146,8 +146,8 @@ def upload(local: str, address: str) -> None:
         for name in sorted(os.listdir(local)):
             upload(os.path.join(local, name), f"{address}/{name}")
         return
-    system, path = _located(address)
-    with open(local, "rb") as source, _explained(address):
+    system, path = _store_and_path(address)
+    with open(local, "rb") as source, _config_error_with_address(address):
         # Bytes that are compressed already must not be compressed again because of the file's name.
         target = system.open_output_stream(path, compression=None)
         try:
@@ -164,6 +164,6 @@ def upload(local: str, address: str) -> None:
 
 def remove(address: str) -> None:
     """Delete a file."""
-    system, path = _located(address)
-    with _explained(address):
+    system, path = _store_and_path(address)
+    with _config_error_with_address(address):
         system.delete_file(path)

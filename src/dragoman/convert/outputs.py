@@ -22,7 +22,7 @@ class Output(Protocol):
         """Add the bytes of one chunk."""
         ...
 
-    def state(self) -> int | None:
+    def save_state(self) -> int | None:
         """Save everything to the disk, and return what `restore` needs; None if the output cannot stop here."""
         ...
 
@@ -87,7 +87,7 @@ class ByteOutput:
         """Add bytes at the end."""
         self._file.write(data)
 
-    def state(self) -> int:
+    def save_state(self) -> int:
         """Save the file, and return its length."""
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -97,7 +97,7 @@ class ByteOutput:
         """Save and close the file. An empty compressed file gets one empty member."""
         if self._compression and not self._file.tell():
             self._file.write(compress(b"", self._compression))
-        length = self.state()
+        length = self.save_state()
         self.abandon()
         return length
 

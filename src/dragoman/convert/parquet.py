@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import ConfigError
-from .input_files_and_chunks import Input, Piece, open_input
+from .input_files_and_chunks import Input, InputPiece, open_input
 from .lines.file_format_record import Columns
 from .outputs import PARTIAL, lock, part_name
 from .parquet_columns import RowReader, row_of, schema_of
@@ -34,7 +34,7 @@ def require_pyarrow() -> Any:
     return pyarrow
 
 
-def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
+def row_pieces(item: Input, start: int, size: int) -> Iterator[InputPiece]:
     """The rows of a file from row number `start` on, each as a line of JSON."""
     pa = require_pyarrow()
     try:
@@ -63,10 +63,10 @@ def row_pieces(item: Input, start: int, size: int) -> Iterator[Piece]:
         raise ConfigError("input", item.name, problem=f"the file cannot be read: {error}") from None
 
 
-def _piece(lines: list[bytes], after: int, consumed: int) -> Piece:
+def _piece(lines: list[bytes], after: int, consumed: int) -> InputPiece:
     # A line end in JSON is white space, and one line is one record.
     data = b"".join([line.replace(b"\n", b" ") + b"\n" for line in lines])
-    return Piece(data, after - len(lines) + 1, after, len(lines), consumed)
+    return InputPiece(data, after - len(lines) + 1, after, len(lines), consumed)
 
 
 class ParquetOutput:
@@ -102,7 +102,7 @@ class ParquetOutput:
         if self._chunks >= PART_CHUNKS:
             self._end()
 
-    def state(self) -> int | None:
+    def save_state(self) -> int | None:
         """The number of whole parts; None in the middle of a part."""
         return None if self._chunks else self._parts
 

@@ -94,7 +94,7 @@ class RowReader:
         self._schema = schema
         kind = schema.field(0).type if len(schema) == 1 else None
         self._texts = kind is not None and _is_text(pa, kind)
-        self._records = WHOLE in schema.names and _marked(schema.field(WHOLE)) == _RECORD
+        self._records = WHOLE in schema.names and _json_mark(schema.field(WHOLE)) == _RECORD
         self._kinds = {field.name: field for field in schema}
 
     def lines(self, batch: Any) -> list[bytes]:
@@ -110,7 +110,7 @@ class RowReader:
                 return str(whole).encode("utf-8", "surrogatepass")
         record = {str(key): self._read(value, self._kinds[key]) for key, value in row.items() if value is not None}
         for name in STRUCTURED & record.keys():
-            record[name] = _parsed(record[name])
+            record[name] = _parse_or_text(record[name])
         return msgspec.json.encode(record, enc_hook=str)
 
     def _read(self, value: Any, field: Any) -> Any:
@@ -126,18 +126,18 @@ class RowReader:
             return [self._read(inner, kind.value_field) for inner in value]
         if types.is_map(kind):
             return {str(name): self._read(inner, kind.item_field) for name, inner in value if inner is not None}
-        return _parsed(value) if _marked(field) == _JSON else value
+        return _parse_or_text(value) if _json_mark(field) == _JSON else value
 
 
 def _is_text(pa: Any, kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _marked(field: Any) -> bytes:
+def _json_mark(field: Any) -> bytes:
     return bytes((field.metadata or {}).get(_MARK, b""))
 
 
-def _parsed(value: Any) -> Any:
+def _parse_or_text(value: Any) -> Any:
     """The JSON in a text; the text itself if it holds none."""
     if not isinstance(value, str):
         return value

@@ -21,7 +21,7 @@ import msgspec
 
 from ..errors import ConfigError, DragomanError
 from .lines.chunk import ChunkConverter, ChunkSettings, ConversionChunk, ConvertedChunk
-from .whole_or_remaining_input_to_chunks import End, RemainingInput, chunks
+from .whole_or_remaining_input_to_chunks import ChunkEnd, RemainingInput, chunks
 
 _Row = dict[str, Any]
 _SHARE = 0.001
@@ -63,7 +63,7 @@ def _convert(row: _Row, settings: bytes) -> _Row:
 
 def in_order(
     readings: list[RemainingInput], settings: ChunkSettings, jobs: int
-) -> Iterator[tuple[End, ConvertedChunk]]:
+) -> Iterator[tuple[ChunkEnd, ConvertedChunk]]:
     """The results of all chunks, in order. `jobs`: the number of processes on this machine; a cluster has its own."""
     if not readings:
         return
@@ -76,7 +76,7 @@ def in_order(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for row in _job(ray, readings, settings).iter_rows():
-                end = msgspec.msgpack.decode(row["end"], type=End)
+                end = msgspec.msgpack.decode(row["end"], type=ChunkEnd)
                 yield end, msgspec.msgpack.decode(row["data"], type=ConvertedChunk)
     except ray.exceptions.RayError as error:
         first = str(error).strip().splitlines()[0]

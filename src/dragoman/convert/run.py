@@ -21,7 +21,7 @@ from ..errors import ConfigError, DragomanError
 from . import checkpoint as saved
 from . import workers
 from .checkpoint import Checkpoint
-from .finished_and_unfinished_output_paths import Layout, remove
+from .finished_and_unfinished_output_paths import OutputLayout, remove
 from .input_files_and_chunks import PARQUET, detect_input, find_inputs
 from .lines.chunk import ChunkSettings, ConvertedChunk
 from .lines.file_format_record import Kind
@@ -29,7 +29,7 @@ from .lines.formats import get_target
 from .lines.summary import Summary
 from .outputs import PARTIAL, ByteOutput, Output, check_packages, compression_of
 from .stdin_stdout_and_pipes import StandardOutput
-from .whole_or_remaining_input_to_chunks import End, RemainingInput, chunks
+from .whole_or_remaining_input_to_chunks import ChunkEnd, RemainingInput, chunks
 from .workers import cores
 
 CHUNK = 1 << 20
@@ -69,7 +69,7 @@ class ConversionOptions(Struct):
     """Model names of the source, and the names that replace them."""
 
 
-class Progress(Struct):
+class ConversionProgress(Struct):
     """How far a conversion has come."""
 
     consumed: int
@@ -85,7 +85,7 @@ class StrictError(DragomanError):
         super().__init__(f"{found['file']}, line {found['line']}: {found['error']}")
 
 
-Engine = Callable[[list[RemainingInput], ChunkSettings, int], Iterator[tuple[End, ConvertedChunk]]]
+Engine = Callable[[list[RemainingInput], ChunkSettings, int], Iterator[tuple[ChunkEnd, ConvertedChunk]]]
 """Reads and converts inputs on some processes, in order."""
 
 
@@ -97,7 +97,7 @@ class Conversion:
         self.inputs = find_inputs(job.inputs, job.output)
         get_target(job.target)
         self._detect()
-        self.layout = Layout(job.output, self.inputs, job.bad_lines, job.work_folder)
+        self.layout = OutputLayout(job.output, self.inputs, job.bad_lines, job.work_folder)
         self.targets = self.layout.targets
         self.total = sum([item.size for item in self.inputs])
         self.resumable = not self.layout.streams and not any(item.pipe for item in self.inputs)
@@ -163,7 +163,7 @@ class Conversion:
             for place in places:
                 place.check_idle()
             for place in places:
-                place.clear()
+                place.remove_earlier()
             if not self.layout.streams:
                 remove(self._progress_path)
         if self.resumable:
@@ -177,7 +177,7 @@ class Conversion:
 
     def run(
         self,
-        progress: Callable[[Progress], None] = lambda seen: None,
+        progress: Callable[[ConversionProgress], None] = lambda seen: None,
         bad_lines: Callable[[bytes], None] = lambda lines: None,
     ) -> Summary:
         """Convert everything. Returns the summary of all lines, also of those before a stop. Raises DragomanError and
@@ -187,24 +187,24 @@ class Conversion:
         if self.job.dry_run:
             for end, result in self._results(done):
                 self._count(done, end, result)
-                progress(Progress(done.consumed, done.summary))
+                progress(ConversionProgress(done.consumed, done.summary))
             return done.summary
         self.layout.prepare()
         # The run before may have stopped between the checkpoint and the new name of a file.
         for target in self.targets[: done.output]:
-            target.place.put()
+            target.place.move_into_place()
         if done.output < len(self.targets):
             self._write_all(done, progress, bad_lines)
         if done.bad and self.layout.bad is not None:
-            self.layout.bad.put()
+            self.layout.bad.move_into_place()
         if self.resumable:
             # Removed last: up to here the conversion can continue after a stop.
             remove(self._progress_path)
-        self.layout.tidy()
+        self.layout.remove_empty_work_folder()
         return done.summary
 
     def _write_all(
-        self, done: Checkpoint, progress: Callable[[Progress], None], bad_lines: Callable[[bytes], None]
+        self, done: Checkpoint, progress: Callable[[ConversionProgress], None], bad_lines: Callable[[bytes], None]
     ) -> None:
         output = self._open(done.output, done.state)
         side = self.layout.bad
@@ -225,7 +225,7 @@ class Conversion:
                         bad.append(result.bad)
                 output.append(result.out)
                 self._count(done, end, result)
-                progress(Progress(done.consumed, done.summary))
+                progress(ConversionProgress(done.consumed, done.summary))
                 if self.resumable and time.monotonic() >= due and self._save(output, done, bad):
                     due = time.monotonic() + self.job.seconds
             while done.output < len(self.targets):
@@ -236,14 +236,14 @@ class Conversion:
             if not self.layout.streams:
                 for path in [self._progress_path, *[target.place.local + PARTIAL for target in self.targets]]:
                     remove(path)
-                self.layout.tidy()
+                self.layout.remove_empty_work_folder()
             raise
         finally:
             output.abandon()
             if bad is not None:
                 bad.abandon()
 
-    def _count(self, done: Checkpoint, end: End, result: ConvertedChunk) -> None:
+    def _count(self, done: Checkpoint, end: ChunkEnd, result: ConvertedChunk) -> None:
         done.file, done.place, done.line = end.file, end.place, end.line
         done.consumed = sum([item.size for item in self.inputs[: end.file]])
         if end.file < len(self.inputs):
@@ -254,10 +254,10 @@ class Conversion:
 
     def _save(self, output: Output, done: Checkpoint, bad: ByteOutput | None) -> bool:
         """Save everything so far, and a checkpoint. False: the output cannot stop here."""
-        state = output.state()
+        state = output.save_state()
         if state is None:
             return False
-        done.state, done.bad = state, bad.state() if bad is not None else 0
+        done.state, done.bad = state, bad.save_state() if bad is not None else 0
         saved.save(self._progress_path, done)
         return True
 
@@ -266,11 +266,11 @@ class Conversion:
         the two, the next run gives the name.
         """
         output.close()
-        done.output, done.state, done.bad = done.output + 1, 0, bad.state() if bad is not None else 0
+        done.output, done.state, done.bad = done.output + 1, 0, bad.save_state() if bad is not None else 0
         if self.resumable:
             saved.save(self._progress_path, done)
         if not self.layout.streams:
-            self.targets[done.output - 1].place.put()
+            self.targets[done.output - 1].place.move_into_place()
         return self._open(done.output, 0) if done.output < len(self.targets) else output
 
     def _open(self, number: int, state: int) -> Output:
@@ -283,7 +283,7 @@ class Conversion:
             return ParquetOutput(path, state, get_target(self.job.target).columns)
         return ByteOutput(path, state, compression_of(path))
 
-    def _results(self, start: Checkpoint) -> Iterator[tuple[End, ConvertedChunk]]:
+    def _results(self, start: Checkpoint) -> Iterator[tuple[ChunkEnd, ConvertedChunk]]:
         job = self.job
         settings = ChunkSettings(job.target, job.model, job.tolerance, job.max_line, job.chunk, job.models)
         small = self.total <= _LARGE * job.chunk and not self.unknown_size
@@ -315,7 +315,7 @@ def _engine(name: Literal["local", "ray"]) -> Engine:
 
 def _in_processes(
     readings: list[RemainingInput], settings: ChunkSettings, jobs: int
-) -> Iterator[tuple[End, ConvertedChunk]]:
+) -> Iterator[tuple[ChunkEnd, ConvertedChunk]]:
     """The engine of this machine."""
     made = (one for reading in readings for one in chunks(reading, settings))
     return workers.in_order(made, settings, jobs)

@@ -64,7 +64,7 @@ class StandardOutput:
         # The reader of a pipe gets each chunk at once.
         self._stream.flush()
 
-    def state(self) -> None:
+    def save_state(self) -> None:
         """There is no state to go back to."""
         return
 

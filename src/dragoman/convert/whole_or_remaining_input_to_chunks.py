@@ -27,20 +27,20 @@ class RemainingInput(Struct):
     line: int = 1
 
 
-class End(Struct, array_like=True):
+class ChunkEnd(Struct, array_like=True):
     """Where a chunk ends."""
 
     output: int
     file: int
     place: int
-    """The place behind the chunk (`inputs.Piece.after`)."""
+    """The place behind the chunk (`InputPiece.after`)."""
     line: int
     """The number of the next line."""
     consumed: int
     """How many bytes of the file were read so far."""
 
 
-def chunks(reading: RemainingInput, settings: ChunkSettings) -> Iterator[tuple[End, ConversionChunk]]:
+def chunks(reading: RemainingInput, settings: ChunkSettings) -> Iterator[tuple[ChunkEnd, ConversionChunk]]:
     """The chunks of an input, in order. If the rest of a file is broken, the last chunk holds the reason.
     Raises OSError.
     """
@@ -53,10 +53,10 @@ def chunks(reading: RemainingInput, settings: ChunkSettings) -> Iterator[tuple[E
             chunk = ConversionChunk(
                 piece.data, item.name, number + 1, piece.first, *form, piece.too_long, reading.compression
             )
-            yield End(reading.output, number, piece.after, line, piece.consumed), chunk
+            yield ChunkEnd(reading.output, number, piece.after, line, piece.consumed), chunk
     except ConfigError as error:
         # The next place to read is the beginning of the next file: one broken file must not stop a folder of thousands.
-        end = End(reading.output, number + 1, 0, 1, 0)
+        end = ChunkEnd(reading.output, number + 1, 0, 1, 0)
         yield (
             end,
             ConversionChunk(

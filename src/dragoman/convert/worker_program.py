@@ -9,7 +9,7 @@ import sys
 import msgspec
 
 from .lines.chunk import ChunkConverter
-from .workers import Task, receive, send
+from .workers import WorkerMessage, receive, send
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     convert: ChunkConverter | None = None
     while (data := receive(sys.stdin.buffer)) is not None:
-        task = msgspec.msgpack.decode(data, type=Task)
+        task = msgspec.msgpack.decode(data, type=WorkerMessage)
         if task.settings is not None:
             convert = ChunkConverter(task.settings)
         elif task.chunk is not None and convert is not None:

@@ -35,7 +35,7 @@ class WorkerError(DragomanError):
     """A worker process ended before its work did."""
 
 
-class Task(Struct, array_like=True):
+class WorkerMessage(Struct, array_like=True):
     """The first message to a worker has the settings, all others have a chunk."""
 
     settings: ChunkSettings | None = None
@@ -93,8 +93,8 @@ class _Pool:
         try:
             if process not in self._ready:
                 self._ready.add(process)
-                send(process.stdin, Task(settings=self._settings))
-            send(process.stdin, Task(chunk=chunk))
+                send(process.stdin, WorkerMessage(settings=self._settings))
+            send(process.stdin, WorkerMessage(chunk=chunk))
             found = receive(process.stdout)
         except OSError:
             found = None

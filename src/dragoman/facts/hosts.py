@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from . import lookup_cache
 from .host import Host
-from .profiles import LONGEST, FactTable, Loaded, compiled
+from .profiles import LONGEST, FactTable, Loaded, compile_patterns
 
 
 class HostRow(Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,7 +51,7 @@ def lookup(host: str, dialect: str, model: str = "") -> Host | None:
     """The facts about the host with this host name or short name, for requests in `dialect`. Without a model: the facts
     that hold for all models of the host.
     """
-    found = _declared(host)
+    found = _declared_host(host)
     if not found:
         return None
     return _facts(found, dialect, model if len(model) <= LONGEST else "")
@@ -59,28 +59,30 @@ def lookup(host: str, dialect: str, model: str = "") -> Host | None:
 
 def origin(host: str | None) -> str:
     """The name of a host in the origin of a seal: its short name, else its host name."""
-    return (_declared(host) or _bare(host)) if host else ""
+    return (_declared_host(host) or _host_name(host)) if host else ""
 
 
-def _bare(host: str) -> str:
+def _host_name(host: str) -> str:
     """The host name of an address; `host` itself if it is no address."""
     return host.lower().partition("://")[2].partition("/")[0] if "://" in host else host.lower()
 
 
 @lookup_cache(256)
-def _declared(host: str) -> str:
-    name = _bare(host)
+def _declared_host(host: str) -> str:
+    name = _host_name(host)
     without_port = name.rpartition(":")[0] or name
     found = ""
     for row in rows():
-        listens = [pattern for pattern in row.match if _listens(pattern, name) or _listens(pattern, without_port)]
+        listens = [
+            pattern for pattern in row.match if _matches_name(pattern, name) or _matches_name(pattern, without_port)
+        ]
         # A later row wins, so the search continues.
         if row.names and (name in row.names or listens):
             found = row.names[0]
     return found
 
 
-def _listens(pattern: str, name: str) -> bool:
+def _matches_name(pattern: str, name: str) -> bool:
     return re.fullmatch(".*".join([re.escape(piece) for piece in pattern.split("*")]), name) is not None
 
 
@@ -88,7 +90,7 @@ def _listens(pattern: str, name: str) -> bool:
 def _facts(name: str, dialect: str, model: str) -> Host | None:
     facts: dict[str, Any] = {}
     for row in rows():
-        if row.models and not (model and compiled(row.models).match(model)):
+        if row.models and not (model and compile_patterns(row.models).match(model)):
             continue
         if dialect in row.dialects and name in (*row.of, *row.names[:1]):
             for fact, value in row.facts.items():
@@ -97,7 +99,7 @@ def _facts(name: str, dialect: str, model: str) -> Host | None:
 
 
 def _forget() -> None:
-    _declared.cache_clear()
+    _declared_host.cache_clear()
     _facts.cache_clear()
 
 

@@ -116,10 +116,10 @@ def load(source: str | os.PathLike[str] | Iterable[ProfileRow | Mapping[str, Any
 
 @cache  # one table: compiling its expressions takes a millisecond
 def _patterns() -> tuple[tuple[frozenset[str], re.Pattern[str], dict[str, Any]], ...]:
-    return tuple([(frozenset(row.dialects), compiled(row.match), row.facts) for row in rows()])
+    return tuple([(frozenset(row.dialects), compile_patterns(row.match), row.facts) for row in rows()])
 
 
-def compiled(match: tuple[str, ...]) -> re.Pattern[str]:
+def compile_patterns(match: tuple[str, ...]) -> re.Pattern[str]:
     """The regular expression of the model names that match one of the patterns."""
     words = ["[^/]*".join([re.escape(piece) for piece in pattern.split("*")]) for pattern in match]
     # A route or a publisher may stand before the model name: "anthropic/claude-opus-5", "models/gemini-3",
@@ -150,15 +150,15 @@ def changes(dialect: str, requested: str, model: str) -> bool:
     if requested == model:
         return False
     fits = len(requested) <= LONGEST and len(model) <= LONGEST
-    return _changes(dialect, requested, model) if fits else _differ(dialect, requested, model)
+    return _changes(dialect, requested, model) if fits else _compare_facts(dialect, requested, model)
 
 
-def _differ(dialect: str, requested: str, model: str) -> bool:
+def _compare_facts(dialect: str, requested: str, model: str) -> bool:
     known = lookup(dialect, model)
     return known != DEFAULT_PROFILE and known != lookup(dialect, requested)
 
 
-_changes = lookup_cache(1024)(_differ)
+_changes = lookup_cache(1024)(_compare_facts)
 
 
 def names(dialect: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from ..canon.response import Usage
 from . import lookup_cache
-from .profiles import LONGEST, FactTable, Loaded, ProfileRow, compiled
+from .profiles import LONGEST, FactTable, Loaded, ProfileRow, compile_patterns
 
 Tokens = Annotated[int, Meta(ge=1)]
 Dollars = Annotated[float, Meta(ge=0)]
@@ -69,7 +69,7 @@ class WindowAndPrices(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
                 total += tokens * price
         return total / _MILLION
 
-    def over(self, other: WindowAndPrices) -> WindowAndPrices:
+    def with_unknown_from(self, other: WindowAndPrices) -> WindowAndPrices:
         """These values. An unknown value is taken from `other`."""
         known = {name: value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None}
         return msgspec.structs.replace(other, **known)
@@ -103,7 +103,7 @@ def lookup(dialect: str, model: str) -> WindowAndPrices:
 def _known(dialect: str, model: str) -> WindowAndPrices:
     facts: dict[str, Any] = {}
     for row in rows():
-        if dialect in row.dialects and compiled(row.match).match(model):
+        if dialect in row.dialects and compile_patterns(row.match).match(model):
             facts.update(row.facts)
     return msgspec.convert(facts, WindowAndPrices) if facts else UNKNOWN
 

@@ -27,7 +27,7 @@ from ..transport.http_client_interface import Kind
 from ..transport.search_service_config import SearchService
 from ..transport.secret_redaction import redacted_url
 from ..transport.upstream_record_and_environment import REHEARSAL as REHEARSAL
-from ..transport.upstream_record_and_environment import Auth, Count, Seconds, addressed, is_address
+from ..transport.upstream_record_and_environment import Auth, Count, Seconds, is_address, with_usual_address
 from ..transport.upstream_record_and_environment import Upstream as Upstream
 from ..transport.upstream_record_and_environment import from_environment as upstreams_of
 from . import typed_toml_file
@@ -261,7 +261,7 @@ def check_config(config: Config, file: str, text: str = "") -> Config:
         if upstream.dialect not in known:
             problem = f"there is no dialect {upstream.dialect!r}"
             raise FileError(file, text, (*at, "dialect"), problem, upstream.dialect, known)
-        upstreams[name] = found = addressed(upstream)
+        upstreams[name] = found = with_usual_address(upstream)
         if upstream.dialect != REHEARSAL and not is_address(found.base_url):
             problem = f"{redacted_url(found.base_url)!r} is no address. Write it like https://host/path."
             raise FileError(file, text, (*at, "base_url"), problem)

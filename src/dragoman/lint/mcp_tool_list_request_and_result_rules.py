@@ -214,10 +214,10 @@ def structured_content(subject: Subject) -> Iterator[Breach]:
     called = word(sub(subject.request, "params"), "name")
     for _, tool in items(subject.request, "tools"):
         if called and word(tool, "name") == called and result.get("isError") is not True:
-            yield from _unfit(value, tool.get("outputSchema"), place)
+            yield from _broken_keywords(value, tool.get("outputSchema"), place)
 
 
-def _unfit(value: Any, schema: Any, at: Path) -> Iterator[Breach]:
+def _broken_keywords(value: Any, schema: Any, at: Path) -> Iterator[Breach]:
     """The keywords of a schema that a value breaks. Only keywords that need no reference are checked."""
     todo: list[tuple[Path, Any, Any]] = [(at, value, schema)]
     while todo:
@@ -226,7 +226,7 @@ def _unfit(value: Any, schema: Any, at: Path) -> Iterator[Breach]:
             continue
         kinds = wanted.get("type")
         names = [name for name in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(name, str)]
-        if names and not any(_is(one, name) for name in names):
+        if names and not any(_has_kind(one, name) for name in names):
             yield Breach(here, f"this is {kind_of(one)}; the outputSchema demands {' or '.join(names)}")
             # A value of a wrong type breaks other keywords, too. One breach is enough.
             continue
@@ -245,7 +245,7 @@ def _unfit(value: Any, schema: Any, at: Path) -> Iterator[Breach]:
             todo += [((*here, i), item, wanted.get("items")) for i, item in enumerate(one)]
 
 
-def _is(value: Any, kind: str) -> bool:
+def _has_kind(value: Any, kind: str) -> bool:
     if kind not in _TYPES:
         return True
     # In Python a bool is an int.
@@ -296,12 +296,12 @@ def _headers(subject: Subject, method: str, params: Object, version: str) -> Ite
     for header, body, at in wanted:
         if header not in subject.headers:
             yield Breach(at, f"the header {header} is missing", "send it")
-        elif body and _spelled(subject.headers[header]) != body:
+        elif body and _decoded_header(subject.headers[header]) != body:
             value = subject.headers[header]
             yield Breach(at, f"the header {header} has {quoted(value)}, the body {quoted(body)}", "make them agree")
 
 
-def _spelled(value: str) -> str:
+def _decoded_header(value: str) -> str:
     """A header's value. Values that are not ASCII travel as base64 and are decoded."""
     found = _ENCODED.fullmatch(value)
     if found is None:

@@ -35,7 +35,7 @@ _SCHEMAS = ("parameters", "input_schema", "parametersJsonSchema", "parameters_js
 _HOLDERS = ("functionDeclarations", "function_declarations", "tools")
 
 
-def _declared(subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _declared_functions(subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Every declared function with its path, in the shape of any dialect."""
     found = declarations(subject)
     if subject.kind == "request":
@@ -62,7 +62,7 @@ def declared_parameter_names(subject: Subject) -> Iterator[Breach]:
 
     Source: The declarations of dragoman's own tools.
     """
-    for at, tool in _declared(subject):
+    for at, tool in _declared_functions(subject):
         name = word(tool, "name")
         if name not in _PARAMETERS:
             continue

@@ -80,7 +80,7 @@ def _checked_sets(rule_sets: Iterable[str]) -> frozenset[str]:
     return frozenset(rule_sets)
 
 
-def linted() -> tuple[str, ...]:
+def lintable_names() -> tuple[str, ...]:
     """The names of all dialects, and `mcp`."""
     return (*names(), MCP)
 
@@ -88,7 +88,7 @@ def linted() -> tuple[str, ...]:
 def all_rules() -> dict[str, tuple[Rule, tuple[str, ...]]]:
     """Every rule of the built-in dialects and of MCP by its id, with the dialects that have the rule."""
     found: dict[str, tuple[Rule, tuple[str, ...]]] = {}
-    for name in linted():
+    for name in lintable_names():
         for one in rules_for(name):
             found[one.id] = (one, (*found[one.id][1], name) if one.id in found else (name,))
     return dict(sorted(found.items()))
@@ -146,11 +146,11 @@ def lint_conversation(
         response = subject.document if kind == "response" else None
         # A stream with errors may not fold to any response.
         if kind == "stream" and sound:
-            response = _folded(subject.document, get(dialect))
+            response = _fold_frames(subject.document, get(dialect))
     return out
 
 
-def _folded(frames: list[Any], dialect: Dialect) -> Any:
+def _fold_frames(frames: list[Any], dialect: Dialect) -> Any:
     """The response that a sound stream folds to, as one document. None: the stream ended with a fault."""
     shape = b"%b\n" if dialect.framing == "ndjson" else b"data: %b\n\n"
     raw = b"".join([shape % json_text.encode(frame) for frame in frames if isinstance(frame, dict)])
@@ -208,11 +208,11 @@ def _order(document: Any, path: Path, places: dict[int, dict[str, int]]) -> tupl
 
 
 def _document(body: Body, dialect: str, kind: Kind) -> Any:
-    if dialect not in linted():
+    if dialect not in lintable_names():
         get(dialect)  # the error lists the known names
     if kind == "stream":
         return _frames(body, get(dialect))
-    document = _decoded(as_bytes(body, dialect), dialect)
+    document = _decode_body(as_bytes(body, dialect), dialect)
     if kind == "tools":
         inner = document.get("tools") if isinstance(document, dict) else document
         if not isinstance(inner, list):
@@ -223,7 +223,7 @@ def _document(body: Body, dialect: str, kind: Kind) -> Any:
     return document
 
 
-def _decoded(body: bytes, dialect: str) -> Any:
+def _decode_body(body: bytes, dialect: str) -> Any:
     try:
         return decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
@@ -234,7 +234,7 @@ def _frames(body: Body, dialect: Dialect) -> list[Any]:
     """The decoded frames of a stream, from bytes in the dialect's framing or from a JSON array of frames."""
     data = loose_bytes(body, dialect.name)
     if data.lstrip()[:1] == b"[":
-        frames: list[Any] = _decoded(data, dialect.name)
+        frames: list[Any] = _decode_body(data, dialect.name)
         return frames
     if dialect.framing == "ndjson":
         return [_frame(line) for line in data.splitlines() if line.strip()]

@@ -15,12 +15,23 @@ from . import rules_model
 from .answer_composition import events_of, response_of, usage_of
 from .conversation_view import ConversationView, fingerprint, read_conversation
 from .scenarios import SCENARIOS
-from .script import Script, Step, chosen, fault_of, play, read_script
+from .script import Script, Step, choose_step, fault_of, play_step, read_script
 from .script import usage_of as figures_of
-from .thinking import Seals, check
+from .thinking import Seals, check_thoughts
 from .token_estimate import count, estimate
 
-__all__ = ["SCENARIOS", "Rehearsed", "Script", "Seals", "Step", "answer", "count", "estimate", "models", "read_script"]
+__all__ = [
+    "SCENARIOS",
+    "Rehearsed",
+    "Script",
+    "Seals",
+    "Step",
+    "answer",
+    "count",
+    "estimate",
+    "models",
+    "read_script",
+]
 
 PREFIX = "rehearsal/"
 
@@ -96,25 +107,25 @@ def answer(request: Request, *, script: Script | None = None, seals: Seals = "ch
         return Rehearsed(
             request.model, Fault("not_found", f"rehearsal: there is no model {request.model}; there are {known}", 404)
         )
-    wrong = check(request, seals)
+    wrong = check_thoughts(request, seals)
     if script is None:
         return _by_rules(request, wrong)
     talk = read_conversation(request)
-    step = chosen(script, talk)
+    step = choose_step(script, talk)
     if step is None and script.otherwise == "rules":
         return _by_rules(request, wrong)
-    return _played(script, step, request, talk, wrong)
+    return _play_script(script, step, request, talk, wrong)
 
 
 def _by_rules(request: Request, wrong: Fault | None) -> Rehearsed:
-    answers = wrong or rules_model.respond(request)
+    answers = wrong or rules_model.answer_by_rules(request)
     if isinstance(answers, Fault):
         return Rehearsed(rules_model.MODEL, answers)
     usage = usage_of(request, answers)
     return Rehearsed(rules_model.MODEL, response_of(answers, _id(request, rules_model.MODEL), rules_model.MODEL, usage))
 
 
-def _played(
+def _play_script(
     script: Script, step: Step | None, request: Request, talk: ConversationView, wrong: Fault | None
 ) -> Rehearsed:
     model = PREFIX + script.name
@@ -124,7 +135,7 @@ def _played(
         wrong = fault_of(step.fault)
     if wrong is not None or step is None:
         return Rehearsed(model, wrong or Fault("server", "rehearsal: no step"), step)
-    answer = play(step, request, talk, model)
+    answer = play_step(step, request, talk, model)
     usage = figures_of(step) or usage_of(request, [answer])
     return Rehearsed(model, response_of([answer], _id(request, model), model, usage), step)
 

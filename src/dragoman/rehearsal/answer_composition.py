@@ -25,7 +25,7 @@ class ComposedAnswer(Struct):
     stop: Stop
 
 
-def ended(parts: list[Part], settings: Settings, limit: int | None = None) -> ComposedAnswer:
+def cut_at_limits(parts: list[Part], settings: Settings, limit: int | None = None) -> ComposedAnswer:
     """The parts up to the token limit and the first stop sequence. A call is kept whole or dropped."""
     left = limit if limit is not None else settings.max_tokens
     # Ollama's clients write -1 for no limit.
@@ -34,8 +34,8 @@ def ended(parts: list[Part], settings: Settings, limit: int | None = None) -> Co
     for part in parts:
         sequence = None
         if isinstance(part, Text):
-            part, sequence = _until(part, settings.stop)
-        piece, used, whole = _within(part, left)
+            part, sequence = _cut_at_stop(part, settings.stop)
+        piece, used, whole = _cut_at_tokens(part, left)
         left = None if left is None else left - used
         if piece is not None:
             out.append(piece)
@@ -52,7 +52,7 @@ def _stop(parts: list[Part]) -> Stop:
     return Stop("refusal" if any(isinstance(part, Text) and part.refusal for part in parts) else "stop")
 
 
-def _until(text: Text, stops: tuple[str, ...]) -> tuple[Text, str | None]:
+def _cut_at_stop(text: Text, stops: tuple[str, ...]) -> tuple[Text, str | None]:
     """The text up to its first stop sequence, and that sequence."""
     found = [(at, stop) for stop in stops if stop and (at := text.text.find(stop)) >= 0]
     if not found:
@@ -61,7 +61,7 @@ def _until(text: Text, stops: tuple[str, ...]) -> tuple[Text, str | None]:
     return msgspec.structs.replace(text, text=text.text[:at]), stop
 
 
-def _within(part: Part, left: int | None) -> tuple[Part | None, int, bool]:
+def _cut_at_tokens(part: Part, left: int | None) -> tuple[Part | None, int, bool]:
     """The part within so many tokens, the number of its tokens, and whether the part is complete."""
     if isinstance(part, Text):
         pieces = token_estimate.split(part.text)
@@ -85,14 +85,14 @@ def _thought_within(part: Reasoning, left: int | None) -> tuple[Part | None, int
     short = "".join(pieces[:left])
     if part.seal is None:
         return msgspec.structs.replace(part, text=short), left, False
-    return thinking.sealed(short, part.seal.model, shown=bool(part.text)), left, False
+    return thinking.sealed_thought(short, part.seal.model, shown=bool(part.text)), left, False
 
 
 def thought_of(part: Reasoning) -> str:
     """The words of a thought, also if only its seal holds them."""
     if part.text or part.seal is None:
         return part.text
-    return thinking.opened(part.seal.data) or ""
+    return thinking.open_seal(part.seal.data) or ""
 
 
 def usage_of(request: Request, answers: list[ComposedAnswer]) -> Usage:

@@ -14,7 +14,7 @@ from ..translate import Translation, translate_request, translate_response
 from . import answer
 
 
-def rehearsed(request: Body, dialect: str, model: str, tolerance: Severity | None) -> Translation:
+def rehearsal_translation(request: Body, dialect: str, model: str, tolerance: Severity | None) -> Translation:
     """The answer of the model `rehearsal/...` to a request, or FaultError."""
     sent = translate_request(request, source=dialect, target=dialect, model=model, tolerance=tolerance)
     if sent.stream:

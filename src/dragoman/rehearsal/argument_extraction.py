@@ -73,12 +73,12 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for word in _SPLIT_NAME.findall(name)]
 
 
-def quoted(text: str) -> list[str]:
+def quoted_texts(text: str) -> list[str]:
     """The contents of quotes, backticks and fenced blocks."""
     return [next(group for group in match.groups() if group is not None) for match in _QUOTED.finditer(text)]
 
 
-def masked(text: str) -> str:
+def mask_quotes(text: str) -> str:
     """The text in its full length, with quotes, blocks and JSON replaced by underscores."""
     for start, end, _ in json_values(text):
         text = text[:start] + "_" * (end - start) + text[end:]
@@ -112,7 +112,7 @@ _cached = remembered(
 )
 
 
-def numbers(text: str) -> list[int | float]:
+def numbers_in(text: str) -> list[int | float]:
     """The numbers in the text, without the digits of dates, times and addresses."""
     for other in (_URL, _DATE, _TIME):
         text = other.sub(lambda match: " " * len(match[0]), text)
@@ -124,7 +124,7 @@ def _number(text: str) -> int | float:
     return int(plain) if plain.lstrip("+-").isdigit() and len(plain) < 16 else float(plain)
 
 
-def places(text: str) -> list[str]:
+def place_names(text: str) -> list[str]:
     """Capitalised names after in, at, for, from, to, of; each name of a list."""
     found: list[str] = []
     for match in _PLACES.finditer(text):
@@ -147,10 +147,10 @@ class Extraction:
         self._document = document
         self._text = text
         self._own = frozenset(own)
-        self._fits = schema_check.Fit(document)
+        self._fits = schema_check.FitCheck(document)
         self._json = [value for _, _, value in json_values(text)]
-        self._quoted = quoted(text)
-        self._numbers = numbers(text)
+        self._quoted = quoted_texts(text)
+        self._numbers = numbers_in(text)
         self._used = 0  # numbers that a parameter has taken
         self._members = _enum_members(document.root)
 
@@ -163,30 +163,30 @@ class Extraction:
                 return value
         return None
 
-    def fans(self, name: str, schema: Json) -> bool:
+    def means_several_calls(self, name: str, schema: Json) -> bool:
         """Whether several values of this parameter mean several calls."""
-        plain = self.plain(schema)
+        plain = self.resolve_schema(schema)
         return _kind(plain) == "string" and hint_of(name, plain) in ("url", "email", "path", "place", "date")
 
     def find(self, name: str, schema: Json, *, required: bool) -> list[Json]:
         """The values for a parameter, best first. Only a required parameter is found without its name."""
-        schema = self.plain(schema)
+        schema = self.resolve_schema(schema)
         found = [value for value in self._behind_name(name, schema) if self._fits(value, schema)]
         if found:
             return found[:1]
         out: list[Json] = []
         for value in self._by_type(name, schema, required):
-            if self._fits(value, schema) and not any(schema_check.same(value, one) for one in out):
+            if self._fits(value, schema) and not any(schema_check.is_equal(value, one) for one in out):
                 out.append(value)
         return out
 
-    def plain(self, schema: Json) -> dict[str, Json]:
+    def resolve_schema(self, schema: Json) -> dict[str, Json]:
         """A schema without references. Of several branches the first that is not null."""
         for _ in range(8):
             if not isinstance(schema, dict):
                 return {}
             if self._document.reference(schema) is not None:
-                named = schema_check.target(self._document, schema)
+                named = schema_check.resolve_reference(self._document, schema)
                 rest = {key: value for key, value in schema.items() if key not in self._document.refs}
                 schema = {**named, **rest} if isinstance(named, dict) else rest
                 continue
@@ -220,7 +220,7 @@ class Extraction:
             else:
                 before = self._text[: match.start()].rstrip().lower()
                 linked = bool(link[0].strip()) or before.endswith(("with", "and", ",", "("))
-                for bare in _bare(rest, hint_of(name, {}), colon=":" in link[0]):
+                for bare in _unquoted_value(rest, hint_of(name, {}), colon=":" in link[0]):
                     if linked or not bare.islower():
                         yield from _member(schema, bare)
                         yield bare
@@ -256,7 +256,7 @@ class Extraction:
                 match = re.search(rf"(?<!\w){spelled}(?!\w)", self._text, re.IGNORECASE)
                 if match is not None:
                     found.append((match.start(), member))
-            elif schema_check.is_number(member) and any(schema_check.same(member, one) for one in self._numbers):
+            elif schema_check.is_number(member) and any(schema_check.is_equal(member, one) for one in self._numbers):
                 found.append((len(self._text), member))
         return [member for _, member in sorted(found, key=lambda pair: pair[0])]
 
@@ -270,7 +270,7 @@ class Extraction:
             yield match[1] is None
 
     def _array(self, name: str, schema: dict[str, Json]) -> Iterator[Json]:
-        items = self.plain(schema.get("items", {}))
+        items = self.resolve_schema(schema.get("items", {}))
         kind, members = _kind(items), items.get("enum")
         if kind in ("integer", "number"):
             yield [one for one in self._numbers if kind == "number" or isinstance(one, int)]
@@ -283,7 +283,7 @@ class Extraction:
         hint = hint_of(name, schema)
         if hint == "place":
             # "in Celsius" names a unit if an enum among the parameters has it.
-            yield from [one for one in places(self._text) if one.lower() not in self._members] or self._quoted
+            yield from [one for one in place_names(self._text) if one.lower() not in self._members] or self._quoted
         elif hint == "path":
             yield from [one for one in self._quoted if " " not in one and ("/" in one or "." in one)]
             yield from [match[0] for match in _PATH.finditer(_URL.sub(" ", _QUOTED.sub(" ", self._text)))]
@@ -300,7 +300,7 @@ def _spelling(words: Iterable[str]) -> str:
     return r"[\s_-]?".join([re.escape(word) for word in words])
 
 
-def _bare(rest: str, hint: str | None, *, colon: bool) -> Iterator[str]:
+def _unquoted_value(rest: str, hint: str | None, *, colon: bool) -> Iterator[str]:
     """The value at the beginning of a text without quotes: a place, the line behind a colon, or one word."""
     first = (_PLACE,) if hint == "place" else (_LINE,) if colon and hint in ("query", None) else ()
     for pattern in (*first, _BARE):

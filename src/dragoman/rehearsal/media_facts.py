@@ -14,7 +14,7 @@ _HEAD = 256 * 1024
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]+={0,2}\s*")
 
 
-def legible(media: Media) -> bool:
+def is_legible(media: Media) -> bool:
     """Whether the data are base64. Media without data pass."""
     return not media.data or _BASE64.fullmatch(media.data) is not None
 

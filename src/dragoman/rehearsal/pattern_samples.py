@@ -22,7 +22,7 @@ _SET_OPERATIONS = ("[", "--", "&&", "||", "~~")
 _USUAL = "a0A-_ .1b/Zz9@:+"
 
 
-class _Unknown(Exception):
+class _UnknownSyntax(Exception):
     """The expression has syntax that is not read here."""
 
 
@@ -39,7 +39,7 @@ class _Reader:
     def whole(self) -> str:
         text = self._either()
         if self._at < len(self._pattern):
-            raise _Unknown
+            raise _UnknownSyntax
         return text
 
     def _peek(self) -> str:
@@ -64,7 +64,7 @@ class _Reader:
                 self.nested = True
             times = least if bounded else least + self._stretch
             if len(piece) * times > _MAX_LENGTH:
-                raise _Unknown
+                raise _UnknownSyntax
             out.append(piece * times)
         return "".join(out)
 
@@ -92,28 +92,28 @@ class _Reader:
         if sign == "(":
             return self._group()
         if sign in "*+?{":
-            raise _Unknown
+            raise _UnknownSyntax
         if sign != "\\":
             return {"^": "", "$": "", ".": "a"}.get(sign, sign)
         sign = self._peek()
         self._at += 1
         known = {**_CLASSES, **_ESCAPES}.get(sign, sign)
         if not sign or (known == sign and sign.isalnum()):
-            raise _Unknown
+            raise _UnknownSyntax
         return known
 
     def _group(self) -> str:
         self._depth += 1
         if self._depth > 50:
-            raise _Unknown
+            raise _UnknownSyntax
         if self._peek() == "?":
             named = _GROUP.match(self._pattern, self._at)
             if named is None:
-                raise _Unknown  # look-around, flags
+                raise _UnknownSyntax  # look-around, flags
             self._at = named.end()
         text = self._either()
         if self._peek() != ")":
-            raise _Unknown
+            raise _UnknownSyntax
         self._at += 1
         self._depth -= 1
         return text
@@ -122,16 +122,16 @@ class _Reader:
         """A character of a set: the first usual one that the set holds."""
         found = _SET.match(self._pattern, self._at)
         if found is None or any(mark in found[0][1:] for mark in _SET_OPERATIONS):
-            raise _Unknown
+            raise _UnknownSyntax
         self._at = found.end()
         try:
             inside = re.compile(found[0])
         except re.error:
-            raise _Unknown from None
+            raise _UnknownSyntax from None
         for sign in _USUAL + found[0]:
             if inside.fullmatch(sign):
                 return sign
-        raise _Unknown
+        raise _UnknownSyntax
 
 
 def sample(pattern: str, least: int = 0) -> str | None:
@@ -141,7 +141,7 @@ def sample(pattern: str, least: int = 0) -> str | None:
     for stretch in (0, 1, max(1, least)):
         try:
             text = _Reader(pattern, min(stretch, 1000)).whole()
-        except _Unknown:
+        except _UnknownSyntax:
             return None
         if len(text) >= least and matches(pattern, text):
             return text
@@ -163,5 +163,5 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
     try:
         reader.whole()
         return None if reader.nested else re.compile(pattern)
-    except (_Unknown, re.error, OverflowError):
+    except (_UnknownSyntax, re.error, OverflowError):
         return None

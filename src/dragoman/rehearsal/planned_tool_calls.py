@@ -15,10 +15,10 @@ from ..canon.request import Request
 from ..canon.tools import Choice, Tool
 from ..codec.schema.source_document import SchemaDocument
 from . import pattern_samples, schema_check
-from .argument_extraction import Extraction, quoted, words_of
+from .argument_extraction import Extraction, quoted_texts, words_of
 from .conversation_view import ConversationView
 from .schema_check import Json
-from .schema_instances import NOTHING, Maker
+from .schema_instances import NOTHING, InstanceMaker
 from .tool_relevance import RelevantWords, is_named, score, words_in
 
 MAX_CALLS = 8
@@ -34,14 +34,14 @@ _FORBIDDEN = re.compile(
 )
 
 
-class Planned(Struct):
+class PlannedCall(Struct):
     """A call that the answer will make: a tool, and its arguments as text."""
 
     tool: Tool
     arguments: str
 
 
-def usable(request: Request, words: str = "") -> list[Tool]:
+def usable_tools(request: Request, words: str = "") -> list[Tool]:
     """The tools that the request's choice allows. A deferred tool only if a call is demanded or the words name it."""
     tools = [tool for tool in request.tools if isinstance(tool, Tool)]
     choice = request.choice
@@ -60,9 +60,9 @@ def is_forced(choice: Choice | None) -> bool:
     return choice is not None and choice.mode in ("required", "one")
 
 
-def plan(request: Request, talk: ConversationView) -> list[Planned]:
+def plan_calls(request: Request, talk: ConversationView) -> list[PlannedCall]:
     """The calls of this step. Without a demand there is none if no tool is meant or a required argument is missing."""
-    tools = usable(request, talk.words)
+    tools = usable_tools(request, talk.words)
     if not tools:
         return []
     found = [one for one in _asked_for(tools, talk.words) if not _was_made(one, talk.made)]
@@ -72,11 +72,11 @@ def plan(request: Request, talk: ConversationView) -> list[Planned]:
     if not found and is_forced(request.choice):
         read = words_in(talk.words)
         tool = max(tools, key=lambda tool: score(tool, read))
-        found = [Planned(tool, filled(tool, talk.words))]
+        found = [PlannedCall(tool, fill_arguments(tool, talk.words))]
     return found[: 1 if request.settings.parallel is False else MAX_CALLS]
 
 
-def _was_made(planned: Planned, made: list[ToolCall]) -> bool:
+def _was_made(planned: PlannedCall, made: list[ToolCall]) -> bool:
     return any(call.name == planned.tool.name and _value(call.arguments) == _value(planned.arguments) for call in made)
 
 
@@ -87,17 +87,17 @@ def _value(arguments: str) -> Json:
         return arguments
 
 
-def _asked_for(tools: list[Tool], text: str) -> list[Planned]:
+def _asked_for(tools: list[Tool], text: str) -> list[PlannedCall]:
     """The calls that the words ask for, in the order of the words."""
     if not text:
         return []
     whole = words_in(text)
-    out: list[Planned] = []
+    out: list[PlannedCall] = []
     for piece in _pieces(tools, whole):
         # "the weather and the time in Paris": an argument that one piece lacks may stand in another piece.
-        found = _called(tools, piece) or _called(_meant(tools, piece), whole)
+        found = _calls_of_meant_tool(tools, piece) or _calls_of_meant_tool(_meant_tools(tools, piece), whole)
         out += [one for one in found if one not in out]
-    return out or _called(tools, whole)
+    return out or _calls_of_meant_tool(tools, whole)
 
 
 def _pieces(tools: list[Tool], whole: RelevantWords) -> list[RelevantWords]:
@@ -107,20 +107,20 @@ def _pieces(tools: list[Tool], whole: RelevantWords) -> list[RelevantWords]:
     breaks = [(match.start(), match.end()) for match in _BREAK.finditer(covered)]
     for number, (_, begin) in enumerate(breaks[:100]):
         end = breaks[number + 1][0] if number + 1 < len(breaks) else len(text)
-        if _meant(tools, words_in(text[begin:end], covered[begin:end])):
+        if _meant_tools(tools, words_in(text[begin:end], covered[begin:end])):
             starts.append(begin)
     ends = [*starts[1:], len(text)]
     return [words_in(text[start:end], covered[start:end]) for start, end in zip(starts, ends, strict=True)]
 
 
-def _meant(tools: list[Tool], words: RelevantWords) -> list[Tool]:
+def _meant_tools(tools: list[Tool], words: RelevantWords) -> list[Tool]:
     """The tool that the words mean most, if a word of its name stands in them."""
     scores = [score(tool, words) for tool in tools]
     most = max(scores)
     return [tools[scores.index(most)]] if most > 1 else []
 
 
-def _called(tools: list[Tool], words: RelevantWords) -> list[Planned]:
+def _calls_of_meant_tool(tools: list[Tool], words: RelevantWords) -> list[PlannedCall]:
     """The calls of the tool that the words mean most, if they hold its arguments; else of a tool not far behind."""
     scored = [(found, tool) for tool in tools if (found := score(tool, words)) > 0]
     most = max([found for found, _ in scored], default=0)
@@ -131,12 +131,12 @@ def _called(tools: list[Tool], words: RelevantWords) -> list[Planned]:
     return []
 
 
-def _free_text(tool: Tool, text: str) -> list[Planned]:
+def _free_text(tool: Tool, text: str) -> list[PlannedCall]:
     """The input of a custom tool: the content of quotes or of a block, or the text behind a colon."""
     behind = _COLON.search(text)
-    for given in (*quoted(text), *([behind[1].strip()] if behind is not None else [])):
+    for given in (*quoted_texts(text), *([behind[1].strip()] if behind is not None else [])):
         if given and _matches_grammar(tool, given):
-            return [Planned(tool, given)]
+            return [PlannedCall(tool, given)]
     return []
 
 
@@ -153,14 +153,14 @@ def document_of(tool: Tool) -> SchemaDocument:
     return SchemaDocument(root if "type" in root else {"type": "object", **root})
 
 
-def _arguments(tool: Tool, words: RelevantWords) -> list[Planned]:
+def _arguments(tool: Tool, words: RelevantWords) -> list[PlannedCall]:
     """The calls whose arguments stand in the words. None if a required argument is missing."""
     document = document_of(tool)
     extraction = Extraction(document, words.text, words_of(tool.name))
     whole = extraction.whole()
     if whole is not None:
-        return [Planned(tool, encoded(whole))]
-    root = extraction.plain(document.root)
+        return [PlannedCall(tool, encode(whole))]
+    root = extraction.resolve_schema(document.root)
     declared, required = schema_check.properties(root), schema_check.names(root, "required")
     found: dict[str, list[Json]] = {}
     missing = 0
@@ -181,14 +181,14 @@ def _arguments(tool: Tool, words: RelevantWords) -> list[Planned]:
         for name, inner in declared.items()
         if required and name not in required and (values := extraction.find(name, inner, required=False))
     }
-    fans = {name for name in found if extraction.fans(name, declared.get(name, {}))}
-    out: list[Planned] = []
-    fits = schema_check.Fit(document)
-    for chosen in _sets(found, fans):
+    fans = {name for name in found if extraction.means_several_calls(name, declared.get(name, {}))}
+    out: list[PlannedCall] = []
+    fits = schema_check.FitCheck(document)
+    for chosen in _argument_sets(found, fans):
         both = {**chosen, **others}
         value = {name: both[name] for name in (*declared, *required) if name in both}
         if fits(value, document.root):
-            out.append(Planned(tool, encoded(value)))
+            out.append(PlannedCall(tool, encode(value)))
     return out
 
 
@@ -196,14 +196,14 @@ def _without_words(schema: Json, document: SchemaDocument) -> list[Json]:
     """The value of a required argument that the words do not hold: its default, or null if the schema takes null."""
     if not isinstance(schema, dict):
         return []
-    return [value for value in [schema.get("default")] if schema_check.Fit(document)(value, schema)]
+    return [value for value in [schema.get("default")] if schema_check.FitCheck(document)(value, schema)]
 
 
-def _sets(found: dict[str, list[Json]], fans: set[str]) -> list[dict[str, Json]]:
+def _argument_sets(found: dict[str, list[Json]], fans: set[str]) -> list[dict[str, Json]]:
     """One set of arguments, or one set for each value of a parameter with several values."""
     alike: dict[str, list[str]] = {}
     for name, values in found.items():
-        alike.setdefault(encoded(values), []).append(name)
+        alike.setdefault(encode(values), []).append(name)
     chosen = {name: values[0] for name, values in found.items()}
     shared = False
     for names in alike.values():
@@ -219,12 +219,12 @@ def _sets(found: dict[str, list[Json]], fans: set[str]) -> list[dict[str, Json]]
     return [{**chosen, **{name: found[name][place] for name in several}} for place in range(min(length, MAX_CALLS))]
 
 
-def encoded(value: Json) -> str:
+def encode(value: Json) -> str:
     """A value as JSON text."""
     return msgspec.json.encode(value).decode()
 
 
-def filled(tool: Tool, text: str) -> str:
+def fill_arguments(tool: Tool, text: str) -> str:
     """Arguments that fit the tool's schema: from the words where they hold them, else made up."""
     if tool.custom:
         found = _free_text(tool, text)
@@ -239,7 +239,7 @@ def filled(tool: Tool, text: str) -> str:
     def wish(name: str, schema: dict[str, Json]) -> list[Json]:
         return extraction.find(name, schema, required=True) if name else []
 
-    made = Maker(document, wish).make()
+    made = InstanceMaker(document, wish).make()
     if made is NOTHING or not isinstance(made, dict):
-        made = Maker(document).make()
-    return encoded(made) if isinstance(made, dict) else "{}"
+        made = InstanceMaker(document).make()
+    return encode(made) if isinstance(made, dict) else "{}"

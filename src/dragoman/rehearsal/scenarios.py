@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from .script import Figures, Hosted, Script, ScriptedCall, ScriptedText, ScriptedThought, Step, Trouble
+from .script import (
+    Script,
+    ScriptedCall,
+    ScriptedFault,
+    ScriptedHostedPart,
+    ScriptedText,
+    ScriptedThought,
+    ScriptedUsage,
+    Step,
+)
 from .text_replies import OPENING
 
 _RESULTS = Step(after="results", parts=(ScriptedText(f"{OPENING}the results are here, and the scenario ends."),))
@@ -19,12 +28,12 @@ def _script(name: str, about: str, *steps: Step) -> Script:
     return Script(steps, name, about)
 
 
-def _fails(name: str, about: str, trouble: Trouble) -> Script:
+def _failing_script(name: str, about: str, trouble: ScriptedFault) -> Script:
     return Script((Step(fault=trouble),), name, about)
 
 
-def _hosted(dialect: str, **value: Any) -> Hosted:
-    return Hosted(dialect, value["type"], value)
+def _hosted(dialect: str, **value: Any) -> ScriptedHostedPart:
+    return ScriptedHostedPart(dialect, value["type"], value)
 
 
 _ALL = (
@@ -96,14 +105,16 @@ _ALL = (
     _script(
         "fault-in-stream",
         "After six events the upstream is overloaded.",
-        Step(parts=(ScriptedText(_LONG),), fault=Trouble("overloaded", after=6)),
+        Step(parts=(ScriptedText(_LONG),), fault=ScriptedFault("overloaded", after=6)),
     ),
-    _fails("rate-limit", "429, with two seconds to wait.", Trouble("rate_limit", retry_after=2.0)),
-    _fails("overloaded", "The upstream is overloaded: 529.", Trouble("overloaded", status=529)),
-    _fails("server-error", "500.", Trouble("server")),
-    _fails("timeout", "504.", Trouble("timeout")),
-    _fails("auth", "401.", Trouble("auth")),
-    _fails("context-too-long", "The request is longer than the model takes: 400.", Trouble("context_too_long")),
+    _failing_script("rate-limit", "429, with two seconds to wait.", ScriptedFault("rate_limit", retry_after=2.0)),
+    _failing_script("overloaded", "The upstream is overloaded: 529.", ScriptedFault("overloaded", status=529)),
+    _failing_script("server-error", "500.", ScriptedFault("server")),
+    _failing_script("timeout", "504.", ScriptedFault("timeout")),
+    _failing_script("auth", "401.", ScriptedFault("auth")),
+    _failing_script(
+        "context-too-long", "The request is longer than the model takes: 400.", ScriptedFault("context_too_long")
+    ),
     _script(
         "hosted-search",
         "The traces of a web search that the upstream ran itself, as the Messages and the Responses dialect show them.",
@@ -125,7 +136,9 @@ _ALL = (
     _script(
         "cached",
         "A text, with usage figures of a cache.",
-        Step(parts=(_SHORT,), usage=Figures(input=2048, output=12, cache_read=1024, cache_write=512, reasoning=0)),
+        Step(
+            parts=(_SHORT,), usage=ScriptedUsage(input=2048, output=12, cache_read=1024, cache_write=512, reasoning=0)
+        ),
     ),
 )
 

@@ -56,21 +56,21 @@ def _read(schema: str | None) -> SchemaDocument:
 _cached = remembered(_read, lambda document, schema: 1000 + 8 * len(schema or ""))
 
 
-def target(document: SchemaDocument, schema: dict[str, Json]) -> Json | None:
+def resolve_reference(document: SchemaDocument, schema: dict[str, Json]) -> Json | None:
     """The schema that a schema's reference names. None: nothing stands there."""
     reference = document.reference(schema)
     path = None if reference is None else document.resolve(reference[1], ())
     return None if path is None else document.find(path)
 
 
-def same(first: Json, second: Json) -> bool:
+def is_equal(first: Json, second: Json) -> bool:
     """JSON equality: true is not 1."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(same(a, b) for a, b in zip(first, second, strict=True))
+        return len(first) == len(second) and all(is_equal(a, b) for a, b in zip(first, second, strict=True))
     if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+        return first.keys() == second.keys() and all(is_equal(first[key], second[key]) for key in first)
     return (type(first) is type(second) or (is_number(first) and is_number(second))) and bool(first == second)
 
 
@@ -90,7 +90,7 @@ def is_type(value: Json, name: Json) -> bool:
     return isinstance(value, kinds[name]) if name in kinds else True
 
 
-def whole(value: int | float, step: int | float) -> bool:
+def is_multiple(value: int | float, step: int | float) -> bool:
     """Whether the value is a multiple of the step."""
     try:
         # In binary fractions 0.3 is no multiple of 0.1.
@@ -99,7 +99,7 @@ def whole(value: int | float, step: int | float) -> bool:
         return False
 
 
-class Fit:
+class FitCheck:
     """Checks values against schemas of one document. After a limit of steps every value fits."""
 
     def __init__(self, document: SchemaDocument) -> None:
@@ -113,11 +113,11 @@ class Fit:
         if not isinstance(schema, dict) or depth > _DEEP or self._left < 0:
             return True
         if self._document.reference(schema) is not None:
-            named = target(self._document, schema)
+            named = resolve_reference(self._document, schema)
             if named is not None and not self(value, named, depth + 1):
                 return False
         return (
-            self._plain(value, schema)
+            self._fits_type(value, schema)
             and self._combined(value, schema, depth + 1)
             and (not isinstance(value, str) or _text(value, schema))
             and (not is_number(value) or _number(value, schema))
@@ -125,14 +125,14 @@ class Fit:
             and (not isinstance(value, dict) or self._object(value, schema, depth + 1))
         )
 
-    def _plain(self, value: Json, schema: dict[str, Json]) -> bool:
+    def _fits_type(self, value: Json, schema: dict[str, Json]) -> bool:
         kind = schema.get("type")
         if kind is not None and not any(is_type(value, one) for one in (kind if isinstance(kind, list) else [kind])):
             return False
-        if "const" in schema and not same(value, schema["const"]):
+        if "const" in schema and not is_equal(value, schema["const"]):
             return False
         members = schema.get("enum")
-        return not isinstance(members, list) or any(same(value, one) for one in members)
+        return not isinstance(members, list) or any(is_equal(value, one) for one in members)
 
     def _combined(self, value: Json, schema: dict[str, Json], depth: int) -> bool:
         every, some, one = [_schemas(schema, name) for name in ("allOf", "anyOf", "oneOf")]
@@ -152,7 +152,7 @@ class Fit:
     def _array(self, value: list[Json], schema: dict[str, Json], depth: int) -> bool:
         if not _between(len(value), schema, "minItems", "maxItems"):
             return False
-        if schema.get("uniqueItems") is True and any(same(a, b) for i, a in enumerate(value) for b in value[:i]):
+        if schema.get("uniqueItems") is True and any(is_equal(a, b) for i, a in enumerate(value) for b in value[:i]):
             return False
         first, rest = tuple_of(schema)
         return all(self(item, first[at] if at < len(first) else rest, depth) for at, item in enumerate(value))
@@ -224,5 +224,5 @@ def _number(value: int | float, schema: dict[str, Json]) -> bool:
         and (high is None or value <= high)
         and (above is None or value > above)
         and (below is None or value < below)
-        and (step is None or whole(value, step))
+        and (step is None or is_multiple(value, step))
     )

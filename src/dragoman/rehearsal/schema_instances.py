@@ -52,21 +52,21 @@ _KEYWORDS: dict[str, frozenset[str]] = {
 """Keywords that show the type of a schema without `type`."""
 
 
-def no_wish(name: str, schema: dict[str, Json]) -> list[Json]:
+def no_wanted_value(name: str, schema: dict[str, Json]) -> list[Json]:
     """No value comes first."""
     return []
 
 
-class Maker:
+class InstanceMaker:
     """Makes values for the schemas of one document."""
 
-    def __init__(self, document: SchemaDocument, wish: Wish = no_wish, *, full: bool = False) -> None:
+    def __init__(self, document: SchemaDocument, wanted_value: Wish = no_wanted_value, *, full: bool = False) -> None:
         """`full`: optional properties too, and arrays with something in them."""
         self._document = document
-        self._wish = wish
+        self._wish = wanted_value
         self._full = full
         self._steps = _STEPS
-        self._fits = schema_check.Fit(document)
+        self._fits = schema_check.FitCheck(document)
 
     def make(self) -> Json:
         """A value for the document's root, or NOTHING."""
@@ -99,7 +99,7 @@ class Maker:
         for keyword in ("then", "else"):
             if isinstance(schema.get(keyword), dict):
                 rest = {key: value for key, value in schema.items() if key not in ("if", "then", "else")}
-                yield from self._by_type(_merged(rest, schema[keyword]), depth)
+                yield from self._by_type(_merge_schemas(rest, schema[keyword]), depth)
 
     def _named(self, schema: dict[str, Json]) -> Iterator[Json]:
         """Values that the schema itself names."""
@@ -112,13 +112,13 @@ class Maker:
                 yield from found
 
     def _referred(self, schema: dict[str, Json], depth: int, name: str) -> Iterator[Json]:
-        named = schema_check.target(self._document, schema)
+        named = schema_check.resolve_reference(self._document, schema)
         rest = {key: value for key, value in schema.items() if key not in self._document.refs}
         if named is None:
             yield from self._candidates(rest, depth + 1, name)
         elif isinstance(named, dict):
             # The depth counts references too: a circle of them has to end.
-            yield from self._candidates(_merged(rest, named), depth + 1, name)
+            yield from self._candidates(_merge_schemas(rest, named), depth + 1, name)
         else:
             yield from self._candidates(named, depth + 1, name)
 
@@ -128,22 +128,22 @@ class Maker:
         rest = {key: value for key, value in schema.items() if key != keyword}
         if keyword == "allOf":
             for one in inner:
-                rest = _merged(rest, self._resolved(one))
+                rest = _merge_schemas(rest, self._resolved(one))
             yield from self._candidates(rest, depth + 1, name)
             return
         # null comes last: every other value shows more.
         plain = [one for one in inner if not (isinstance(one, dict) and one.get("type") == "null")]
         for one in (*plain, *[one for one in inner if one not in plain]):
             if one is not False:
-                yield from self._candidates(_merged(rest, self._resolved(one)), depth + 1, name)
+                yield from self._candidates(_merge_schemas(rest, self._resolved(one)), depth + 1, name)
 
     def _resolved(self, schema: Json) -> dict[str, Json]:
         for _ in range(_DEEP):
             if not isinstance(schema, dict) or self._document.reference(schema) is None:
                 break
-            named = schema_check.target(self._document, schema)
+            named = schema_check.resolve_reference(self._document, schema)
             rest = {key: value for key, value in schema.items() if key not in self._document.refs}
-            schema = _merged(rest, named) if isinstance(named, dict) else rest
+            schema = _merge_schemas(rest, named) if isinstance(named, dict) else rest
         return schema if isinstance(schema, dict) else {}
 
     def _by_type(self, schema: dict[str, Json], depth: int) -> Iterator[Json]:
@@ -199,13 +199,15 @@ class Maker:
             for number in range(2, len(out) + 3 if unique else 0)
         ]
         for candidate in chain(self._candidates(schema, depth + 1), counted):
-            if self._fits(candidate, schema) and not (unique and any(schema_check.same(candidate, one) for one in out)):
+            if self._fits(candidate, schema) and not (
+                unique and any(schema_check.is_equal(candidate, one) for one in out)
+            ):
                 out.append(candidate)
                 return True
         return False
 
 
-def _merged(first: dict[str, Json], second: dict[str, Json]) -> dict[str, Json]:
+def _merge_schemas(first: dict[str, Json], second: dict[str, Json]) -> dict[str, Json]:
     """Both schemas in one, as far as a guess needs it: every value is checked against the original schemas."""
     out = {**first, **second}
     for name in first.keys() & second.keys():
@@ -218,9 +220,9 @@ def _merged(first: dict[str, Json], second: dict[str, Json]) -> dict[str, Json]:
         elif schema_check.is_number(value) and schema_check.is_number(other) and name != "multipleOf":
             out[name] = max(value, other) if "min" in name.lower() else min(value, other)
         elif name == "enum" and isinstance(value, list) and isinstance(other, list):
-            out[name] = [one for one in value if any(schema_check.same(one, two) for two in other)]
+            out[name] = [one for one in value if any(schema_check.is_equal(one, two) for two in other)]
         elif name == "items" and isinstance(value, dict) and isinstance(other, dict):
-            out[name] = _merged(value, other)
+            out[name] = _merge_schemas(value, other)
     return out
 
 
@@ -250,18 +252,18 @@ def _numbers(schema: dict[str, Json]) -> Iterator[int | float]:
     yield from (1, 0, 2)
     bounds = [bound for bound in (low, high) if bound is not None and abs(bound) < _HUGE]
     if step and 1 / _HUGE < abs(step) < _HUGE:
-        yield _tidy(step)
+        yield _whole_as_integer(step)
         for bound in bounds:
             nearest = math.floor(bound / step)
-            yield from [_tidy((nearest + more) * step) for more in (0, 1, -1, 2)]
+            yield from [_whole_as_integer((nearest + more) * step) for more in (0, 1, -1, 2)]
     for bound in bounds:
-        yield from [_tidy(bound + more) for more in (0, 1, -1, 0.5, -0.5)]
+        yield from [_whole_as_integer(bound + more) for more in (0, 1, -1, 0.5, -0.5)]
         yield from (math.floor(bound) + 1, math.ceil(bound) - 1)
     if len(bounds) == 2:
-        yield _tidy(sum(bounds) / 2)
+        yield _whole_as_integer(sum(bounds) / 2)
     yield from [bound for bound in (low, high, -1) if bound is not None]
 
 
-def _tidy(value: int | float) -> int | float:
+def _whole_as_integer(value: int | float) -> int | float:
     """A whole number as an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -22,9 +22,9 @@ from ..codec import json_text
 from ..codec.fault_kinds_statuses_and_error_object import status_of_kind
 from ..errors import ConfigError
 from . import planned_tool_calls, thinking
-from .answer_composition import ComposedAnswer, ended
+from .answer_composition import ComposedAnswer, cut_at_limits
 from .conversation_view import ConversationView, fingerprint
-from .planned_tool_calls import Planned
+from .planned_tool_calls import PlannedCall
 from .text_replies import OPENING
 
 _LONGEST = 3600.0
@@ -58,7 +58,7 @@ class ScriptedCall(Struct, frozen=True, forbid_unknown_fields=True, tag_field="p
     namespace: str = ""
 
 
-class Hosted(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="opaque"):
+class ScriptedHostedPart(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="opaque"):
     """A part that only one dialect knows, such as the trace of a hosted tool."""
 
     dialect: str
@@ -66,7 +66,7 @@ class Hosted(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", 
     value: Any
 
 
-class Trouble(Struct, frozen=True, forbid_unknown_fields=True):
+class ScriptedFault(Struct, frozen=True, forbid_unknown_fields=True):
     """A fault. `status` defaults to the usual status of its kind. With `after` the fault comes inside the stream, after
     so many events."""
 
@@ -78,7 +78,7 @@ class Trouble(Struct, frozen=True, forbid_unknown_fields=True):
     after: int | None = None
 
 
-class Figures(Struct, frozen=True, forbid_unknown_fields=True):
+class ScriptedUsage(Struct, frozen=True, forbid_unknown_fields=True):
     """Usage figures of the script, instead of counted ones."""
 
     input: int
@@ -94,19 +94,19 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     turn: int | None = None
     match: str = ""
     after: Literal["user", "results"] | None = None
-    parts: tuple[ScriptedText | ScriptedThought | ScriptedCall | Hosted, ...] = ()
+    parts: tuple[ScriptedText | ScriptedThought | ScriptedCall | ScriptedHostedPart, ...] = ()
     stop: StopReason | None = None
     sequence: str | None = None
     truncate: int | None = None
     """Tokens after which the answer breaks off with the reason `length`."""
-    fault: Trouble | None = None
+    fault: ScriptedFault | None = None
     break_after: int | None = None
     """Events after which the stream ends without a finish."""
     delay: float = 0.0
     """Seconds before the first event."""
     pace: float = 0.0
     """Seconds before every other event."""
-    usage: Figures | None = None
+    usage: ScriptedUsage | None = None
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,7 +141,7 @@ def _check(step: Step, where: str) -> None:
             raise ValueError(f"a call names its tool, by `name` or by number as `tool` - at `{where}.parts[{place}]`")
 
 
-def chosen(script: Script, talk: ConversationView) -> Step | None:
+def choose_step(script: Script, talk: ConversationView) -> Step | None:
     """The step to play."""
     for step in script.steps:
         if step.turn is not None and step.turn != talk.step:
@@ -154,7 +154,7 @@ def chosen(script: Script, talk: ConversationView) -> Step | None:
     return None
 
 
-def play(step: Step, request: Request, talk: ConversationView, model: str) -> ComposedAnswer:
+def play_step(step: Step, request: Request, talk: ConversationView, model: str) -> ComposedAnswer:
     """The answer of a step."""
     print_ = fingerprint(request, model)
     thought = any(isinstance(part, ScriptedThought) for part in step.parts)
@@ -166,7 +166,7 @@ def play(step: Step, request: Request, talk: ConversationView, model: str) -> Co
             parts.append(made)
     if step.parts and not any(not isinstance(part, Reasoning) for part in parts):
         parts.append(Text(f"{OPENING}this scenario calls tools, and there is none that may be called."))
-    answer = ended(parts, request.settings, _limit(step, request))
+    answer = cut_at_limits(parts, request.settings, _limit(step, request))
     if step.stop is None or answer.stop.reason in ("length", "stop_sequence"):
         return answer
     return ComposedAnswer(answer.parts, Stop(step.stop, step.sequence))
@@ -178,7 +178,7 @@ def _limit(step: Step, request: Request) -> int | None:
 
 
 def _part(
-    part: ScriptedText | ScriptedThought | ScriptedCall | Hosted,
+    part: ScriptedText | ScriptedThought | ScriptedCall | ScriptedHostedPart,
     request: Request,
     talk: ConversationView,
     model: str,
@@ -190,8 +190,8 @@ def _part(
     if isinstance(part, ScriptedThought):
         if not part.sealed:
             return Reasoning(part.text)
-        return thinking.sealed(part.text, model, shown=part.shown and request.settings.thoughts is not False)
-    if isinstance(part, Hosted):
+        return thinking.sealed_thought(part.text, model, shown=part.shown and request.settings.thoughts is not False)
+    if isinstance(part, ScriptedHostedPart):
         return Opaque(part.dialect, part.kind, Raw(json_text.encode(part.value)))
     return _call(part, request, talk, mark, thought)
 
@@ -202,7 +202,7 @@ def _call(part: ScriptedCall, request: Request, talk: ConversationView, mark: st
     declared = [tool for tool in request.tools if isinstance(tool, Tool)]
     tool = next((tool for tool in declared if tool.name == part.name), None)
     if part.tool is not None:
-        tools = planned_tool_calls.usable(request)
+        tools = planned_tool_calls.usable_tools(request)
         if not tools:
             return None
         tool = tools[part.tool % len(tools)]
@@ -210,13 +210,13 @@ def _call(part: ScriptedCall, request: Request, talk: ConversationView, mark: st
     if isinstance(arguments, dict):
         arguments = json_text.encode(arguments).decode()
     if arguments is None:
-        arguments = planned_tool_calls.filled(tool, talk.words) if tool is not None else "{}"
-    planned = Planned(tool or Tool(part.name, custom=part.custom, namespace=part.namespace), arguments)
+        arguments = planned_tool_calls.fill_arguments(tool, talk.words) if tool is not None else "{}"
+    planned = PlannedCall(tool or Tool(part.name, custom=part.custom, namespace=part.namespace), arguments)
     given = part.id or f"{thinking.MARK if thought else 'call_s'}{mark}"
     return ToolCall(given, planned.tool.name, planned.arguments, planned.tool.custom, planned.tool.namespace)
 
 
-def fault_of(trouble: Trouble) -> Fault:
+def fault_of(trouble: ScriptedFault) -> Fault:
     """The fault of a step."""
     status = trouble.status or status_of_kind(trouble.kind)
     message = trouble.message or f"rehearsal: a fault of the kind {trouble.kind}, as the script demands"

@@ -18,15 +18,15 @@ _MAX_EARLIER = 80
 
 def reply(words: str, earlier: Sequence[str]) -> str:
     """The answer to plain words, without the opening. It quotes the user's last message and the message before."""
-    quoted = shortened(words)
+    quoted = shorten(words)
     if not quoted:
         return "there were no words to answer."
     message = earlier[-1].strip() if earlier else ""
-    before = "" if "\n" in message else shortened(message, _MAX_EARLIER)
+    before = "" if "\n" in message else shorten(message, _MAX_EARLIER)
     return f"you said: “{quoted}”." + (f" Before that you said: “{before}”." if before else "")
 
 
-def shortened(text: str, most: int = _MAX_QUOTE) -> str:
+def shorten(text: str, most: int = _MAX_QUOTE) -> str:
     """The text on one line. A long text is cut in the middle."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most * 3 // 4]} … {line[-most // 4 :]}"

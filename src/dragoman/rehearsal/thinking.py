@@ -41,12 +41,12 @@ def thinks(settings: Settings) -> bool:
     return settings.budget != 0 if settings.budget is not None else bool(settings.thoughts)
 
 
-def sealed(text: str, model: str, *, shown: bool = True) -> Reasoning:
+def sealed_thought(text: str, model: str, *, shown: bool = True) -> Reasoning:
     """A thought with its seal. If the words are not shown, only the seal holds them."""
-    return Reasoning(text if shown else "", seal=seal(text, model))
+    return Reasoning(text if shown else "", seal=make_seal(text, model))
 
 
-def seal(text: str, model: str) -> Seal:
+def make_seal(text: str, model: str) -> Seal:
     """The seal of a thought."""
     data = msgspec.json.encode((text, _digest(text)))
     return Seal(ORIGIN, base64.b64encode(data).decode("ascii"), "", model)
@@ -56,7 +56,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(_SALT + text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def opened(data: str) -> str | None:
+def open_seal(data: str) -> str | None:
     """The thought inside a seal. None: the seal was altered."""
     try:
         text, digest = msgspec.json.decode(base64.b64decode(data, validate=True), type=tuple[str, str])
@@ -65,7 +65,7 @@ def opened(data: str) -> str | None:
     return text if digest == _digest(text) else None
 
 
-def check(request: Request, seals: Seals) -> Fault | None:
+def check_thoughts(request: Request, seals: Seals) -> Fault | None:
     """The fault for the thoughts of the current step, as an upstream with real seals would answer."""
     if seals == "ignored" or not thinks(request.settings):
         return None
@@ -74,7 +74,7 @@ def check(request: Request, seals: Seals) -> Fault | None:
         for place, part in enumerate(turn.parts):
             where = f"turn {number}, part {place}"
             if isinstance(part, Reasoning):
-                wrong = _wrong(part)
+                wrong = _problem_of_thought(part)
                 if wrong:
                     return _fault(f"{where}: {wrong}")
                 thought = True
@@ -92,12 +92,12 @@ def _open_step(turns: tuple[Turn, ...]) -> list[tuple[int, Turn]]:
     return [(number, turn) for number, turn in spoken[last + 1 :] if turn.role == "assistant"]
 
 
-def _wrong(thought: Reasoning) -> str:
+def _problem_of_thought(thought: Reasoning) -> str:
     if thought.seal is None or not thought.seal.data:
         return "the thought has no seal" if thought.text else ""
     if thought.seal.dialect != ORIGIN:
         return "the thought has a seal that is not of this rehearsal"
-    text = opened(thought.seal.data)
+    text = open_seal(thought.seal.data)
     if text is None:
         return "the seal of the thought was altered"
     return "the thought was altered: its seal does not fit" if thought.text not in ("", text) else ""

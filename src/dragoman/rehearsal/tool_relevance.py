@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ..canon.tools import Tool
 from . import schema_check
-from .argument_extraction import masked, words_of
+from .argument_extraction import mask_quotes, words_of
 
 _COMMON_VERBS = (
     "get list show find search fetch read write create delete remove update set run add make send call check look do "
@@ -35,7 +35,7 @@ class RelevantWords(Struct):
 
 def words_in(text: str, covered: str | None = None) -> RelevantWords:
     """The words of a text."""
-    covered = masked(text) if covered is None else covered
+    covered = mask_quotes(text) if covered is None else covered
     return RelevantWords(text, covered, frozenset([_stem(word) for word in _WORD.findall(covered)]))
 
 

@@ -20,7 +20,7 @@ from ..canon.repair_codes import Repair
 from ..canon.turns import Turn
 from ..codec import json_text
 from ..context import Context
-from .pairing import Log, Pairing, Turns, with_parts
+from .pairing import Pairing, RepairLog, Turns, with_parts
 
 
 def repair_history(
@@ -37,14 +37,14 @@ def repair_history(
     translation; paths of repairs are then paths of its source document. `losing`: every repair that changes a meaning
     is also recorded as a loss in `context`.
     """
-    log = Log(context, losing)
+    log = RepairLog(context, losing)
     # Cut calls go first: a result of theirs would otherwise count as an orphan.
     out = _without_cut_calls(turns, log)
     out = _without_empty(out, requirements, log)
     # Before the pairing: results belong to the joined step.
     if requirements.alternate:
         out = _joined_steps(out, log)
-    out = Pairing(out, requirements, held, log).mended()
+    out = Pairing(out, requirements, held, log).repair()
     # After the pairing, which may have moved calls.
     if requirements.thoughts_lead:
         out = _thoughts_first(out, log)
@@ -89,7 +89,7 @@ def _fields(extra: Extra | None) -> str:
 # calls with arguments that break off
 
 
-def _without_cut_calls(turns: Turns, log: Log) -> Turns:
+def _without_cut_calls(turns: Turns, log: RepairLog) -> Turns:
     answered: set[str] | None = None
     out: list[Turn] | None = None
     for i, turn in enumerate(turns):
@@ -135,7 +135,7 @@ def is_cut(arguments: str) -> bool:
 # empty parts, and thinking that the upstream refuses
 
 
-def _without_empty(turns: Turns, requirements: HistoryRequirements, log: Log) -> Turns:
+def _without_empty(turns: Turns, requirements: HistoryRequirements, log: RepairLog) -> Turns:
     out: list[Turn] = []
     last = len(turns) - 1
     for i, turn in enumerate(turns):
@@ -156,7 +156,7 @@ def _without_empty(turns: Turns, requirements: HistoryRequirements, log: Log) ->
         if len(full) < len(turn.parts):
             _note_empty(turn.parts, log)
         if turn.role == "assistant":
-            kept = _thoughts_taken(full, requirements, log)
+            kept = _without_refused_thoughts(full, requirements, log)
             # All parts were thinking that cannot be sent, so the turn is dropped.
             if full and not kept and turn.extra is None:
                 continue
@@ -165,7 +165,7 @@ def _without_empty(turns: Turns, requirements: HistoryRequirements, log: Log) ->
     return tuple(out)
 
 
-def _note_empty(parts: tuple[Part, ...], log: Log) -> None:
+def _note_empty(parts: tuple[Part, ...], log: RepairLog) -> None:
     for part in parts:
         if _is_empty(part):
             log.note("empty-part", part.at, f"a text{_fields(part.extra)}")
@@ -177,7 +177,7 @@ def _is_empty(part: Part) -> bool:
     return type(part) is Text and not part.text and part.seal is None
 
 
-def _without_empty_inside(turn: Turn, log: Log) -> Turn:
+def _without_empty_inside(turn: Turn, log: RepairLog) -> Turn:
     """Drop empty texts from the part lists of results. One empty text as a whole result is legal without an error."""
     parts: list[Part] = []
     changed = False
@@ -202,7 +202,9 @@ def _is_listed(part: Part, result: ToolResult) -> bool:
     return part.at != result.at and bool(part.at) and type(part.at[-1]) is int
 
 
-def _thoughts_taken(parts: tuple[Part, ...], requirements: HistoryRequirements, log: Log) -> tuple[Part, ...]:
+def _without_refused_thoughts(
+    parts: tuple[Part, ...], requirements: HistoryRequirements, log: RepairLog
+) -> tuple[Part, ...]:
     """The parts of an assistant's turn, without the thinking that the upstream refuses."""
     out = parts
     if requirements.sealed_thoughts:
@@ -214,7 +216,7 @@ def _thoughts_taken(parts: tuple[Part, ...], requirements: HistoryRequirements, 
             out = tuple([part for part in parts if type(part) is not Reasoning or part.seal is not None])
     # Thinking leads to something: at the end of a turn it can only stand by mistake.
     if requirements.thoughts_lead and out and type(out[-1]) is Reasoning:
-        begin, end = _led(out)
+        begin, end = _led_part_and_place(out)
         if not any(type(part) is ToolCall for part in out[begin:end]):
             for alone in out[end:]:
                 log.note("stranded-thinking", alone.at, "it leads to nothing")
@@ -222,7 +224,7 @@ def _thoughts_taken(parts: tuple[Part, ...], requirements: HistoryRequirements, 
     return out
 
 
-def _led(parts: tuple[Part, ...]) -> tuple[int, int]:
+def _led_part_and_place(parts: tuple[Part, ...]) -> tuple[int, int]:
     """For parts that end with thinking: the index of the first part that the thinking led to, and the index at which
     the thinking starts."""
     end = len(parts)
@@ -234,7 +236,7 @@ def _led(parts: tuple[Part, ...]) -> tuple[int, int]:
     return begin, end
 
 
-def _joined_steps(turns: Turns, log: Log) -> Turns:
+def _joined_steps(turns: Turns, log: RepairLog) -> Turns:
     """Join neighbouring turns of the assistant for a dialect whose sides must alternate. The user's turns stay separate
     in canon."""
     out: list[Turn] = []
@@ -245,7 +247,9 @@ def _joined_steps(turns: Turns, log: Log) -> Turns:
             out.append(turn)
             continue
         results = turn.role == before.role == "tool"
-        log.note("split-results" if results else "wrong-alternation", turn.at, _joining(before.extra, turn.extra))
+        log.note(
+            "split-results" if results else "wrong-alternation", turn.at, _report_lost_fields(before.extra, turn.extra)
+        )
         if turn.role == "assistant":
             extra = _joined_extra(before.extra, turn.extra)
             out[-1] = Turn("assistant", before.parts + turn.parts, before.name, extra, before.at)
@@ -258,7 +262,7 @@ def _joined_steps(turns: Turns, log: Log) -> Turns:
     return tuple(out)
 
 
-def _joining(first: Extra | None, second: Extra | None) -> str:
+def _report_lost_fields(first: Extra | None, second: Extra | None) -> str:
     """Report the unknown fields that two joined turns both have: the joined turn can keep only one of each."""
     shared = [(name, field) for name, fields in (second or {}).items() for field in fields]
     twice = [field for name, field in shared if field in (first or {}).get(name, {})]
@@ -272,7 +276,7 @@ def _joined_extra(first: Extra | None, second: Extra | None) -> Extra | None:
     return {name: {**second.get(name, {}), **first.get(name, {})} for name in {**first, **second}}
 
 
-def _thoughts_first(turns: Turns, log: Log) -> Turns:
+def _thoughts_first(turns: Turns, log: RepairLog) -> Turns:
     """Move thinking from the end of a turn, after calls, to the place before the parts that it led to: right after the
     previous thinking."""
     out: list[Turn] | None = None
@@ -280,7 +284,7 @@ def _thoughts_first(turns: Turns, log: Log) -> Turns:
         parts = turn.parts
         if turn.role != "assistant" or not parts or type(parts[-1]) is not Reasoning:
             continue
-        begin, end = _led(parts)
+        begin, end = _led_part_and_place(parts)
         for part in parts[end:]:
             log.note("thinking-out-of-place", part.at, "moved before the calls it led to")
         out = out or list(turns)

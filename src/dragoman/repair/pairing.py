@@ -27,7 +27,7 @@ NO_RESULT = "No result was recorded for this call."
 Turns = tuple[Turn, ...]
 
 
-class Log:
+class RepairLog:
     """The repairs so far."""
 
     __slots__ = ("_context", "_losing", "_seen", "repairs")
@@ -82,7 +82,7 @@ class _Call(Struct, eq=False):
 class Pairing:
     """Pairs each call with one result, and puts the results in their places."""
 
-    def __init__(self, turns: Turns, requirements: HistoryRequirements, held: bool, log: Log) -> None:
+    def __init__(self, turns: Turns, requirements: HistoryRequirements, held: bool, log: RepairLog) -> None:
         self._turns = turns
         self._demands = requirements
         self._held = held
@@ -95,20 +95,20 @@ class Pairing:
         self._others: set[str] | None = None
         self._following: dict[str, Iterator[_Call]] = {}  # calls whose results came too early
 
-    def mended(self) -> Turns:
+    def repair(self) -> Turns:
         """The turns with all pairs in order."""
-        for result, slot in self._paired():
+        for result, slot in self._pair_results():
             # Strays are handled last: a result that came too early belongs to a call that was not seen yet.
-            self._stray(result, slot)
+            self._handle_stray_result(result, slot)
         fitted = self._give_ids() + self._check_kinds()
-        moved, missing = self._moved(), self._missing()
+        moved, missing = self._misplaced_calls(), self._calls_without_result()
         if not (moved or missing or fitted or self._gone):
             return self._turns
         for call in [*moved, *missing]:
             call.put = True
-        return self._written(self._gone.union([call.found for call in moved]))
+        return self._write_turns(self._gone.union([call.found for call in moved]))
 
-    def _paired(self) -> list[tuple[ToolResult, Slot]]:
+    def _pair_results(self) -> list[tuple[ToolResult, Slot]]:
         """Pair each result with the first open call of its id, in the last earlier step with such a call. Gives the
         results without a call."""
         waiting: dict[str, list[deque[_Call]]] = {}  # call id -> its open calls, by step
@@ -138,7 +138,7 @@ class Pairing:
         call.result, call.found = result, slot
         self._owner[slot] = call
 
-    def _stray(self, result: ToolResult, slot: Slot) -> None:
+    def _handle_stray_result(self, result: ToolResult, slot: Slot) -> None:
         """Handle a result without an open call before it: it came too early or twice, or its call does not exist."""
         calls = self._by_id.get(result.call_id, [])
         if calls and calls[0].turn > slot[0]:
@@ -196,7 +196,7 @@ class Pairing:
                 self._log.note("result-kind", call.result.at, f"call {call.id} is one of {kind}")
         return found
 
-    def _moved(self) -> list[_Call]:
+    def _misplaced_calls(self) -> list[_Call]:
         """The calls whose results stand in a wrong place. The parts in between are noted."""
         out: list[_Call] = []
         steps = [*self._steps, len(self._turns)]
@@ -224,7 +224,7 @@ class Pairing:
             end += 1
         return end
 
-    def _missing(self) -> list[_Call]:
+    def _calls_without_result(self) -> list[_Call]:
         """The calls without a result although the conversation continues after them."""
         out: list[_Call] = []
         last = len(self._turns) - 1
@@ -242,7 +242,7 @@ class Pairing:
         holders = [fields for fields in (call.extra or {}).values() if mark in fields] if mark else []
         return any(bytes(fields[mark]) == b"true" for fields in holders)
 
-    def _written(self, left: set[Slot]) -> Turns:
+    def _write_turns(self, left: set[Slot]) -> Turns:
         """The turns, without the results in `left`."""
         out: list[Turn] = []
         added: list[_Call] = []  # results for the next turn of results, or for a new turn
@@ -261,7 +261,7 @@ class Pairing:
             self._close(out, added, between, left)
             if i in self._steps:
                 added = [call for call in self._steps[i] if call.put]
-                turn = self._renamed(turn, self._steps[i])
+                turn = self._rename_calls(turn, self._steps[i])
             out.append(turn)
         self._close(out, added, between, left)
         return tuple(out)
@@ -310,7 +310,7 @@ class Pairing:
             return result
         return msgspec.structs.replace(result, call_id=call.id, custom=custom)
 
-    def _renamed(self, turn: Turn, calls: list[_Call]) -> Turn:
+    def _rename_calls(self, turn: Turn, calls: list[_Call]) -> Turn:
         if all(call.id == call.part.id for call in calls):
             return turn
         ids = iter([call.id for call in calls])

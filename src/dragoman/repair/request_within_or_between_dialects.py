@@ -34,7 +34,9 @@ def repaired_document(
     context = Context(dialect.name, dialect.name)
     request = dialect.read_request(document, context)
     requirements = dialect.requirements
-    turns, repairs = repair_history(request.turns, requirements, held=_held(request, requirements), context=context)
+    turns, repairs = repair_history(
+        request.turns, requirements, held=_has_server_history(request, requirements), context=context
+    )
     if not repairs:
         return document, (), ()
     if requirements.alternate:
@@ -73,7 +75,9 @@ def repair_request(
     if sound(request.turns, requirements, context):
         return request, ()
     # If a reference to stored turns was lost, the call of a result may be in the missing turns.
-    held = _held(request, requirements) or any(loss.code == "state.dropped" for loss in context.losses.all())
+    held = _has_server_history(request, requirements) or any(
+        loss.code == "state.dropped" for loss in context.losses.all()
+    )
     report = policy == "report"
     turns, repairs = repair_history(request.turns, requirements, held=held, context=context, losing=report)
     if not report:
@@ -82,7 +86,7 @@ def repair_request(
     return (msgspec.structs.replace(request, turns=turns), repairs) if repairs else (request, ())
 
 
-def _held(request: Request, requirements: HistoryRequirements) -> bool:
+def _has_server_history(request: Request, requirements: HistoryRequirements) -> bool:
     """Whether the server holds a part of the history, so that the request lacks it."""
     if not requirements.held:
         return False

@@ -48,22 +48,22 @@ from .builtin_tools import endpoint_of, works_in_folder
 from .builtin_tools import tools as builtin_tools
 from .builtin_tools.read_many_files import ReadManyFiles
 from .builtin_tools.run_shell_command import RunShellCommand
-from .builtin_tools.save_memory import remembered
+from .builtin_tools.save_memory import read_memories
 from .call_runner import AfterCall, BeforeCall
 from .conversation_store import ConversationStore, find
 from .diff_viewer_interface import DiffViewer
 from .edit_journal import EditJournal
 from .events import Content, Finished, Lost, ProjectInstructions, Reason, RunEvent, ToolCallRequest
 from .function_tools import as_tools
-from .history import appended
-from .loop import Limits, Loop, unsaved
-from .models_of_upstreams import Binary, Net, Upstreams, usual_model
+from .history import append_turns
+from .loop import Limits, Loop, save_nothing
+from .models_of_upstreams import Binary, NetworkAccess, Upstreams, usual_model
 from .open_telemetry import OpenTelemetry
 from .policy import Mode, Policy
 from .project_instructions import as_text, found_instructions
 from .resumable_conversation import Session
 from .sandbox_interface import Sandbox
-from .sandboxes import AUTO, SandboxChoice, choose
+from .sandboxes import AUTO, SandboxChoice, choose_sandbox
 from .structured_output import OutputError, output_format, read_output
 from .telemetry_events import Telemetry
 from .tool_interface import Confirmation, FileEdit, Kind, Outcome, Tool, ToolEnvironment, ToolError
@@ -133,7 +133,7 @@ class Agent:
         limits: Limits | None = None,
         before_call: BeforeCall | None = None,
         after_call: AfterCall | None = None,
-        save: Callable[[Session], None] = unsaved,
+        save: Callable[[Session], None] = save_nothing,
         journal: EditJournal | None = None,
         sandbox: Sandbox | str = AUTO,
         elicit: Elicit | None = None,
@@ -174,7 +174,7 @@ class Agent:
         self._sandbox, self._elicit = sandbox, elicit
         self.sandbox: SandboxChoice | None = None
         """The sandbox for commands. None: the agent is not open, or has no tool that runs commands."""
-        found = self._stored(session, store)
+        found = self._stored_session(session, store)
         self.session = found or Session(id=secrets.token_hex(8))
         if model or not self.session.model:
             self.session.model = model or usual_model(self._upstreams, self._environment)
@@ -183,7 +183,7 @@ class Agent:
         self._stack: AsyncExitStack | None = None
         self._loop: Loop | None = None
 
-    def _stored(self, session: Session | str | None, store: Store | bool) -> Session | None:
+    def _stored_session(self, session: Session | str | None, store: Store | bool) -> Session | None:
         """The conversation to continue. With a store, the conversation is kept there after each step."""
         if store is False:
             if isinstance(session, str):
@@ -283,7 +283,7 @@ class Agent:
         """Ask, and yield the events of the run as they happen."""
         # Without tools for the folder, the model gets no description of the folder.
         if not self.session.turns and self._works:
-            self.session.turns = appended((), *await self._opening())
+            self.session.turns = append_turns((), *await self._opening_turns())
             if self.instructions:
                 yield ProjectInstructions(tuple([str(path) for path in self.instructions]))
         words = (Text(prompt),) if isinstance(prompt, str) else tuple(prompt)
@@ -292,7 +292,7 @@ class Agent:
             async for event in events:
                 yield event
 
-    async def _opening(self) -> tuple[Turn, Turn]:
+    async def _opening_turns(self) -> tuple[Turn, Turn]:
         """The first turns: the folder, the project's instructions, and with `full_context` its files."""
         # In a thread: the search for files would stop the event loop.
         found = await asyncio.to_thread(found_instructions, self._workspace) if self._reads_instructions else ()
@@ -302,7 +302,7 @@ class Agent:
             # The tool leaves out ignored files, binary files and media.
             content = (await ReadManyFiles().run({"paths": ["**/*"]}, ToolEnvironment(self._workspace))).content
             files = (Text(content),) if isinstance(content, str) else () if isinstance(content, ToolResult) else content
-        return system_prompt_and_first_turns.opening(self._workspace, date.today(), as_text(found), files)
+        return system_prompt_and_first_turns.opening_turns(self._workspace, date.today(), as_text(found), files)
 
     async def resume(self) -> AsyncGenerator[RunEvent, None]:
         """Continue the run that was interrupted, paused, or waits for approvals."""
@@ -322,29 +322,29 @@ class Agent:
 
     async def known(self) -> WindowAndPrices:
         """The known values of the model's window and prices. Under `async with` only."""
-        return await self._opened().known(self.session)
+        return await self._open_loop().known(self.session)
 
     def offered(self) -> tuple[str, ...]:
         """The names of the tools that are declared to the model. Under `async with` only."""
-        return tuple([tool.name for tool in self._opened().offered(self.session)])
+        return tuple([tool.name for tool in self._open_loop().offered(self.session)])
 
     async def check(self) -> None:
         """Find out whether the model can be asked. ConfigError where the key is missing or refused. Under `async with`
         only."""
-        await self._opened().check(self.session)
+        await self._open_loop().check(self.session)
 
     async def compact(self) -> list[RunEvent]:
         """Put a summary in place of the earlier turns, if that makes the history shorter. Under `async with` only."""
-        events = await self._opened().compact(self.session)
+        events = await self._open_loop().compact(self.session)
         self._save(self.session)
         return events
 
-    def _opened(self) -> Loop:
+    def _open_loop(self) -> Loop:
         if self._loop is None:
             raise ConfigError("agent", self.model, problem="it is not open: use it under `async with`")
         return self._loop
 
-    def _edited(self, edit: FileEdit) -> None:
+    def _keep_edit(self, edit: FileEdit) -> None:
         if self._journal is not None:
             try:
                 self._journal.record(self.session, edit)
@@ -369,27 +369,31 @@ class Agent:
         async with AsyncExitStack() as stack:
             config = config_folder(self._environment)
             own = system_prompt_and_first_turns.own_system(self._environment) if self._works else ""
-            facts = remembered(config, self._memory)
-            self.session.system = system_prompt_and_first_turns.system(facts, self._system, tools=self._works, text=own)
-            net = Net(client(ConnectionLimits(), self._environment), self._environment, time.time)
+            facts = read_memories(config, self._memory)
+            self.session.system = system_prompt_and_first_turns.system_prompt(
+                facts, self._system, tools=self._works, text=own
+            )
+            net = NetworkAccess(client(ConnectionLimits(), self._environment), self._environment, time.time)
             stack.callback(net.client.close)
             search = endpoint_of(self._search, self._environment) if self._search is not None else None
             tools = builtin_tools(search=search) if self._tools is None else self._tools
             # Before the toolbox, which compiles the schemas: a sandbox adds a parameter to a schema.
-            await self._confine(tools)
+            await self._set_sandbox(tools)
             self.toolbox = Toolbox(tools)
             stack.push_async_callback(self.toolbox.close)
             if self._mcp:
                 from .mcp.server_requests import ServerRequests  # imported late: the SDK takes most of a second to load
                 from .mcp.servers import Servers
 
-                requests = ServerRequests(self._elicit, self._permits)
+                requests = ServerRequests(self._elicit, self._permits_sampling)
                 servers = Servers(self._mcp, self._workspace, requests, Logins(self._environment))
                 self.servers = await stack.enter_async_context(servers)
                 self.servers.join(self.toolbox)
             # A command could send a secret away, so only harmless variables are passed.
             passed = self.policy.passed(self._environment)
-            around = ToolEnvironment(self._workspace, passed, config=config, memory=self._memory, edited=self._edited)
+            around = ToolEnvironment(
+                self._workspace, passed, config=config, memory=self._memory, edited=self._keep_edit
+            )
             self._loop = Loop(
                 Upstreams(self._upstreams, net, self._models, self._binary),
                 self.toolbox,
@@ -410,7 +414,7 @@ class Agent:
             self._stack = stack.pop_all()
         return self
 
-    async def _permits(self, name: str, confirmation: Confirmation) -> bool:
+    async def _permits_sampling(self, name: str, confirmation: Confirmation) -> bool:
         """Whether an MCP server may send a request to the model. Only the entry `server/sampling` counts, because
         `server/*` covers tools only."""
         exact = [entry for entry in self.policy.allow if entry == f"{confirmation.server}/{name}"]
@@ -421,13 +425,13 @@ class Agent:
         self.policy.remember(name, confirmation, approval.answer)
         return approval.answer != "no"
 
-    async def _confine(self, tools: Iterable[Tool]) -> None:
+    async def _set_sandbox(self, tools: Iterable[Tool]) -> None:
         """Give the tools for commands their sandbox. The probe of a sandbox runs processes, so it runs in a thread."""
         commands = [tool for tool in tools if isinstance(tool, RunShellCommand)]
         if not commands:
             return
         if isinstance(self._sandbox, str):
-            self.sandbox = await asyncio.to_thread(choose, self._sandbox)
+            self.sandbox = await asyncio.to_thread(choose_sandbox, self._sandbox)
         else:
             self.sandbox = SandboxChoice(self._sandbox)
         for tool in commands:
@@ -450,12 +454,12 @@ class Agent:
         """This agent as a tool of another agent. Each call is a conversation of its own."""
         return _AgentTool(self, name, description, kind)
 
-    def _fresh(self) -> Agent:
+    def _with_empty_conversation(self) -> Agent:
         """The same agent with an empty conversation, which is not kept."""
         other = copy(self)
         other.session = Session(id=secrets.token_hex(8), model=self.model)
         # Nobody can resume the inner conversation later, so none of its calls may wait for an approval.
-        other._defer, other._save, other._journal, other._format = False, unsaved, None, None
+        other._defer, other._save, other._journal, other._format = False, save_nothing, None, None
         other.toolbox, other.servers, other._stack, other._loop = Toolbox(), None, None, None
         return other
 
@@ -473,7 +477,7 @@ class _AgentTool(Tool):
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         """Ask the agent in a new conversation. Its tokens are added to those of the calling agent."""
-        reply = await self._agent._fresh().asked(str(arguments["prompt"]))  # pyright: ignore[reportPrivateUsage]
+        reply = await self._agent._with_empty_conversation().asked(str(arguments["prompt"]))  # pyright: ignore[reportPrivateUsage]
         around.spend(reply.usage, reply.cost)
         # The model's refusal is returned like any answer.
         if reply.reason not in ("stop", "refusal"):

@@ -15,12 +15,12 @@ from ..canon.parts import ToolCall, ToolResult
 from . import telemetry_events
 from .diff_viewer_interface import DiffViewer, approval_of
 from .events import RunEvent, ToolCallProgress, ToolCallRequest, ToolCallResponse, Waiting
-from .history import INTERRUPTED, failed
-from .model_answer_to_run_events import within
+from .history import INTERRUPTED, failed_result
+from .model_answer_to_run_events import wait_until
 from .policy import Policy
 from .resumable_conversation import Session
 from .tool_interface import Confirmation, Failure, Outcome, ToolEnvironment
-from .toolbox import Approval, Approve, Decision, Done, PlannedCall, Toolbox, decided
+from .toolbox import Approval, Approve, Decision, FinishedCall, PlannedCall, Toolbox, decision_of
 
 HARMLESS = frozenset({"read", "fetch"})
 """Kinds of tools that only read. They may run in parallel, and may run again after an interruption."""
@@ -32,7 +32,7 @@ AfterCall = Callable[[ToolCall, ToolResult], ToolResult | Awaitable[ToolResult |
 """Gets the result of each call that BeforeCall did not refuse, before the result is kept. If the function returns a
 result, that result is kept instead."""
 
-_Item = ToolCallProgress | asyncio.Task[Done]
+_Item = ToolCallProgress | asyncio.Task[FinishedCall]
 
 
 class CallServices(Struct, frozen=True):
@@ -72,12 +72,12 @@ class CallRunner:
         # These calls were running when the process ended. They may have had their effect, so they are not run again.
         for call in calls:
             if call.id in session.started:
-                yield self._keep_result(await self._seen(_interrupted(call)))
+                yield self._keep_result(await self._after_hook(_interrupted_call(call)))
         for group in self._groups([call for call in calls if call.id not in session.results]):
             ready: list[tuple[PlannedCall, Approval | None]] = []
             for call in group:
-                planned = await self._planned(call)
-                if isinstance(planned, Done):
+                planned = await self._plan_call(call)
+                if isinstance(planned, FinishedCall):
                     yield self._keep_result(planned)
                 elif isinstance(planned, Waiting):
                     self.waiting = True
@@ -97,7 +97,7 @@ class CallRunner:
         group: list[ToolCall] = []
         for call in calls:
             # Such a call runs alone and in its order, because later calls may depend on its effect.
-            if not self._harmless(call):
+            if not self._may_run_at_once(call):
                 if group:
                     yield group
                 yield [call]
@@ -107,28 +107,28 @@ class CallRunner:
         if group:
             yield group
 
-    def _harmless(self, call: ToolCall) -> bool:
+    def _may_run_at_once(self, call: ToolCall) -> bool:
         toolbox = self._services.toolbox
         # A call of an unknown tool fails at once, so it is harmless.
         return call.name not in toolbox or toolbox[call.name].kind in HARMLESS
 
-    async def _planned(self, call: ToolCall) -> tuple[PlannedCall, Approval | None] | Done | Waiting:
+    async def _plan_call(self, call: ToolCall) -> tuple[PlannedCall, Approval | None] | FinishedCall | Waiting:
         """A call with its plan and its approval, or the result of a call that is not run."""
         session, services = self._session, self._services
         plan = session.plans.get(call.id)
         if plan is None:
-            refusal = await self._refused(call)
+            refusal = await self._refusal_of_hook(call)
             if refusal:
                 return services.toolbox.refused(call, refusal)
-            found = await within(services.toolbox.plan(call, self._around, services.policy), self._deadline)
-            if isinstance(found, Done):
-                return await self._seen(found)
+            found = await wait_until(services.toolbox.plan(call, self._around, services.policy), self._deadline)
+            if isinstance(found, FinishedCall):
+                return await self._after_hook(found)
             plan = found
         approval = session.approvals.get(call.id)
         if plan.verdict.word == "ask" and plan.asked is not None and approval is None:
             # An editor shows edits only, so other calls need `approve`.
             if services.approve is not None or (services.diffs is not None and plan.asked.diff is not None):
-                approval = await self._word(plan.asked)
+                approval = await self._ask_person(plan.asked)
             elif services.defer:
                 # The plan is kept, so that the person approves exactly what will run.
                 session.plans[call.id] = plan
@@ -137,16 +137,16 @@ class CallRunner:
             services.policy.remember(call.name, plan.asked, approval.answer)
         return plan, approval
 
-    async def _refused(self, call: ToolCall) -> str:
+    async def _refusal_of_hook(self, call: ToolCall) -> str:
         """The reason for which the program's own hook refuses a call; "" if the hook allows the call."""
         if self._services.before is None:
             return ""
         found = self._services.before(call)
         if inspect.isawaitable(found):
-            found = await within(found, self._deadline)
+            found = await wait_until(found, self._deadline)
         return found or ""
 
-    async def _word(self, confirmation: Confirmation) -> Approval:
+    async def _ask_person(self, confirmation: Confirmation) -> Approval:
         clock = asyncio.get_running_loop().time
         approve, diffs = self._services.approve, self._services.diffs
         began = clock()
@@ -166,17 +166,17 @@ class CallRunner:
         session, services = self._session, self._services
         queue: asyncio.Queue[_Item] = asyncio.Queue()
         # Saved before the run, so that the session names the calls that had begun before a crash.
-        session.started += [plan.call.id for plan, _ in ready if not self._harmless(plan.call)]
+        session.started += [plan.call.id for plan, _ in ready if not self._may_run_at_once(plan.call)]
         services.save(session)
         clock = asyncio.get_running_loop().time
         began = clock()
-        tasks = [asyncio.create_task(self._one(plan, approval, queue)) for plan, approval in ready]
+        tasks = [asyncio.create_task(self._run_one(plan, approval, queue)) for plan, approval in ready]
         for task in tasks:
             task.add_done_callback(queue.put_nowait)
         left = len(tasks)
         try:
             while left:
-                item = await within(queue.get(), self._deadline)
+                item = await wait_until(queue.get(), self._deadline)
                 if isinstance(item, ToolCallProgress):
                     yield item
                 else:
@@ -189,25 +189,25 @@ class CallRunner:
             await asyncio.gather(*tasks, return_exceptions=True)
             for (plan, approval), task in zip(ready, tasks, strict=True):
                 if task.cancelled():
-                    self._note(_interrupted(plan.call, decided(plan, approval), clock() - began))
+                    self._note(_interrupted_call(plan.call, decision_of(plan, approval), clock() - began))
 
-    async def _one(self, plan: PlannedCall, approval: Approval | None, queue: asyncio.Queue[_Item]) -> Done:
+    async def _run_one(self, plan: PlannedCall, approval: Approval | None, queue: asyncio.Queue[_Item]) -> FinishedCall:
         def report(text: str) -> None:
             queue.put_nowait(ToolCallProgress(plan.call.id, text))
 
         around = msgspec.structs.replace(self._around, report=report)
-        return await self._seen(await self._services.toolbox.finish(plan, around, approval))
+        return await self._after_hook(await self._services.toolbox.finish(plan, around, approval))
 
-    async def _seen(self, done: Done) -> Done:
+    async def _after_hook(self, done: FinishedCall) -> FinishedCall:
         """The result, or its replacement from the program's own hook."""
         if self._services.after is None:
             return done
         found = self._services.after(done.call, done.result)
         if inspect.isawaitable(found):
-            found = await within(found, self._deadline)
+            found = await wait_until(found, self._deadline)
         return done if found is None else msgspec.structs.replace(done, result=found)
 
-    def _keep_result(self, done: Done) -> ToolCallResponse:
+    def _keep_result(self, done: FinishedCall) -> ToolCallResponse:
         """Keep a result in the session and save the session. Gives the event for the result."""
         session, services, call = self._session, self._services, done.call
         session.results[call.id] = done.result
@@ -227,7 +227,7 @@ class CallRunner:
             round(done.seconds * 1000),
         )
 
-    def _note(self, done: Done) -> None:
+    def _note(self, done: FinishedCall) -> None:
         toolbox, name = self._services.toolbox, done.call.name
         mcp = name in toolbox and bool(getattr(toolbox[name], "server", ""))
         self._services.note(telemetry_events.tool_call(done, self._session.prompt_id, mcp=mcp))
@@ -240,7 +240,7 @@ def _arguments(call: ToolCall) -> object:
         return call.arguments
 
 
-def _interrupted(call: ToolCall, decision: Decision | None = None, seconds: float = 0.0) -> Done:
+def _interrupted_call(call: ToolCall, decision: Decision | None = None, seconds: float = 0.0) -> FinishedCall:
     """The result of a call that was running when the session ended. The call may have changed something."""
     outcome = Outcome(INTERRUPTED, INTERRUPTED, Failure(INTERRUPTED, "interrupted"))
-    return Done(call, failed(call, INTERRUPTED), outcome, decision, seconds)
+    return FinishedCall(call, failed_result(call, INTERRUPTED), outcome, decision, seconds)

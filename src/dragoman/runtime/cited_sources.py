@@ -17,7 +17,7 @@ class CitedSource(NamedTuple):
     title: str = ""
 
 
-def listed(text: str, sources: list[CitedSource]) -> str:
+def with_source_list(text: str, sources: list[CitedSource]) -> str:
     """A text, followed by the list of its sources."""
     if not sources:
         return text
@@ -25,9 +25,9 @@ def listed(text: str, sources: list[CitedSource]) -> str:
     return "\n".join([f"{text}\n", "Sources:", *lines])
 
 
-def cited(response: Response) -> tuple[str, list[CitedSource]]:
+def with_citation_numbers(response: Response) -> tuple[str, list[CitedSource]]:
     """The answer's text with a number after each cited passage, and the sources in the order of the numbers."""
-    found: dict[str, CitedSource] = {source.url: source for source in _grounding(response)}
+    found: dict[str, CitedSource] = {source.url: source for source in _searched_sources(response)}
     texts: list[str] = []
     for part in response.parts:
         if not isinstance(part, Text):
@@ -42,24 +42,24 @@ def cited(response: Response) -> tuple[str, list[CitedSource]]:
         order = list(found)
         text = part.text
         # From the end, so that the earlier positions stay valid.
-        for place in sorted(marks, reverse=True):
-            numbers = "".join([f"[{i}]" for i, url in enumerate(order, 1) if url in marks[place]])
-            text = text[:place] + numbers + text[place:]
+        for position in sorted(marks, reverse=True):
+            numbers = "".join([f"[{i}]" for i, url in enumerate(order, 1) if url in marks[position]])
+            text = text[:position] + numbers + text[position:]
         texts.append(text)
     return "".join(texts), list(found.values())
 
 
-def _grounding(response: Response) -> list[CitedSource]:
+def _searched_sources(response: Response) -> list[CitedSource]:
     """All sources that a search found, also uncited ones. Only Gemini's responses list them (groundingMetadata), in
     this order."""
     for name, value in (response.extra or {}).get("gemini", {}).items():
         if name.endswith("groundingMetadata"):
-            chunks = _chunks(value)
-            return [CitedSource(web["uri"], web.get("title", "")) for chunk in chunks if (web := _web(chunk))]
+            chunks = _search_chunks(value)
+            return [CitedSource(web["uri"], web.get("title", "")) for chunk in chunks if (web := _web_source(chunk))]
     return []
 
 
-def _chunks(value: msgspec.Raw) -> list[Any]:
+def _search_chunks(value: msgspec.Raw) -> list[Any]:
     """The chunks of Google's search in the extra fields of an answer. The fields may hold any JSON."""
     try:
         found = msgspec.json.decode(value)
@@ -69,6 +69,6 @@ def _chunks(value: msgspec.Raw) -> list[Any]:
     return chunks if isinstance(chunks, list) else []
 
 
-def _web(chunk: Any) -> dict[str, str] | None:
+def _web_source(chunk: Any) -> dict[str, str] | None:
     web = chunk.get("web") if isinstance(chunk, dict) else None
     return web if isinstance(web, dict) and isinstance(web.get("uri"), str) else None

@@ -33,7 +33,7 @@ def entry_words(entry: str) -> tuple[str, ...]:
         return (text,)
 
 
-def covers(entry: Sequence[str], invocation: Sequence[ShellWord]) -> bool:
+def covers_invocation(entry: Sequence[str], invocation: Sequence[ShellWord]) -> bool:
     """Whether an entry covers a program with these arguments. The program's name must be equal: `git` does not cover
     `./git`."""
     program = invocation[0]
@@ -45,7 +45,7 @@ def covers(entry: Sequence[str], invocation: Sequence[ShellWord]) -> bool:
         same = found.operands[: len(wanted.operands)] == wanted.operands
         # The entry `git` must not cover `git push`.
         named = len(wanted.operands) >= min(found.named, len(found.operands))
-        return same and named and all(_named(one, wanted.unlisted) for one in found.unlisted)
+        return same and named and all(_names_option(one, wanted.unlisted) for one in found.unlisted)
     texts = [UNKNOWN if word.dynamic else word.text for word in invocation]
     if texts == list(entry):
         return True
@@ -67,7 +67,7 @@ def obeying_elsewhere(invocations: Sequence[Sequence[ShellWord]], folder: str = 
 _CHANGE_FOLDER = frozenset({"cd", "pushd", "popd"})
 
 
-def _named(unlisted: str, entry: Sequence[str]) -> bool:
+def _names_option(unlisted: str, entry: Sequence[str]) -> bool:
     """Whether an entry names an option: the same word, or the same long option without its value."""
     if unlisted == UNKNOWN:
         return False
@@ -79,7 +79,7 @@ def remembered_entry(invocation: Sequence[ShellWord]) -> str | None:
     """The new entry that covers an invocation: the program alone if that is enough, else the exact words. None: the
     words are known only when the command runs."""
     program = (invocation[0].text,)
-    if covers(program, invocation):
+    if covers_invocation(program, invocation):
         return f"{SHELL}({shlex.join(program)})"
     if any(word.dynamic for word in invocation):
         return None

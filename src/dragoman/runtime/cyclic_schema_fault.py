@@ -18,7 +18,7 @@ _TOO_DEEP = "maximum schema depth exceeded"
 """Words of Google's message (gemini-cli 0.56 looks for them, 2026-08)."""
 
 
-def explained(fault: Fault, tools: Iterable[Tool]) -> Fault:
+def explain_deep_schema(fault: Fault, tools: Iterable[Tool]) -> Fault:
     """The fault. If the upstream found a schema too deep, the names of the tools with cyclic schemas are added."""
     if _TOO_DEEP not in fault.message.lower():
         return fault
@@ -33,12 +33,12 @@ def has_cycle(schema: Mapping[str, Any]) -> bool:
     """Whether a reference of the schema leads back to a schema that contains the reference. A schema that is deeper
     than Python's stack counts too: no model takes such a schema."""
     try:
-        return _cycles(schema, schema, set(), set())
+        return _reaches_itself(schema, schema, set(), set())
     except RecursionError:
         return True
 
 
-def _cycles(node: Any, root: Mapping[str, Any], path: set[int], done: set[int]) -> bool:
+def _reaches_itself(node: Any, root: Mapping[str, Any], path: set[int], done: set[int]) -> bool:
     """Each object is visited once. `path` has the objects from the root to this node."""
     if not isinstance(node, Mapping | list):
         return False
@@ -50,14 +50,14 @@ def _cycles(node: Any, root: Mapping[str, Any], path: set[int], done: set[int]) 
     inside = list(node.values()) if isinstance(node, Mapping) else node
     reference = node.get("$ref") if isinstance(node, Mapping) else None
     if isinstance(reference, str):
-        inside = [*inside, _found(reference, root)]
-    cyclic = any(_cycles(one, root, path, done) for one in inside)
+        inside = [*inside, _resolve_reference(reference, root)]
+    cyclic = any(_reaches_itself(one, root, path, done) for one in inside)
     path.remove(id(node))
     done.add(id(node))
     return cyclic
 
 
-def _found(reference: str, root: Mapping[str, Any]) -> Any:
+def _resolve_reference(reference: str, root: Mapping[str, Any]) -> Any:
     """The schema that a reference names; None for a reference to nothing here."""
     # No remote schema is fetched just for a message.
     if not reference.startswith("#"):

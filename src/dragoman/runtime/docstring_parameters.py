@@ -19,7 +19,7 @@ _GOOGLE_NAME = re.compile(r"^\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
 _NUMPY_NAME = re.compile(r"^\*{0,2}(\w+)\s*(?::.*)?$")
 
 
-def described(docstring: str) -> tuple[str, dict[str, str]]:
+def parse_docstring(docstring: str) -> tuple[str, dict[str, str]]:
     """The text before the parameters, and a text for each parameter. `docstring` as `inspect.getdoc` gives it."""
     lines = docstring.splitlines()
     for number, line in enumerate(lines):

@@ -26,7 +26,7 @@ _MOST = 10_000
 _LIMIT = 64 * 1024 * 1024
 
 
-class Undone(Struct, frozen=True):
+class UndoneEdits(Struct, frozen=True):
     """The files with their earlier content, and the commands whose effects stay."""
 
     files: tuple[str, ...]
@@ -48,7 +48,7 @@ class EditJournal:
         self._store.put(StoreEntry(KIND, name, msgspec.msgpack.encode(edit), labels))
 
 
-def undo(store: Store, session: Session, workspace: Sequence[Path]) -> Undone:
+def undo(store: Store, session: Session, workspace: Sequence[Path]) -> UndoneEdits:
     """Take back the edits of the last prompt that changed files. ConfigError: a file has changed since, or no edit is
     left to take back."""
     entries = sorted(store.find(KIND, {"session": session.id}, _MOST), key=lambda entry: entry.id)
@@ -65,7 +65,7 @@ def undo(store: Store, session: Session, workspace: Sequence[Path]) -> Undone:
     for entry in last:
         store.drop(KIND, entry.id)
     paths = tuple(dict.fromkeys([edit.path for edit in edits]))
-    return Undone(paths, commands(session, int(prompt) if prompt.isdigit() else 0))
+    return UndoneEdits(paths, commands_of_prompt(session, int(prompt) if prompt.isdigit() else 0))
 
 
 def forget_edits(store: Store, session_id: str) -> None:
@@ -94,7 +94,7 @@ def _take_back(edits: Sequence[FileEdit], workspace: Sequence[Path]) -> None:
         last[edit.path] = edit
     ready = []
     for path, edit in last.items():
-        where = workspace_file_access.place(path, workspace)
+        where = workspace_file_access.path_in_workspace(path, workspace)
         data, was = workspace_file_access.read(where, _LIMIT)
         if data != edit.after:
             raise ToolError("file_changed", f"{path} has changed since the edit.")
@@ -106,7 +106,7 @@ def _take_back(edits: Sequence[FileEdit], workspace: Sequence[Path]) -> None:
             workspace_file_access.write(where, before, was)
 
 
-def commands(session: Session, prompt: int) -> tuple[str, ...]:
+def commands_of_prompt(session: Session, prompt: int) -> tuple[str, ...]:
     """The commands that ran for the person's prompt with this number. Prompts are counted from the last, because a
     summary may have replaced the first."""
     words = [turn for turn in session.turns if turn.role == "user" and not is_opening(turn)]

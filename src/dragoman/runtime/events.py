@@ -187,8 +187,8 @@ def thoughts(text: str) -> Iterator[Thought]:
     before = text[: places[0].start()] if places else text
     if before.strip():
         yield Thought("", before.strip())
-    for place, found in enumerate(places):
-        end = places[place + 1].start() if place + 1 < len(places) else len(text)
+    for number, found in enumerate(places):
+        end = places[number + 1].start() if number + 1 < len(places) else len(text)
         yield Thought(found[1].strip(), text[found.end() : end].strip())
 
 

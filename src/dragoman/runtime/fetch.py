@@ -21,7 +21,7 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 import httptools
 
 from ..errors import DragomanError
-from .tool_interface import Page
+from .tool_interface import FetchedPage
 
 # Longer pages would not fit the model's window anyway.
 MAX_SIZE = 5 * 1024 * 1024
@@ -64,7 +64,7 @@ _SPECIAL = tuple([ipaddress.ip_network(text) for text in ("192.0.0.0/24", "192.8
 """Special networks that some versions of Python report as public."""
 
 
-async def resolved(host: str, port: int) -> list[str]:
+async def resolve_host(host: str, port: int) -> list[str]:
     """The addresses of a name."""
     try:
         rows = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -78,12 +78,12 @@ async def fetch(
     *,
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
-    resolve: Resolve = resolved,
+    resolve: Resolve = resolve_host,
     public: IsPublic = is_public,
     tls: ssl.SSLContext | None = None,
     seconds: float = SECONDS,
     limit: int = MAX_SIZE,
-) -> Page:
+) -> FetchedPage:
     """The page at an address, after redirects. `public` decides which addresses may be fetched. With a `body` of JSON
     the request is a POST. The headers and the body go only to the first host, not to the hosts of redirects."""
     first = url
@@ -93,7 +93,7 @@ async def fetch(
                 # A header may contain a key, which only the first host may get.
                 same = _origin(url) == _origin(first)
                 given, sent = (headers or {}, body) if same else ({}, None)
-                page, onward = await _once(url, given, sent, resolve, public, tls, limit)
+                page, onward = await _fetch_once(url, given, sent, resolve, public, tls, limit)
                 if not onward:
                     return page
                 url = onward
@@ -102,7 +102,7 @@ async def fetch(
     raise FetchError(f"{url} redirects more than {MAX_REDIRECTS} times")
 
 
-async def _once(
+async def _fetch_once(
     url: str,
     headers: Mapping[str, str],
     body: bytes | None,
@@ -110,7 +110,7 @@ async def _once(
     public: IsPublic,
     tls: ssl.SSLContext | None,
     limit: int,
-) -> tuple[Page, str]:
+) -> tuple[FetchedPage, str]:
     """One request: the page, and the address of its redirect."""
     parts, host, port = _split(url)
     addresses = await resolve(host, port)
@@ -123,7 +123,7 @@ async def _once(
     secure = parts.scheme == "https"
     context = (tls or ssl.create_default_context()) if secure else None
     try:
-        reader, writer = await _connected(addresses, port, context, host)
+        reader, writer = await _connect_to_any(addresses, port, context, host)
         try:
             writer.write(_request(parts, headers, body))
             answer = _Answer(limit)
@@ -142,21 +142,21 @@ async def _once(
     return answer.page(url), onward if answer.headers.get("location") else ""
 
 
-async def _connected(
+async def _connect_to_any(
     addresses: list[str], port: int, context: ssl.SSLContext | None, host: str
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A connection to the first address that accepts."""
     for address in addresses[:-1]:
         try:
             async with asyncio.timeout(CONNECT):
-                return await _opened(address, port, context, host)
+                return await _open_connection(address, port, context, host)
         except OSError:  # a timeout is an OSError too
             continue
     # The last address may use all remaining time.
-    return await _opened(addresses[-1], port, context, host)
+    return await _open_connection(addresses[-1], port, context, host)
 
 
-async def _opened(
+async def _open_connection(
     address: str, port: int, context: ssl.SSLContext | None, host: str
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     # The certificate must be for the name, because the connection goes to an address.
@@ -273,8 +273,8 @@ class _Answer:
         if self.status >= 200:
             self.done = True
 
-    def page(self, url: str) -> Page:
+    def page(self, url: str) -> FetchedPage:
         mime, _, rest = self.headers.get("content-type", "").partition(";")
         # The value of a parameter may stand in quotes (RFC 9110, 5.6.6, June 2022).
         charset = rest.partition("charset=")[2].partition(";")[0].strip(" \"'")
-        return Page(url, self.status, mime.strip().lower(), bytes(self._body), charset)
+        return FetchedPage(url, self.status, mime.strip().lower(), bytes(self._body), charset)

@@ -60,14 +60,14 @@ def read(where: WorkspacePath, start: int = 0, count: int | None = None) -> File
     """The content of a file, from a line on and with a limit of lines."""
     data, _ = workspace_file_access.read(where, text_file_and_diff.MAX_SIZE)
     mime = mime_of(where)
-    found = text_file_and_diff.decoded(data)
+    found = text_file_and_diff.decode(data)
     # A name can be wrong, so content that is text is returned as text. A PDF may consist of text only, so for PDF the
     # name decides.
     if data and mime and (found is None or mime == "application/pdf"):
         return Media(kind_of(mime), mime, base64.b64encode(data).decode())
     if found is None:
         raise ToolError("not_a_text_file", f"Cannot display content of binary file: {where.path}")
-    lines = text_file_and_diff.shown(found.text).split("\n")
+    lines = text_file_and_diff.without_invalid_bytes(found.text).split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()  # the line end after the last line begins no further line
         lines[-1] += "\n"

@@ -30,7 +30,7 @@ MAX_DEPTH = 200
 MAX_IGNORE = 1_000_000
 
 
-class Patterns(NamedTuple):
+class IgnoreFile(NamedTuple):
     """The patterns of one ignore file, and the folder of the file."""
 
     base: Path
@@ -38,12 +38,12 @@ class Patterns(NamedTuple):
     by: Literal["git", "own", "caller"]
 
 
-class Ignores(Struct, frozen=True):
+class IgnoreRules(Struct, frozen=True):
     """The ignore rules for one folder. On the way down each folder adds its ignore files."""
 
     git: bool = True
     own: bool = True
-    patterns: tuple[Patterns, ...] = ()
+    patterns: tuple[IgnoreFile, ...] = ()
 
     def reason(self, path: Path, is_folder: bool) -> Reason:
         """Why a path is ignored, if no folder above it is ignored."""
@@ -59,42 +59,42 @@ class Ignores(Struct, frozen=True):
                 verdict[by] = ignored
         return "git" if verdict.get("git") else "own" if verdict.get("own") or verdict.get("caller") else ""
 
-    def entered(self, folder: Path, handle: int | None = None) -> Ignores:
+    def with_folder(self, folder: Path, handle: int | None = None) -> IgnoreRules:
         """The rules with the ignore files of one more folder."""
         names = ([GIT] if self.git else []) + (list(OWN) if self.own else [])
         new = [
-            Patterns(folder, lines, "git" if name == GIT else "own")
+            IgnoreFile(folder, lines, "git" if name == GIT else "own")
             for name in names
             if (lines := _read(folder, name, handle))
         ]
-        return Ignores(self.git, self.own, self.patterns + tuple(new)) if new else self
+        return IgnoreRules(self.git, self.own, self.patterns + tuple(new)) if new else self
 
-    def also(self, base: Path, lines: Sequence[str]) -> Ignores:
+    def with_patterns(self, base: Path, lines: Sequence[str]) -> IgnoreRules:
         """The rules with a caller's own patterns for a folder. No ignore file can undo these patterns."""
-        return Ignores(self.git, self.own, (*self.patterns, Patterns(base, gitignore.read(lines), "caller")))
+        return IgnoreRules(self.git, self.own, (*self.patterns, IgnoreFile(base, gitignore.read(lines), "caller")))
 
 
-def ignores(where: WorkspacePath, git: bool = True, own: bool = True) -> Ignores:
+def ignore_rules(where: WorkspacePath, git: bool = True, own: bool = True) -> IgnoreRules:
     """The rules for the folder at a place, without the folder's own ignore files."""
-    found = Ignores(git, own)
+    found = IgnoreRules(git, own)
     root = where.root
     # As in git, the ignore files above the workspace apply too, up to the top of the repository.
     top = next((above for above in (root, *root.parents) if (above / ".git").exists()), root)
     if git:
         lines = _read(top / ".git", "info/exclude", None)
-        found = Ignores(git, own, (Patterns(top, lines, "git"),)) if lines else found
+        found = IgnoreRules(git, own, (IgnoreFile(top, lines, "git"),)) if lines else found
     way = [top, *reversed([above for above in where.path.parents if top in above.parents])]
     for folder in way if where.path != top else []:
-        found = found.entered(folder)
+        found = found.with_folder(folder)
     return found
 
 
-def reason(where: WorkspacePath, known: Ignores, depth: int = 0) -> Reason:
+def ignore_reason(where: WorkspacePath, known: IgnoreRules, depth: int = 0) -> Reason:
     """Why the file at a place, or a folder above it, is ignored. `known` holds the rules for the folder `depth` steps
     below the root. That folder itself is not checked."""
     path = where.root.joinpath(*where.steps[:depth])
     for i, step in enumerate(where.steps[depth:], depth + 1):
-        known = known.entered(path)
+        known = known.with_folder(path)
         path = path / step
         found = known.reason(path, i < len(where.steps) or os.path.isdir(path))
         if found:
@@ -129,22 +129,22 @@ class FolderEntry(NamedTuple):
     ignored: Reason
 
 
-def listed(where: WorkspacePath, found: Ignores, workspace: Sequence[Path]) -> list[FolderEntry]:
+def list_folder(where: WorkspacePath, found: IgnoreRules, workspace: Sequence[Path]) -> list[FolderEntry]:
     """All entries of the folder at a place, by name, with ignored entries and their reasons, and with special files."""
-    with workspace_file_access.folder(where) as handle:
-        return _entries(where.path, handle, found.entered(where.path, handle), workspace, every=True)
+    with workspace_file_access.open_folder(where) as handle:
+        return _entries(where.path, handle, found.with_folder(where.path, handle), workspace, every=True)
 
 
-def files(
-    where: WorkspacePath, found: Ignores, workspace: Sequence[Path], skipped: list[FolderEntry] | None = None
+def walk_files(
+    where: WorkspacePath, found: IgnoreRules, workspace: Sequence[Path], skipped: list[FolderEntry] | None = None
 ) -> Iterator[FolderEntry]:
     """All files below a place, by name, folder by folder. Ignored entries go to `skipped`, without the entries below
     them."""
-    with workspace_file_access.folder(where) as handle:
+    with workspace_file_access.open_folder(where) as handle:
         yield from _below(where.path, handle, found, workspace, skipped, 0)
 
 
-async def gathered(entries: Iterator[FolderEntry]) -> list[FolderEntry]:
+async def collect_entries(entries: Iterator[FolderEntry]) -> list[FolderEntry]:
     """All entries of a walk. The walk yields to other tasks, so a cancellation ends it; a thread could not be ended."""
     out: list[FolderEntry] = []
     for entry in entries:
@@ -155,9 +155,14 @@ async def gathered(entries: Iterator[FolderEntry]) -> list[FolderEntry]:
 
 
 def _below(
-    path: Path, handle: int, found: Ignores, workspace: Sequence[Path], skipped: list[FolderEntry] | None, depth: int
+    path: Path,
+    handle: int,
+    found: IgnoreRules,
+    workspace: Sequence[Path],
+    skipped: list[FolderEntry] | None,
+    depth: int,
 ) -> Iterator[FolderEntry]:
-    known = found.entered(path, handle)
+    known = found.with_folder(path, handle)
     for entry in _entries(path, handle, known, workspace):
         if entry.ignored:
             if skipped is not None:
@@ -178,7 +183,7 @@ def _below(
 
 
 def _entries(
-    path: Path, handle: int, found: Ignores, workspace: Sequence[Path], every: bool = False
+    path: Path, handle: int, found: IgnoreRules, workspace: Sequence[Path], every: bool = False
 ) -> list[FolderEntry]:
     """Files, links to files, and folders. With `every` also links to folders, broken links, links out of the workspace,
     and pipes."""
@@ -202,6 +207,6 @@ def _entries(
 def _target(link: Path, workspace: Sequence[Path]) -> os.stat_result | None:
     """The target of a link, if the target is in the workspace."""
     try:
-        return workspace_file_access.status(workspace_file_access.place(link, workspace))
+        return workspace_file_access.file_status(workspace_file_access.path_in_workspace(link, workspace))
     except ToolError:
         return None

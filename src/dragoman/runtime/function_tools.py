@@ -22,7 +22,7 @@ import msgspec
 
 from ..canon.parts import Media, Text, ToolResult
 from ..errors import ConfigError
-from .docstring_parameters import described
+from .docstring_parameters import parse_docstring
 from .function_response_reader import function_response
 from .tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
@@ -66,7 +66,7 @@ class FunctionTool(Generic[P, R]):
         self.name: str = name or getattr(function, "__name__", "")
         if not self.name:
             raise ConfigError("tool", repr(function), problem="it has no name; give one: tool(function, name=...)")
-        text, parameters = described(inspect.getdoc(function) or "")
+        text, parameters = parse_docstring(inspect.getdoc(function) or "")
         self.description: str = description or text
         self.kind: Kind = kind
         self._function, self._confirm = function, confirm
@@ -82,7 +82,7 @@ class FunctionTool(Generic[P, R]):
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         """The reason why arguments that fit the schema do not fit the types of the function; None if they fit."""
         try:
-            self._converted(arguments)
+            self._convert_arguments(arguments)
         except msgspec.ValidationError as error:
             return f"The arguments do not fit the parameters: {error}"
         return None
@@ -96,7 +96,7 @@ class FunctionTool(Generic[P, R]):
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         """Call the function. A function that is not asynchronous runs in a thread, so that the event loop continues."""
-        given = self._converted(arguments)
+        given = self._convert_arguments(arguments)
         if self._environment:
             given[self._environment] = around
         function: Callable[..., Any] = self._function
@@ -106,7 +106,7 @@ class FunctionTool(Generic[P, R]):
         # A plain function may return an awaitable, for example a partial of an asynchronous function.
         return outcome_of(await value if inspect.isawaitable(value) else value, self.name)
 
-    def _converted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _convert_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         made = msgspec.convert(dict(arguments), self._arguments, dec_hook=read_foreign)
         return {name: getattr(made, name) for name in self._arguments.__struct_fields__}
 
@@ -178,12 +178,12 @@ def _signature(function: Callable[..., Any], name: str) -> tuple[str, type[msgsp
         elif parameter.default is inspect.Parameter.empty:
             fields.append((parameter.name, kind))
         else:
-            fields.append((parameter.name, kind, _default(parameter.default)))
+            fields.append((parameter.name, kind, _copied_default(parameter.default)))
     # An unknown argument is a mistake of the model, which gets the reason.
     return environment, msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
 
 
-def _default(value: Any) -> Any:
+def _copied_default(value: Any) -> Any:
     """A default in the form for a Struct, so that two calls do not share a list or a dict."""
     if isinstance(value, list | dict | set | bytearray):
         return msgspec.field(default_factory=lambda: copy(value))

@@ -22,13 +22,13 @@ _MODEL = "gemini-2.5-pro"
 
 def response_parts(results: tuple[Part, ...], name: str) -> list[dict[str, Any]]:
     """Results of the tool `name` as parts that Gemini takes: `functionResponse`, and the parts beside it."""
-    from .seals_ids_and_names_for_upstream import GEMINI, exported  # late: most programs write no events
+    from .seals_ids_and_names_for_upstream import GEMINI, export_request  # late: most programs write no events
 
     found = tuple([part for part in results if isinstance(part, ToolResult)])
     calls = tuple([ToolCall(result.call_id, name, "{}") for result in found])
     # A history needs a prompt and the calls before the results.
     request = Request((Turn("user", (Text("-"),)), Turn("assistant", calls), Turn("tool", found)))
-    contents = json_text.decode(exported(request, GEMINI, _MODEL)[0])["contents"]
+    contents = json_text.decode(export_request(request, GEMINI, _MODEL)[0])["contents"]
     # The first two contents are the prompt and the calls.
     return [part for content in contents[2:] for part in content["parts"]]
 

@@ -40,7 +40,7 @@ def read(lines: Iterable[str]) -> tuple[Pattern, ...]:
         # A pattern with a slash is relative to the ignore file's folder. Any other pattern matches at every depth.
         anchored = line.removeprefix("/") if "/" in line else f"**/{line}"
         try:
-            out.append(Pattern(ignores, folders_only, re.compile(globs.translated(anchored), re.DOTALL)))
+            out.append(Pattern(ignores, folders_only, re.compile(globs.pattern_to_regex(anchored), re.DOTALL)))
         except re.error:
             continue  # git also skips a pattern that it cannot read
     return tuple(out)

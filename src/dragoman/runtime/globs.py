@@ -21,7 +21,7 @@ _CLASSES = {
 _NAMED = re.compile(r"\[:(" + "|".join(_CLASSES) + r"):\]")
 
 
-def spread(pattern: str) -> list[str]:
+def expand_braces(pattern: str) -> list[str]:
     """One pattern for each choice from the braces."""
     out: list[str] = []
     todo = [pattern]
@@ -36,16 +36,16 @@ def spread(pattern: str) -> list[str]:
 
 
 @lookup_cache(256)
-def compiled(pattern: str, case_sensitive: bool = True) -> re.Pattern[str]:
+def compile_pattern(pattern: str, case_sensitive: bool = True) -> re.Pattern[str]:
     """A compiled expression that matches a whole path with `/` between its steps."""
-    forms = "|".join([translated(form) for form in spread(pattern)])
+    forms = "|".join([pattern_to_regex(form) for form in expand_braces(pattern)])
     try:
         return re.compile(f"(?:{forms})", re.DOTALL | (0 if case_sensitive else re.IGNORECASE))
     except re.error as error:
         raise ToolError("invalid_tool_params", f"{pattern!r} is no glob pattern: {error}") from error
 
 
-def translated(pattern: str) -> str:
+def pattern_to_regex(pattern: str) -> str:
     """A pattern without braces as a regular expression. The text between two `**`, or between two `*` of a step, is
     matched at its first place and never again. This finds every match, and the cost stays bounded."""
     runs: list[list[str]] = [[]]
@@ -64,13 +64,13 @@ def translated(pattern: str) -> str:
 
 
 def _step(step: str) -> str:
-    first, *rest = _fixed(step)
+    first, *rest = _fixed_pieces(step)
     if not rest:
         return first
     return "".join([first, *[f"(?>[^/]*?{piece})" for piece in rest[:-1] if piece], f"[^/]*{rest[-1]}"])
 
 
-def _fixed(step: str) -> list[str]:
+def _fixed_pieces(step: str) -> list[str]:
     """The pieces between the stars of a step. A piece matches only texts of its own length."""
     out: list[list[str]] = [[]]
     i = 0

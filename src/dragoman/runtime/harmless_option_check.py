@@ -64,7 +64,7 @@ class InvocationWords(Struct):
 
 
 @lru_cache(maxsize=1)
-def tables() -> dict[str, HarmlessOptions]:
+def option_tables() -> dict[str, HarmlessOptions]:
     """The tables, by program, or by program and subcommand joined by a space."""
     text = resources.files(__package__).joinpath("harmless_options.toml").read_text("utf-8")
     found = tomllib.loads(text)
@@ -89,22 +89,22 @@ def _table(given: dict[str, Any], groups: dict[str, Any]) -> HarmlessOptions:
 
 def has_table(program: str) -> bool:
     """Whether a program has a table."""
-    return program in tables()
+    return program in option_tables()
 
 
 def obeys_folder(program: str) -> bool:
     """Whether files in the current folder may decide which programs a program starts (`.git/config`, a makefile). True
     for a program without a table."""
-    return not has_table(program) or tables()[program].folder
+    return not has_table(program) or option_tables()[program].folder
 
 
 def read_invocation(words: Sequence[ShellWord]) -> InvocationWords:
     """Sort the words of an invocation of a program with a table. `words[0]` is the program."""
-    table = tables()[words[0].text]
+    table = option_tables()[words[0].text]
     reader = _Reader(table)
     rest = reader.read(words[1:])
     if table.commands and rest is not None:
-        inner = tables().get(f"{words[0].text} {rest[0].text}")
+        inner = option_tables().get(f"{words[0].text} {rest[0].text}")
         if inner is None or rest[0].dynamic:  # an unknown subcommand may be an alias for any command
             texts = [UNKNOWN if word.dynamic else word.text for word in rest]
             return InvocationWords(texts, [*reader.unlisted, texts[0], *option_words(texts[1:])])
@@ -246,7 +246,7 @@ def _may_be_option(word: ShellWord) -> bool:
 def _sed_is_harmless(script: str) -> bool:
     """Whether a sed script only prints, deletes and substitutes. The grammar is narrow, because an unknown command or
     flag may write a file (w) or run a command (e)."""
-    return "\n" not in script and (_SED_PRINTS.fullmatch(script) is not None or _substitutes(script))
+    return "\n" not in script and (_SED_PRINTS.fullmatch(script) is not None or _is_one_substitution(script))
 
 
 _SED_PLACE = r"(?:\d+|\$|/[^/\\\[]*/)"
@@ -256,7 +256,7 @@ _SED_SUBSTITUTES = re.compile(rf"{_SED_ADDRESS}s([/|#,:@!])(.*)\Z")
 _SED_FLAGS = re.compile(r"[gpiI0-9]*")
 
 
-def _substitutes(script: str) -> bool:
+def _is_one_substitution(script: str) -> bool:
     """Whether a script is one substitution. The delimiter must occur exactly three times. So under no other reading,
     such as a bracket expression, can a command follow the third delimiter."""
     found = _SED_SUBSTITUTES.fullmatch(script)

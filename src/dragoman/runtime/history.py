@@ -19,7 +19,7 @@ INTERRUPTED = "The tool was interrupted before its end. A part of its work may b
 NOT_RUN = "The tool did not run, because the run was stopped."
 
 
-def curated(parts: Iterable[Part], keeps: Callable[[Reasoning], bool]) -> tuple[Part, ...]:
+def kept_parts(parts: Iterable[Part], keeps: Callable[[Reasoning], bool]) -> tuple[Part, ...]:
     """The parts of an answer that are kept. `keeps` decides whether an upstream wants a thought back."""
     out: list[Part] = []
     for part in parts:
@@ -31,7 +31,7 @@ def curated(parts: Iterable[Part], keeps: Callable[[Reasoning], bool]) -> tuple[
     return tuple(out)
 
 
-def sealed(thought: Reasoning) -> bool:
+def is_sealed(thought: Reasoning) -> bool:
     """Whether a thought has a seal, or the mark of an upstream that wants the thought back."""
     return thought.seal is not None
 
@@ -41,12 +41,12 @@ def has_words(parts: Iterable[Part]) -> bool:
     return any(not isinstance(part, Reasoning) and not (isinstance(part, Text) and not part.text) for part in parts)
 
 
-def placed(turns: Iterable[Turn]) -> Turns:
+def with_paths(turns: Iterable[Turn]) -> Turns:
     """The turns with the place of each part in this history. Losses use the places as paths."""
-    return tuple([_placed(turn, ("turns", number)) for number, turn in enumerate(turns)])
+    return tuple([_turn_with_paths(turn, ("turns", number)) for number, turn in enumerate(turns)])
 
 
-def _placed(turn: Turn, at: Path) -> Turn:
+def _turn_with_paths(turn: Turn, at: Path) -> Turn:
     if turn.at == at:
         return turn
     parts = [_part_at(part, (*at, "parts", number)) for number, part in enumerate(turn.parts)]
@@ -60,9 +60,9 @@ def _part_at(part: Part, at: Path) -> Part:
     return msgspec.structs.replace(part, at=at)
 
 
-def appended(turns: Turns, *more: Turn) -> Turns:
+def append_turns(turns: Turns, *more: Turn) -> Turns:
     """The history with turns at its end."""
-    return turns + tuple([_placed(turn, ("turns", len(turns) + number)) for number, turn in enumerate(more)])
+    return turns + tuple([_turn_with_paths(turn, ("turns", len(turns) + number)) for number, turn in enumerate(more)])
 
 
 def open_calls(turns: Turns) -> tuple[ToolCall, ...]:
@@ -72,17 +72,17 @@ def open_calls(turns: Turns) -> tuple[ToolCall, ...]:
     return tuple([part for part in turns[-1].parts if isinstance(part, ToolCall)])
 
 
-def answered(turns: Turns, results: Mapping[str, ToolResult], otherwise: Callable[[ToolCall], str]) -> Turns:
+def with_results(turns: Turns, results: Mapping[str, ToolResult], otherwise: Callable[[ToolCall], str]) -> Turns:
     """The history with a result for each open call, in the order of the calls. A call without a result gets an error
     result with the text `otherwise`."""
     calls = open_calls(turns)
     if not calls:
         return turns
-    found = [results.get(call.id) or failed(call, otherwise(call)) for call in calls]
-    return appended(turns, Turn("tool", tuple(found)))
+    found = [results.get(call.id) or failed_result(call, otherwise(call)) for call in calls]
+    return append_turns(turns, Turn("tool", tuple(found)))
 
 
-def failed(call: ToolCall, why: str) -> ToolResult:
+def failed_result(call: ToolCall, why: str) -> ToolResult:
     """A result with the error flag and this text."""
     return ToolResult(call.id, (Text(why),), call.name, True, custom=call.custom)
 

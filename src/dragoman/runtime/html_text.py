@@ -11,8 +11,8 @@ import re
 from html import unescape
 from urllib.parse import urljoin
 
-from .text_file_and_diff import shown
-from .tool_interface import Page
+from .text_file_and_diff import without_invalid_bytes
+from .tool_interface import FetchedPage
 
 MAX_HTML = 2_000_000
 """Characters of HTML that are read. They hold far more words than a tool returns."""
@@ -67,9 +67,9 @@ class _Words:
                 self._start(tag, found[3])
             return found.end()
         if text.startswith("<!--", at):
-            return _after(text, "-->", at + 2)
+            return _end_of_sign(text, "-->", at + 2)
         if text.startswith(("<!", "<?", "</"), at):
-            return _after(text, ">", at)
+            return _end_of_sign(text, ">", at)
         # A "<" before a letter is a tag that does not end. Any other "<" is text.
         if text[at + 1 : at + 2].isascii() and text[at + 1 : at + 2].isalpha():
             return len(text)
@@ -80,7 +80,7 @@ class _Words:
         closed = _RAW[tag].search(text, at)
         inner = text[at : closed.start() if closed is not None else len(text)]
         if tag == "title" and not self.title:
-            self.title = re.sub(r"\s+", " ", _unescaped(inner)).strip()
+            self.title = re.sub(r"\s+", " ", _unescape(inner)).strip()
         elif tag == "textarea":
             self._add_text(inner)
         return closed.end() if closed is not None else len(text)
@@ -102,7 +102,7 @@ class _Words:
             self._pre += tag == "pre"
         elif tag == "a":
             href = _HREF.search(attributes)
-            self._link = (_unescaped(href[1] or href[2] or href[3] or "") if href else "", len(self.out))
+            self._link = (_unescape(href[1] or href[2] or href[3] or "") if href else "", len(self.out))
 
     def _end(self, tag: str) -> None:
         if self._silent:
@@ -112,7 +112,7 @@ class _Words:
             (href, start), self._link = self._link, None
             words = "".join(self.out[start:]).strip()
             if words and href and not href.startswith(("#", "javascript:", "data:", "mailto:")):
-                self.out[start:] = [f"[{words}]({_joined(self._url, href)})"]
+                self.out[start:] = [f"[{words}]({_absolute_url(self._url, href)})"]
         elif tag in _BLOCKS or tag in _HEADINGS:
             self.out.append("\n\n" if tag != "tr" else "\n")
             # A page may end more elements than it begins.
@@ -120,20 +120,20 @@ class _Words:
 
     def _add_text(self, data: str) -> None:
         if data and not self._silent:
-            words = _unescaped(data)
+            words = _unescape(data)
             self.out.append(words if self._pre else re.sub(r"\s+", " ", words))
 
 
-def _after(text: str, sign: str, at: int) -> int:
+def _end_of_sign(text: str, sign: str, at: int) -> int:
     found = text.find(sign, at)
     return len(text) if found < 0 else found + len(sign)
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return unescape(_HUGE.sub("\ufffd", text)) if "&" in text else text
 
 
-def _joined(url: str, href: str) -> str:
+def _absolute_url(url: str, href: str) -> str:
     try:
         return urljoin(url, href)
     except ValueError:
@@ -148,10 +148,10 @@ def from_html(text: str, url: str = "") -> tuple[str, str]:
     return words.title, re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-def read(page: Page) -> tuple[str, str] | None:
+def read_page(page: FetchedPage) -> tuple[str, str] | None:
     """(title, words) of a fetched page. None: the page is no text."""
     try:
-        text = shown(page.body.decode(page.charset or "utf-8", "replace"))
+        text = without_invalid_bytes(page.body.decode(page.charset or "utf-8", "replace"))
     except (LookupError, ValueError):  # an unknown encoding, or one that is not for text
         text = page.body.decode("utf-8", "replace")
     if page.mime in ("text/html", "application/xhtml+xml") or (not page.mime and "<html" in text[:1000].lower()):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import file_walk
-from .file_walk import FolderEntry, Ignores
+from .file_walk import FolderEntry, IgnoreRules
 from .workspace_file_access import WorkspacePath
 
 OPTIONS: Mapping[str, Any] = {
@@ -23,21 +23,21 @@ OPTIONS: Mapping[str, Any] = {
 """The schema of `file_filtering_options`."""
 
 
-def ignores(where: WorkspacePath, options: Mapping[str, Any] | None) -> Ignores:
+def ignore_rules_for_call(where: WorkspacePath, options: Mapping[str, Any] | None) -> IgnoreRules:
     """The ignore rules for a call, by its options."""
     settings = options or {}
-    return file_walk.ignores(
+    return file_walk.ignore_rules(
         where, settings.get("respect_git_ignore", True), settings.get("respect_gemini_ignore", True)
     )
 
 
-def withheld(where: WorkspacePath) -> str | None:
+def hidden_file_error(where: WorkspacePath) -> str | None:
     """The error for a file that the user's own ignore files hide from models. None: the file is not hidden."""
-    found = file_walk.reason(where, file_walk.ignores(WorkspacePath(where.root, ()), git=False))
+    found = file_walk.ignore_reason(where, file_walk.ignore_rules(WorkspacePath(where.root, ()), git=False))
     return f"File path is ignored by the ignore files of the workspace: {where.path}" if found == "own" else None
 
 
-def counted(skipped: list[FolderEntry]) -> str:
+def count_skipped(skipped: list[FolderEntry]) -> str:
     """The number of files that were left out, in words. "": none."""
     git = sum(entry.ignored == "git" and entry.path.name != ".git" for entry in skipped)
     own = sum(entry.ignored == "own" for entry in skipped)

@@ -51,7 +51,7 @@ def main() -> int:
 def search(path: bytes, wanted: re.Pattern[str]) -> None:
     """Write the matching lines of a file. Binary files are skipped."""
     try:
-        with opened(path) as file:
+        with open_file(path) as file:
             head = file.peek(8192)[:8192]
             wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
             # UTF-16 text has zero bytes too.
@@ -61,7 +61,7 @@ def search(path: bytes, wanted: re.Pattern[str]) -> None:
             text = io.TextIOWrapper(file, "utf-16" if wide else "utf-8-sig", "replace", newline="\n")
             for number, line in enumerate(text, 1):
                 if wanted.search(line.rstrip("\r\n")):
-                    found = {"path": name(path), "lines": {"text": line[:MAX_LINE]}, "line_number": number}
+                    found = {"path": name_fields(path), "lines": {"text": line[:MAX_LINE]}, "line_number": number}
                     sys.stdout.write(json.dumps({"type": "match", "data": found}) + "\n")
     except OSError:
         return  # deleted, not permitted, or replaced by a link: no match
@@ -69,7 +69,7 @@ def search(path: bytes, wanted: re.Pattern[str]) -> None:
         sys.stdout.flush()
 
 
-def opened(path: bytes) -> io.BufferedReader:
+def open_file(path: bytes) -> io.BufferedReader:
     """Open a regular file. OSError: it is no regular file, or its path contains a link."""
     here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
     *folders, last = path.split(b"/")
@@ -88,7 +88,7 @@ def opened(path: bytes) -> io.BufferedReader:
     return open(handle, "rb")
 
 
-def name(path: bytes) -> dict[str, str]:
+def name_fields(path: bytes) -> dict[str, str]:
     """A path in ripgrep's JSON: as text, or as base64 if it is no text."""
     try:
         return {"text": path.decode()}

@@ -22,29 +22,29 @@ from ..canon.tools import Choice, Tool
 from ..canon.turns import Turn
 from ..errors import FaultError
 from ..facts.windows_and_prices import WindowAndPrices
-from ..transport.retry_decision import RETRIED, wait
+from ..transport.retry_decision import RETRIED, seconds_before_retry
 from ..transport.window_price_and_answer_cost import answer_cost
 from . import history_compression, loop_detection, telemetry_events
 from .call_runner import AfterCall, BeforeCall, CallRunner, CallServices
-from .cyclic_schema_fault import explained
+from .cyclic_schema_fault import explain_deep_schema
 from .diff_viewer_interface import DiffViewer
 from .events import Compressed, Failed, Finished, Lost, Reason, Retrying, RunEvent
-from .history import appended, curated, has_words, placed, sealed, text_of
+from .history import append_turns, has_words, is_sealed, kept_parts, text_of, with_paths
 from .model_answer_to_run_events import (
     AnswerInProgress,
     OutOfTime,
     SideQuestion,
+    cut_call_losses,
     hosted_tools,
-    truncated,
+    wait_until,
     whole_answer,
-    within,
 )
 from .model_interface import Model, Models
 from .policy import Policy
 from .resumable_conversation import Session
 from .tool_interface import NeedsHosted, ToolEnvironment
 from .toolbox import Approve, Toolbox
-from .usage_and_cost_sums import added, added_cost, token_count
+from .usage_and_cost_sums import add_cost, add_usage, token_count
 
 
 class Limits(Struct, frozen=True):
@@ -68,7 +68,7 @@ class Limits(Struct, frozen=True):
     """Steps in a row with the same calls that count as a loop."""
 
 
-def unsaved(session: Session) -> None:
+def save_nothing(session: Session) -> None:
     """The default `save`: it does nothing."""
 
 
@@ -86,7 +86,7 @@ class Loop:
         defer: bool = False,
         settings: Settings | None = None,
         limits: Limits | None = None,
-        save: Callable[[Session], None] = unsaved,
+        save: Callable[[Session], None] = save_nothing,
         telemetry: telemetry_events.Telemetry | None = None,
         words: bool = False,
         before_call: BeforeCall | None = None,
@@ -121,14 +121,14 @@ class Loop:
 
     def offered(self, session: Session) -> tuple[Tool, ...]:
         """The tools that are declared to the session's model."""
-        return self._declared(self._models(session.model))
+        return self._declared_tools(self._models(session.model))
 
     async def compact(self, session: Session) -> list[RunEvent]:
         """Put a summary in place of the earlier turns, if that makes the history shorter."""
         clock = asyncio.get_running_loop().time
         began = clock()
         try:
-            return await self._compressed(session, self._models(session.model), None)
+            return await self._compress_history(session, self._models(session.model), None)
         finally:
             self._note_run(session, "stop", clock() - began)
 
@@ -155,9 +155,9 @@ class Loop:
         self._models(session.model)  # ConfigError comes first: nothing is saved under an unknown model
         self._services.save(session)  # the user's words are saved before the first request
         while session.step != "idle":
-            reason: Reason | None = "paused" if self._pausing else self._beyond(session)
+            reason: Reason | None = "paused" if self._pausing else self._reached_limit(session)
             if reason is not None:
-                yield self._ended(session, reason)
+                yield self._end_run(session, reason)
                 return
             began = clock()
             deadline = began + self._limits.seconds - session.seconds if self._limits.seconds else None
@@ -175,10 +175,10 @@ class Loop:
                 # Also after a cancellation, because the session must contain all finished work.
                 self._services.save(session)
             if reason is not None:
-                yield self._ended(session, reason)
+                yield self._end_run(session, reason)
                 return
 
-    def _beyond(self, session: Session) -> Reason | None:
+    def _reached_limit(self, session: Session) -> Reason | None:
         """The limit that is reached, if one is."""
         limits, spent = self._limits, session.spent
         if limits.seconds and session.seconds >= limits.seconds:
@@ -188,7 +188,7 @@ class Loop:
             return "tokens"
         return "turns" if limits.turns and session.step == "ask" and session.asked >= limits.turns else None
 
-    def _ended(self, session: Session, reason: Reason, detail: str = "") -> Finished:
+    def _end_run(self, session: Session, reason: Reason, detail: str = "") -> Finished:
         """End the run. Unless the run can be resumed, close the history: every call gets a result."""
         # A history with an open call cannot be continued with a new prompt.
         if reason not in ("paused", "approval", "fault"):
@@ -223,24 +223,24 @@ class Loop:
             # The time of waiting for a person does not count.
             session.seconds -= calling.spared
             for usage, cost in spent:
-                session.spent, session.cost = added(session.spent, usage), added_cost(session.cost, cost)
+                session.spent, session.cost = add_usage(session.spent, usage), add_cost(session.cost, cost)
         for losses in _new_losses(session, lost):
             yield losses
         if calling.waiting:
-            yield self._ended(session, "approval")
+            yield self._end_run(session, "approval")
 
     async def _ask(self, session: Session, deadline: float | None) -> AsyncGenerator[RunEvent, None]:
         model = self._models(session.model)
         window = (await model.known()).context or self._limits.window
         # The upstream has counted the last request only. Newer results are estimated.
-        size = max(session.held, history_compression.tokens(session.turns))
+        size = max(session.held, history_compression.estimate_tokens(session.turns))
         if window and size > history_compression.THRESHOLD * window:
-            for event in await self._compressed(session, model, deadline):
+            for event in await self._compress_history(session, model, deadline):
                 yield event
         attempt, shortened = 0, False
         while True:
             answer = AnswerInProgress()
-            async with aclosing(self._received(session, model, answer, deadline)) as events:
+            async with aclosing(self._receive_answer(session, model, answer, deadline)) as events:
                 async for event in events:
                     yield event
             fault = answer.fault
@@ -249,40 +249,40 @@ class Loop:
             # Once only: a second compression would not help, and would cost again.
             if fault.kind == "context_too_long" and not shortened:
                 shortened, before = True, session.turns
-                for event in await self._compressed(session, model, deadline):
+                for event in await self._compress_history(session, model, deadline):
                     yield event
                 if session.turns is not before:
                     continue
-            pause = self._again(fault, attempt)
+            pause = self._seconds_before_retry(fault, attempt)
             if pause is None or answer.text:  # no retry, because shown text cannot be taken back
-                fault = explained(fault, self._services.toolbox)
+                fault = explain_deep_schema(fault, self._services.toolbox)
                 yield Failed(fault)
-                yield self._ended(session, "fault", fault.message)
+                yield self._end_run(session, "fault", fault.message)
                 return
             yield Retrying(fault, pause)
-            await within(asyncio.sleep(pause), deadline)
+            await wait_until(asyncio.sleep(pause), deadline)
             attempt += 1
         cost = answer_cost(answer.response.usage, await model.known()) if answer.response is not None else None
-        for event in self._answered(session, answer, cost):
+        for event in self._add_answer(session, answer, cost):
             yield event
 
-    def _again(self, fault: Fault, attempt: int) -> float | None:
+    def _seconds_before_retry(self, fault: Fault, attempt: int) -> float | None:
         """Seconds before the request is sent again. None: it is not sent again."""
         if fault.kind not in RETRIED or attempt >= self._limits.retries:
             return None
-        seconds = wait(fault, self._limits.backoff, attempt)
+        seconds = seconds_before_retry(fault, self._limits.backoff, attempt)
         return seconds if seconds <= self._limits.patience else None
 
-    async def _received(
+    async def _receive_answer(
         self, session: Session, model: Model, answer: AnswerInProgress, deadline: float | None
     ) -> AsyncGenerator[RunEvent, None]:
         """Send one request, and yield the events of the answer."""
         # Servers may have changed their tools since the last request.
-        session.tools = self._declared(model)
+        session.tools = self._declared_tools(model)
         request, lost = session.request(self.settings), list[Loss]()
         if self._hosted:
             request = msgspec.structs.replace(request, tools=(*request.tools, *hosted_tools(self._hosted)))
-        with self._noting(session, model, request) as noted:
+        with self._telemetry_of_request(session, model, request) as noted:
             try:
                 async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as events:
                     async for event in events:
@@ -297,7 +297,7 @@ class Loop:
         self, session: Session, model: Model, request: Request, lost: list[Loss], deadline: float | None
     ) -> Response:
         """The whole answer to a request, without events. FaultError: there is no answer."""
-        with self._noting(session, model, request) as noted:
+        with self._telemetry_of_request(session, model, request) as noted:
             try:
                 response = await whole_answer(model, session.named(request), lost, deadline)
             except FaultError as error:
@@ -307,7 +307,7 @@ class Loop:
         return response
 
     @contextmanager
-    def _noting(
+    def _telemetry_of_request(
         self, session: Session, model: Model, request: Request
     ) -> Generator[list[Response | Fault | None], None, None]:
         """Telemetry for a request and its outcome. The body puts the outcome into the list; an empty list means that
@@ -325,9 +325,9 @@ class Loop:
             elif found is not None:
                 self._note(telemetry_events.api_response(found, model.name, seconds, prompt, words=self._words))
             else:
-                self._note(telemetry_events.left(model.name, seconds, prompt))
+                self._note(telemetry_events.stopped_answer(model.name, seconds, prompt))
 
-    def _declared(self, model: Model) -> tuple[Tool, ...]:
+    def _declared_tools(self, model: Model) -> tuple[Tool, ...]:
         """The tools for a model with their places. Losses use the places as paths."""
         offered = [tool for tool in self._services.toolbox.declarations() if self._is_offered(tool.name, model)]
         return tuple(
@@ -340,52 +340,54 @@ class Loop:
         family = tool.needs_hosted if isinstance(tool, NeedsHosted) else ""
         return not family or (family in model.hosted and family not in self._hosted)
 
-    def _answered(self, session: Session, answer: AnswerInProgress, cost: float | None) -> list[RunEvent]:
+    def _add_answer(self, session: Session, answer: AnswerInProgress, cost: float | None) -> list[RunEvent]:
         """Add the answer to the session, and decide the next step."""
         session.asked += 1
-        session.cost = added_cost(session.cost, cost)
+        session.cost = add_cost(session.cost, cost)
         if answer.chanting:
-            return [self._ended(session, "loop", "the model repeats itself")]
+            return [self._end_run(session, "loop", "the model repeats itself")]
         response = answer.response
         assert response is not None
         session.partial_text = ""
-        session.spent = added(session.spent, response.usage)
+        session.spent = add_usage(session.spent, response.usage)
         session.held = token_count(response.usage) if response.usage is not None else 0
         whole, cut = answer.whole()
-        parts = curated(whole, sealed)
+        parts = kept_parts(whole, is_sealed)
         has_content = has_words(parts)
         if has_content:
             # An empty turn is refused by most upstreams.
-            session.turns = appended(session.turns, Turn("assistant", parts))
+            session.turns = append_turns(session.turns, Turn("assistant", parts))
         session.step = "calls" if any(isinstance(part, ToolCall) for part in parts) else "idle"
-        events: list[RunEvent] = [*_new_losses(session, list(truncated(cut)))]
+        events: list[RunEvent] = [*_new_losses(session, list(cut_call_losses(cut)))]
         # Anthropic pauses a long turn with hosted tools (`pause_turn`); the
         # content goes back as it is (docs "Handling stop reasons", 2026-10).
         if response.stop.reason == "pause" and session.step == "idle" and has_content:
             session.step = "ask"  # the next request continues the answer
         # A cut call must not run, so the run ends.
         elif session.step == "idle" or cut:
-            events.append(self._ended(session, _why(response, has_content), response.stop.detail))
+            events.append(self._end_run(session, _end_reason(response, has_content), response.stop.detail))
         elif self._limits.same_calls:
             again = loop_detection.same_calls(session.turns, self._limits.same_calls)
             if again is not None:
-                events.append(self._ended(session, "loop", f"{again.name} is called in the same way again and again"))
+                events.append(self._end_run(session, "loop", f"{again.name} is called in the same way again and again"))
         self._services.save(session)
         return events
 
-    async def _compressed(self, session: Session, model: Model, deadline: float | None) -> list[RunEvent]:
+    async def _compress_history(self, session: Session, model: Model, deadline: float | None) -> list[RunEvent]:
         """Replace the earlier turns by a summary, if the history becomes shorter."""
-        before = history_compression.tokens(session.turns)
-        tools = self._declared(model)
+        before = history_compression.estimate_tokens(session.turns)
+        tools = self._declared_tools(model)
         # The tools stay declared, because the history contains their names, but no tool may be called.
         choice = Choice("none") if tools else None
         lost: list[Loss] = []
         for share in history_compression.KEPT:
-            parted = history_compression.cut(session.turns, share)
+            parted = history_compression.cut_history(session.turns, share)
             # A summary of a short beginning would save less than it costs.
-            if parted is None or history_compression.tokens(parted.early) < before / 8:
+            if parted is None or history_compression.estimate_tokens(parted.early) < before / 8:
                 return []
-            request = Request(history_compression.question(parted.early), tools=tools, choice=choice, stream=True)
+            request = Request(
+                history_compression.summary_request(parted.early), tools=tools, choice=choice, stream=True
+            )
             try:
                 response = await self._whole(session, model, request, lost, deadline)
                 break
@@ -395,11 +397,11 @@ class Loop:
         else:
             return []
         summary = text_of(response.parts)
-        session.spent = added(session.spent, response.usage)
-        session.cost = added_cost(session.cost, answer_cost(response.usage, await model.known()))
+        session.spent = add_usage(session.spent, response.usage)
+        session.cost = add_cost(session.cost, answer_cost(response.usage, await model.known()))
         events: list[RunEvent] = [*_new_losses(session, lost)]
-        turns = placed(history_compression.compressed_history(summary, parted))
-        after = history_compression.tokens(turns)
+        turns = with_paths(history_compression.compressed_history(summary, parted))
+        after = history_compression.estimate_tokens(turns)
         # A summary can be longer than what it replaces.
         if summary.strip() and after < before:
             # The paths of losses have changed.
@@ -438,7 +440,7 @@ def _new_losses(session: Session, losses: list[Loss]) -> Iterator[Lost]:
         yield Lost(tuple(new))
 
 
-def _why(response: Response, has_content: bool) -> Reason:
+def _end_reason(response: Response, has_content: bool) -> Reason:
     reason = response.stop.reason
     if reason in ("length", "context_full"):
         return "length"

@@ -33,7 +33,7 @@ class OutOfTime(Exception):
     """The run has reached its time limit."""
 
 
-async def within(work: Awaitable[T], deadline: float | None) -> T:
+async def wait_until(work: Awaitable[T], deadline: float | None) -> T:
     """The result of `work`. OutOfTime: the deadline, by the event loop's clock, has passed, and `work` was
     cancelled."""
     if deadline is None:
@@ -68,7 +68,7 @@ class AnswerInProgress:
         chant = RepeatedText()
         async with aclosing(source) as events:
             while True:
-                event = await within(anext(events, None), deadline)
+                event = await wait_until(anext(events, None), deadline)
                 if event is None:
                     break
                 if isinstance(event, Fault):
@@ -79,7 +79,7 @@ class AnswerInProgress:
                 if isinstance(event, PartStart) and not event.answer:
                     kinds[event.index] = event.part
                     self._numbers.append(event.index)
-                    for search in _searched(event.part, searches):
+                    for search in _search_events(event.part, searches):
                         yield search
                 elif isinstance(event, PartDelta) and event.text:
                     part = kinds.get(event.index)
@@ -120,7 +120,7 @@ class AnswerInProgress:
         return ended and not call.custom and json_text.breaks_off(call.arguments)
 
 
-def _searched(part: Part, searches: dict[str, str]) -> Iterator[WebSearchBegin | WebSearchEnd]:
+def _search_events(part: Part, searches: dict[str, str]) -> Iterator[WebSearchBegin | WebSearchEnd]:
     """The events of a web search that the upstream runs. `searches` has the queries of the searches under way."""
     if isinstance(part, HostedCall) and part.family == "web_search":
         searches[part.id] = _query(part.arguments)
@@ -138,7 +138,7 @@ def _query(arguments: str) -> str:
     return words if isinstance(words, str) else ", ".join([one for one in words or () if isinstance(one, str)])
 
 
-def truncated(calls: list[ToolCall]) -> Iterator[Loss]:
+def cut_call_losses(calls: list[ToolCall]) -> Iterator[Loss]:
     """The losses for calls that broke off."""
     known = CODES["call.truncated"]
     for call in calls:
@@ -165,7 +165,7 @@ def hosted_tools(families: Iterable[str]) -> tuple[HostedTool, ...]:
 
 
 class SideQuestion:
-    """A model for questions of tools (`Asker`): outside the conversation, with hosted tools of its upstream."""
+    """A model for questions of tools (`ModelAsker`): outside the conversation, with hosted tools of its upstream."""
 
     def __init__(self, answers: Callable[[Request], Awaitable[Response]], spend: Callable[[Usage], None]) -> None:
         self._answers, self._spend = answers, spend

@@ -37,9 +37,15 @@ from ..transport import upstream_url_and_headers
 from ..transport.account_projects import AccountProjects
 from ..transport.google_credentials import Tokens
 from ..transport.http_client_interface import UpstreamAnswer, UpstreamClient
-from ..transport.retry_decision import no_answer, until
+from ..transport.retry_decision import no_answer, seconds_until_date
 from ..transport.secret_redaction import Redactor, upstream_secrets
-from ..transport.upstream_record_and_environment import REHEARSAL, Upstream, addressed, how_to_add, known_environments
+from ..transport.upstream_record_and_environment import (
+    REHEARSAL,
+    Upstream,
+    how_to_add,
+    known_environments,
+    with_usual_address,
+)
 from ..transport.window_price_and_answer_cost import FREE, window_and_prices
 from .model_interface import Model, Report
 from .seals_ids_and_names_for_upstream import SOURCE, fit_to_upstream
@@ -61,7 +67,7 @@ def user_agent() -> str:
     return f"dragoman/{__version__} ({sys.platform}; {_ARCHITECTURES.get(machine, machine)})"
 
 
-class Net:
+class NetworkAccess:
     """The network access for upstreams: client, environment, credentials."""
 
     def __init__(self, client: UpstreamClient, environment: Mapping[str, str], now: Callable[[], float]) -> None:
@@ -72,30 +78,36 @@ class Net:
     async def headers(self, upstream: Upstream, more: Mapping[str, str]) -> list[tuple[str, str]]:
         """The headers of a request. ConfigError: there is no key."""
         token = (
-            await self.tokens.get(upstream.credentials) if upstream_url_and_headers.auth(upstream) == "google" else ""
+            await self.tokens.get(upstream.credentials)
+            if upstream_url_and_headers.auth_of_upstream(upstream) == "google"
+            else ""
         )
         named = endpoints(upstream.dialect).agent.headers
         own = {"user-agent": user_agent()}
         own |= {name.lower(): value for name, value in (named(upstream.headers) if named is not None else {}).items()}
-        return upstream_url_and_headers.beside(
-            upstream_url_and_headers.headers(upstream, self.environment, token, own), more
+        return upstream_url_and_headers.merge_headers(
+            upstream_url_and_headers.request_headers(upstream, self.environment, token, own), more
         )
 
-    async def fitted(self, upstream: Upstream, body: bytes) -> bytes:
+    async def with_account_fields(self, upstream: Upstream, body: bytes) -> bytes:
         """The request with fields whose values come from the upstream: the project of the account."""
         form = endpoints(upstream.dialect).upstream
-        if form.project_search is None or upstream.project or upstream_url_and_headers.auth(upstream) != "google":
-            return upstream_url_and_headers.fitted(upstream, body)
+        if (
+            form.project_search is None
+            or upstream.project
+            or upstream_url_and_headers.auth_of_upstream(upstream) != "google"
+        ):
+            return upstream_url_and_headers.with_cloud_project(upstream, body)
 
         async def ask(method: str, path: str, sent: bytes) -> bytes:
-            own, place = await self.headers(upstream, {}), upstream_url_and_headers.place(upstream, path)
+            own, target = await self.headers(upstream, {}), upstream_url_and_headers.path_of_upstream(upstream, path)
             async with await self.client.request(
-                upstream_url_and_headers.address(upstream), method, place, own, sent
+                upstream_url_and_headers.address_of_upstream(upstream), method, target, own, sent
             ) as answer:
                 found = await answer.read(LARGEST)
                 return found if answer.status == 200 else b""
 
-        return await self.projects.fitted(upstream.base_url + upstream.credentials, body, form, ask)
+        return await self.projects.with_project(upstream.base_url + upstream.credentials, body, form, ask)
 
 
 class UpstreamModel:
@@ -106,14 +118,14 @@ class UpstreamModel:
         name: str,
         upstream: Upstream,
         model: str,
-        net: Net,
+        net: NetworkAccess,
         known: WindowAndPrices = UNKNOWN,
         binary: Binary = "native",
     ) -> None:
         self.name, self._known, self._binary = name, known, binary
         self._upstream, self._model, self._net = upstream, model, net
         self._dialect = get(upstream.dialect)
-        self._host = upstream_url_and_headers.host(upstream)
+        self._host = upstream_url_and_headers.host_of_upstream(upstream)
         self._profile = profiles.lookup(upstream.dialect, model)
         rows = [row for row in self._dialect.hosted if not row.needs or getattr(self._profile, row.needs)]
         self.hosted = frozenset([row.family for row in rows if row.family in _HOSTED])
@@ -139,10 +151,10 @@ class UpstreamModel:
         """The body of the answer to a question about the model; b"" where there is no good answer in time."""
         upstream, net = self._upstream, self._net
         try:
-            own, place = await net.headers(upstream, {}), upstream_url_and_headers.place(upstream, path)
+            own, target = await net.headers(upstream, {}), upstream_url_and_headers.path_of_upstream(upstream, path)
             async with asyncio.timeout(CHECK_SECONDS):
                 async with await net.client.request(
-                    upstream_url_and_headers.address(upstream), method, place, own, sent
+                    upstream_url_and_headers.address_of_upstream(upstream), method, target, own, sent
                 ) as answer:
                     body = await answer.read(LARGEST)
                     return body if answer.status == 200 else b""
@@ -175,11 +187,11 @@ class UpstreamModel:
         try:
             async with aclosing(self._events(body, streams, context, back)) as events:
                 async for event in events:
-                    yield self._redacted(event) if type(event) is Fault else converter.converted(event, back)
+                    yield self._redact(event) if type(event) is Fault else converter.convert(event, back)
         except TransportError as error:
-            yield self._redacted(no_answer(error))
+            yield self._redact(no_answer(error))
         except WireError as error:
-            yield self._redacted(Fault("upstream_bad", f"the answer is not {self._dialect.name}: {error}", 502))
+            yield self._redact(Fault("upstream_bad", f"the answer is not {self._dialect.name}: {error}", 502))
         except ConfigError as error:
             yield Fault("auth", f"{self.name} cannot be asked: {error}", 401)
         finally:
@@ -197,9 +209,9 @@ class UpstreamModel:
             return
         try:
             async with asyncio.timeout(CHECK_SECONDS):
-                place = upstream_url_and_headers.place(upstream, path)
+                target = upstream_url_and_headers.path_of_upstream(upstream, path)
                 async with await net.client.request(
-                    upstream_url_and_headers.address(upstream), "GET", place, own, b""
+                    upstream_url_and_headers.address_of_upstream(upstream), "GET", target, own, b""
                 ) as answer:
                     body = await answer.read(LARGEST)
         except (TimeoutError, TransportError):
@@ -214,9 +226,9 @@ class UpstreamModel:
                 self._known = msgspec.structs.replace(self._known, context=listed.context)
 
     async def close(self) -> None:
-        """Nothing to close: the connections belong to `Net`."""
+        """Nothing to close: the connections belong to `NetworkAccess`."""
 
-    def _redacted(self, fault: Fault) -> Fault:
+    def _redact(self, fault: Fault) -> Fault:
         """A fault without secrets: an upstream may repeat the refused key in its message."""
         known = upstream_secrets(self._upstream, self._net.environment)
         return Redactor([*known, *self._net.tokens.known()]).fault(fault)
@@ -224,14 +236,14 @@ class UpstreamModel:
     async def _events(self, body: bytes, streams: bool, context: Context, back: Context) -> AsyncGenerator[Event, None]:
         upstream, net = self._upstream, self._net
         headers = await net.headers(upstream, context.headers)
-        body = await net.fitted(upstream, body)
+        body = await net.with_account_fields(upstream, body)
         try:
-            place = upstream_url_and_headers.target(upstream, self._model, stream=streams)
+            target = upstream_url_and_headers.generation_path(upstream, self._model, stream=streams)
         except WireError as error:
             yield Fault("invalid_request", f"{self.name} cannot be asked: {error}", 400, param="model")
             return
-        address = upstream_url_and_headers.address(upstream)
-        async with await net.client.request(address, "POST", place, headers, body) as answer:
+        address = upstream_url_and_headers.address_of_upstream(upstream)
+        async with await net.client.request(address, "POST", target, headers, body) as answer:
             if answer.status >= 300:
                 yield await self._fault(answer)
             elif not streams or (self._dialect.framing == "sse" and _is_json(answer)):
@@ -257,15 +269,17 @@ class UpstreamModel:
         body = await answer.read(LARGEST)
         # Redirects are not followed, because they could carry the key to another host.
         if answer.status < 400:
-            place = answer.header("location") or "nowhere"
-            return Fault("upstream_bad", f"{self.name} answers with a redirect to {place}", 502)
+            target = answer.header("location") or "nowhere"
+            return Fault("upstream_bad", f"{self.name} answers with a redirect to {target}", 502)
         fault = self._dialect.read_fault(body, answer.status, dict(answer.headers))
         if answer.status == 401 and self._upstream.key_env:
             advice = (
                 f"set {self._upstream.key_env} to a valid key, or run: dragoman login {self.name.partition('/')[0]}"
             )
             fault = msgspec.structs.replace(fault, message=f"{fault.message} (the upstream refuses the key: {advice})")
-        seconds = until(answer.header("retry-after"), self._net.now()) if fault.retry_after is None else None
+        seconds = (
+            seconds_until_date(answer.header("retry-after"), self._net.now()) if fault.retry_after is None else None
+        )
         return fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
 
 
@@ -285,7 +299,7 @@ class _AnswerForSession:
         # Such a host wants its thoughts back, although they have no seal.
         self._wanted = Seal(origin.dialect, "", "", origin.model, origin.host) if known and known.echo else None
 
-    def converted(self, event: Event, back: Context) -> Event:
+    def convert(self, event: Event, back: Context) -> Event:
         if isinstance(event, PartStart):
             part = event.part
             change: dict[str, Any] = {}
@@ -294,19 +308,19 @@ class _AnswerForSession:
                 if part.name in self._renamed:
                     change["namespace"], change["name"] = self._renamed[part.name]
             if part.seal is not None:
-                change["seal"] = self._labelled(part.seal)
+                change["seal"] = self._with_origin(part.seal)
             elif isinstance(part, Reasoning) and self._wanted is not None:
                 change["seal"] = self._wanted
             part = msgspec.structs.replace(part, **change) if change else part
             return event if part is event.part else PartStart(event.index, part, event.answer)
         if isinstance(event, PartDelta) and event.seal is not None:
-            return msgspec.structs.replace(event, seal=self._labelled(event.seal))
+            return msgspec.structs.replace(event, seal=self._with_origin(event.seal))
         # The session keeps no fields that only one dialect has.
         if isinstance(event, PartEnd) and event.extra is not None:
             return PartEnd(event.index, None, event.cut)
         return event
 
-    def _labelled(self, seal: Seal) -> Seal:
+    def _with_origin(self, seal: Seal) -> Seal:
         origin, kind, data = self._origin, seal.kind, seal.data
         if seal.dialect in self._borrowed:
             kind = seal.dialect
@@ -352,37 +366,39 @@ class Upstreams:
     def __init__(
         self,
         upstreams: Mapping[str, Upstream],
-        net: Net,
+        net: NetworkAccess,
         own: Mapping[str, WindowAndPrices] | None = None,
         binary: Binary = "native",
     ) -> None:
         """`own` are the user's windows and prices by `upstream/model`, with * for any characters."""
         self._own, self._binary = own or {}, binary
-        self._upstreams = {name: addressed(upstream) for name, upstream in upstreams.items() if name != REHEARSAL}
+        self._upstreams = {
+            name: with_usual_address(upstream) for name, upstream in upstreams.items() if name != REHEARSAL
+        }
         self._net = net
         self._known: dict[str, Model] = {}
 
     def __call__(self, name: str) -> Model:
         if name not in self._known:
-            self._known[name] = self._found(name)
+            self._known[name] = self._find_model(name)
         return self._known[name]
 
-    def _found(self, name: str) -> Model:
+    def _find_model(self, name: str) -> Model:
         where, slash, model = name.partition("/")
         if where == REHEARSAL:
             return RehearsalModel(name if slash else f"{REHEARSAL}/rules")
         # A model's own name may contain a slash, so the part before must be an upstream.
         if slash and where in self._upstreams and model:
-            return self._model(where, self._upstreams[where], model)
+            return self._make_model(where, self._upstreams[where], model)
         for own, upstream in self._upstreams.items():
             if any(fnmatch.fnmatchcase(name, pattern) for pattern in upstream.models):
-                return self._model(own, upstream, name)
+                return self._make_model(own, upstream, name)
         advice = how_to_add(name)
         if advice and where not in self._upstreams:
             raise ConfigError("model", name, problem=f"no upstream is configured for it. {advice}")
         raise ConfigError("model", name, tuple([f"{own}/MODEL" for own in (*self._upstreams, REHEARSAL)]))
 
-    def _model(self, name: str, upstream: Upstream, model: str) -> UpstreamModel:
+    def _make_model(self, name: str, upstream: Upstream, model: str) -> UpstreamModel:
         known = window_and_prices(name, upstream, model, self._own)
         return UpstreamModel(f"{name}/{model}", upstream, model, self._net, known, self._binary)
 

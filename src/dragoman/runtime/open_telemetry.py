@@ -54,7 +54,7 @@ class OpenTelemetry:
         if isinstance(event, AgentRunEvent):
             run = self._runs.pop(event.prompt_id, None)
             if run is not None:
-                run.set_attributes({**plain, **_usage(event.input_token_count, event.output_token_count)})
+                run.set_attributes({**plain, **_usage_attributes(event.input_token_count, event.output_token_count)})
                 run.end(end)
             return
         run = self._run(event)
@@ -65,7 +65,7 @@ class OpenTelemetry:
             context=self._trace.set_span_in_context(run),
             # By the conventions a tool runs inside this process, and a model outside.
             kind=self._trace.SpanKind.INTERNAL if isinstance(event, ToolCallEvent) else self._trace.SpanKind.CLIENT,
-            attributes={**plain, **_conventional(event)},
+            attributes={**plain, **_span_attributes(event)},
             # The span is made at its end, so its beginning is computed.
             start_time=end - event.duration_ms * 10**6,
         )
@@ -77,7 +77,7 @@ class OpenTelemetry:
         """The span of the run that an event belongs to. The first event begins the span."""
         found = self._runs.get(event.prompt_id)
         if found is None:
-            attributes = {_OPERATION: "invoke_agent", "gen_ai.agent.name": _AGENT, **_conversation(event)}
+            attributes = {_OPERATION: "invoke_agent", "gen_ai.agent.name": _AGENT, **_conversation_attributes(event)}
             found = self._tracer.start_span(f"invoke_agent {_AGENT}", attributes=attributes)
             self._runs[event.prompt_id] = found
         return found
@@ -89,28 +89,33 @@ def _name(event: Noted) -> str:
     return f"chat {event.model.partition('/')[2] or event.model}"
 
 
-def _conventional(event: Noted) -> dict[str, str | int]:
+def _span_attributes(event: Noted) -> dict[str, str | int]:
     """The attributes of a span by the conventions."""
     if isinstance(event, ToolCallEvent):
         failed = {"error.type": event.error_type} if event.error_type is not None else {}
-        return {_OPERATION: "execute_tool", "gen_ai.tool.name": event.function_name, **failed, **_conversation(event)}
+        return {
+            _OPERATION: "execute_tool",
+            "gen_ai.tool.name": event.function_name,
+            **failed,
+            **_conversation_attributes(event),
+        }
     provider, _, model = event.model.partition("/")
     found: dict[str, str | int] = {_OPERATION: "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
     if isinstance(event, ApiResponseEvent):
         # In the conventions the output tokens include thinking; in our event they do not.
-        found |= _usage(event.input_token_count, event.output_token_count + event.thoughts_token_count)
+        found |= _usage_attributes(event.input_token_count, event.output_token_count + event.thoughts_token_count)
         found["gen_ai.usage.cache_read.input_tokens"] = event.cached_content_token_count
     elif not isinstance(event, ApiRequestEvent | AgentRunEvent):
         found["error.type"] = event.error_type
-    return {**found, **_conversation(event)}
+    return {**found, **_conversation_attributes(event)}
 
 
-def _conversation(event: Noted) -> dict[str, str]:
+def _conversation_attributes(event: Noted) -> dict[str, str]:
     # The id of a prompt begins with the id of its session.
     return {_CONVERSATION: event.prompt_id.partition("#")[0]}
 
 
-def _usage(read: int, written: int) -> dict[str, int]:
+def _usage_attributes(read: int, written: int) -> dict[str, int]:
     return {"gen_ai.usage.input_tokens": read, "gen_ai.usage.output_tokens": written}
 
 

@@ -20,7 +20,7 @@ from typing import Literal
 from msgspec import Struct
 
 from .command_entries import SHELL as SHELL
-from .command_entries import covers, entry_words, obeying_elsewhere, remembered_entry
+from .command_entries import covers_invocation, entry_words, obeying_elsewhere, remembered_entry
 from .programs_in_shell_command import read_command
 from .tool_interface import Confirmation, Kind
 
@@ -67,10 +67,10 @@ class Policy(Struct):
 
     def judge(self, name: str, kind: Kind, confirmation: Confirmation | None) -> Verdict:
         """The decision about a call of the tool `name` with this confirmation."""
-        found = self._denied(name, confirmation)
+        found = self._denying_entry(name, confirmation)
         if found:
             return Verdict("refuse", f"denied by the policy ({found})")
-        if confirmation is None or confirmation.trusted or self._allowed(name, confirmation):
+        if confirmation is None or confirmation.trusted or self._is_allowed(name, confirmation):
             return Verdict("run")
         # Even in the mode `all`, a denied program must not run because the command hides its name.
         hiding = confirmation.hidden and any(entry.startswith(f"{SHELL}(") for entry in self.deny)
@@ -92,23 +92,27 @@ class Policy(Struct):
 
     def passed(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The environment variables for commands: the harmless ones, and the listed ones."""
-        return {name: value for name, value in environ.items() if self._listed(name) or _harmless(name, value)}
+        return {
+            name: value
+            for name, value in environ.items()
+            if self._is_listed(name) or _is_harmless_variable(name, value)
+        }
 
-    def _listed(self, name: str) -> bool:
+    def _is_listed(self, name: str) -> bool:
         return any(name == entry or (entry[-1:] == "*" and name.startswith(entry[:-1])) for entry in self.environment)
 
-    def _denied(self, name: str, confirmation: Confirmation | None) -> str:
+    def _denying_entry(self, name: str, confirmation: Confirmation | None) -> str:
         """The entry that denies the call, if there is one."""
         for entry in self.deny:
             if entry == NETWORK and confirmation is not None and confirmation.network:
                 return entry
             if entry == name or (confirmation is not None and confirmation.server and entry in _names(confirmation)):
                 return entry
-            if confirmation is not None and name == SHELL and _runs(confirmation, entry_words(entry)):
+            if confirmation is not None and name == SHELL and _runs_program(confirmation, entry_words(entry)):
                 return entry
         return ""
 
-    def _allowed(self, name: str, confirmation: Confirmation) -> bool:
+    def _is_allowed(self, name: str, confirmation: Confirmation) -> bool:
         # A file that decides which programs run: a person approves each edit.
         if confirmation.hidden and confirmation.diff is not None:
             return False
@@ -127,7 +131,7 @@ class Policy(Struct):
             and not hidden
             and not obeying_elsewhere(invocations, confirmation.folder)
             and {words[0] for words in entries if len(words) == 1}.issuperset(others)
-            and all(any(covers(words, one) for words in entries) for one in invocations)
+            and all(any(covers_invocation(words, one) for words in entries) for one in invocations)
         )
 
 
@@ -147,7 +151,7 @@ def lasting_entries(name: str, confirmation: Confirmation) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*network, *[entry for entry in found if entry is not None]]))
 
 
-def _runs(confirmation: Confirmation, words: tuple[str, ...]) -> bool:
+def _runs_program(confirmation: Confirmation, words: tuple[str, ...]) -> bool:
     """Whether a command runs a denied program. An entry of several words matches if one invocation has all words in
     order."""
     if len(words) <= 1:
@@ -165,6 +169,6 @@ def _names(confirmation: Confirmation) -> frozenset[str]:
     return frozenset((f"{confirmation.server}/{confirmation.tool}", f"{confirmation.server}/*"))
 
 
-def _harmless(name: str, value: str) -> bool:
+def _is_harmless_variable(name: str, value: str) -> bool:
     # NODE_AUTH_TOKEN begins like a harmless name, and the address of a proxy may hold a password.
     return bool(PLAIN.fullmatch(name)) and not _SECRET.search(name) and not _WITH_PASSWORD.search(value)

@@ -32,7 +32,7 @@ PIECES = 16
 """Pieces of 64 kB that are read in one go: as much as a pipe can hold."""
 
 
-class _Row(NamedTuple):
+class _ProcessRow(NamedTuple):
     pid: int
     parent: int
     group: int
@@ -41,14 +41,14 @@ class _Row(NamedTuple):
     """Start time by the system's clock. A process id may be used again; id and start time together are unique."""
 
 
-def _table() -> list[_Row]:
+def _process_table() -> list[_ProcessRow]:
     """All running processes."""
     if not os.path.isdir("/proc/self"):
         # macOS has no /proc.
         listing = subprocess.run(["/bin/ps", "-axo", "pid=,ppid=,pgid=,stat="], capture_output=True, check=False).stdout
         found = [line.split() for line in listing.decode("ascii", "replace").splitlines()]
-        return [_Row(int(row[0]), int(row[1]), int(row[2]), 0, 0) for row in found if row[3][:1] != "Z"]
-    rows: list[_Row] = []
+        return [_ProcessRow(int(row[0]), int(row[1]), int(row[2]), 0, 0) for row in found if row[3][:1] != "Z"]
+    rows: list[_ProcessRow] = []
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError):
@@ -57,11 +57,11 @@ def _table() -> list[_Row]:
                 fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
                 # Z: ended, and not collected by its parent yet; X: dead (proc(5)).
                 if fields[0] not in (b"Z", b"X"):
-                    rows.append(_Row(int(name), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19])))
+                    rows.append(_ProcessRow(int(name), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19])))
     return rows
 
 
-def _marked(pid: int, mark: str) -> bool:
+def _has_mark(pid: int, mark: str) -> bool:
     """Whether a process has a command's mark in its environment."""
     try:
         return f"{MARK}={mark}".encode() in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
@@ -88,11 +88,11 @@ def _may_belong(pid: int, mark: str) -> bool:
         return False
 
 
-async def _left(group: int, mark: str, since: int) -> frozenset[tuple[int, int]]:
+async def _background_processes(group: int, mark: str, since: int) -> frozenset[tuple[int, int]]:
     """The background processes of a command that began at `since`."""
     for _ in range(_CHECKS):
-        found = _belonging(group, mark, frozenset())
-        new = [row.pid for row in _table() if row.started >= since and (row.pid, row.started) not in found]
+        found = _processes_of_group(group, mark, frozenset())
+        new = [row.pid for row in _process_table() if row.started >= since and (row.pid, row.started) not in found]
         # A process that left the session while it replaced its program had no mark in that moment.
         if not since or not any(_may_belong(pid, mark) for pid in new):
             break
@@ -100,11 +100,11 @@ async def _left(group: int, mark: str, since: int) -> frozenset[tuple[int, int]]
     return found
 
 
-def _belonging(group: int, mark: str, known: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+def _processes_of_group(group: int, mark: str, known: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
     """The processes of a group, of its session, with its mark, or known from before, and all their descendants."""
-    rows = _table()
+    rows = _process_table()
     found = {row.pid for row in rows if group in (row.pid, row.group, row.session) or (row.pid, row.started) in known}
-    found |= {row.pid for row in rows if mark and _marked(row.pid, mark)}
+    found |= {row.pid for row in rows if mark and _has_mark(row.pid, mark)}
     size = -1
     while size != len(found):
         size = len(found)
@@ -114,10 +114,10 @@ def _belonging(group: int, mark: str, known: frozenset[tuple[int, int]]) -> froz
 
 def members(group: int, mark: str = "") -> list[int]:
     """The processes of a group, as far as they can be found now."""
-    return sorted([pid for pid, _ in _belonging(group, mark, frozenset())])
+    return sorted([pid for pid, _ in _processes_of_group(group, mark, frozenset())])
 
 
-class Left(NamedTuple):
+class BackgroundProcesses(NamedTuple):
     """The background processes of a finished command: the group, and its processes."""
 
     group: int
@@ -126,8 +126,8 @@ class Left(NamedTuple):
 
     async def end(self) -> None:
         """End the processes, unless the group has ended and its id belongs to another group."""
-        if not self.processes.isdisjoint({(row.pid, row.started) for row in _table()}):
-            await end(self.group, self.mark, self.processes)
+        if not self.processes.isdisjoint({(row.pid, row.started) for row in _process_table()}):
+            await end_group(self.group, self.mark, self.processes)
 
 
 def _signal(processes: frozenset[tuple[int, int]], sign: signal.Signals) -> None:
@@ -137,35 +137,35 @@ def _signal(processes: frozenset[tuple[int, int]], sign: signal.Signals) -> None
             os.kill(pid, sign)
 
 
-async def end(group: int, mark: str = "", known: frozenset[tuple[int, int]] = frozenset()) -> None:
+async def end_group(group: int, mark: str = "", known: frozenset[tuple[int, int]] = frozenset()) -> None:
     """End all processes of a group: first SIGTERM, then SIGKILL, also if this function is cancelled. A process that was
     found once stays in the list, even after its parent has ended."""
-    known = _belonging(group, mark, known)
+    known = _processes_of_group(group, mark, known)
     _signal(known, signal.SIGTERM)
     try:
         waited = 0.0
         while waited < GRACE and known:
             await asyncio.sleep(0.02)
             waited += 0.02
-            known = _belonging(group, mark, known)
+            known = _processes_of_group(group, mark, known)
     finally:
         stopped: frozenset[tuple[int, int]] = frozenset()
         # Without these stops, a program that starts copies of itself could be faster than the signals.
         for _ in range(100):  # a stopped process starts no further processes
-            known = _belonging(group, mark, known)
+            known = _processes_of_group(group, mark, known)
             if known <= stopped:
                 break
             _signal(known - stopped, signal.SIGSTOP)
             stopped |= known
         for _ in range(200):
-            known = _belonging(group, mark, known)
+            known = _processes_of_group(group, mark, known)
             if not known:
                 break
             _signal(known, signal.SIGKILL)
             time.sleep(0.01)  # the processes need CPU time to end; a cancelled task cannot await
 
 
-class Stream:
+class PipeOutput:
     """The output of a pipe. Its beginning and its end are kept."""
 
     def __init__(self, limit: int) -> None:
@@ -217,7 +217,7 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-class Ended(NamedTuple):
+class EndedCommand(NamedTuple):
     """The end of a command."""
 
     output: str
@@ -225,13 +225,13 @@ class Ended(NamedTuple):
     code: int | None
     """The exit code. None: a signal ended the command."""
     sign: str
-    left: Left
+    left: BackgroundProcesses
     """The processes that still run in the background."""
     late: bool
     """The command was ended at its time limit."""
 
 
-async def started(
+async def start_command(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], out: int, err: int
 ) -> asyncio.subprocess.Process:
     """Start a command in a session of its own. A cancellation during the start ends the command and its processes."""
@@ -251,12 +251,12 @@ async def started(
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         process = await starting
-        await end(process.pid, environment.get(MARK, ""))
+        await end_group(process.pid, environment.get(MARK, ""))
         await process.wait()
         raise
 
 
-async def run(
+async def run_command(
     command: Sequence[str],
     *,
     folder: Path,
@@ -265,22 +265,22 @@ async def run(
     limit: int,
     report: Callable[[str], None] = lambda text: None,
     interval: float = 1.0,
-) -> Ended:
+) -> EndedCommand:
     """Run a command until it ends, until its time limit, or until a cancellation. Its background processes continue,
     but their output is not kept."""
     loop = asyncio.get_running_loop()
     mark, since = os.urandom(8).hex(), _clock()
-    out, err = Stream(limit), Stream(limit)
+    out, err = PipeOutput(limit), PipeOutput(limit)
     open_ones = {stream.read_end: stream for stream in (out, err)}
 
-    def listen(stream: Stream) -> None:
+    def listen(stream: PipeOutput) -> None:
         if not stream.ready():
             loop.remove_reader(stream.read_end)
             os.close(stream.read_end)
             del open_ones[stream.read_end]
 
     try:
-        process = await started(command, folder, {**environment, MARK: mark}, out.write_end, err.write_end)
+        process = await start_command(command, folder, {**environment, MARK: mark}, out.write_end, err.write_end)
     except BaseException:
         os.close(out.read_end)
         os.close(err.read_end)
@@ -301,7 +301,7 @@ async def run(
         ended = not late
     finally:
         if not ended:
-            await end(process.pid, mark)
+            await end_group(process.pid, mark)
             await process.wait()
         for stream in list(open_ones.values()):
             listen(stream)  # output of the last moment
@@ -315,13 +315,13 @@ async def run(
     code = process.returncode
     assert code is not None
     sign = _NAMES.get(-code, f"SIG{-code}") if code < 0 else ""
-    left = Left(process.pid, await _left(process.pid, mark, since), mark)
-    return Ended(out.text, err.text, None if code < 0 else code, sign, left, late)
+    left = BackgroundProcesses(process.pid, await _background_processes(process.pid, mark, since), mark)
+    return EndedCommand(out.text, err.text, None if code < 0 else code, sign, left, late)
 
 
 async def _watch(
     process: asyncio.subprocess.Process,
-    streams: tuple[Stream, Stream],
+    streams: tuple[PipeOutput, PipeOutput],
     report: Callable[[str], None],
     interval: float,
 ) -> None:

@@ -24,6 +24,6 @@ def program_outside(name: str, workspace: Iterable[Path]) -> str | None:
     return None
 
 
-def _inside(place: str, roots: list[Path]) -> bool:
-    real = Path(os.path.realpath(place))
+def _inside(path: str, roots: list[Path]) -> bool:
+    real = Path(os.path.realpath(path))
     return any(real.is_relative_to(root) for root in roots)

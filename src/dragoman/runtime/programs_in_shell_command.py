@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .shell_reader import Reader, ShellWord
+from .shell_reader import ShellReader, ShellWord
 
 
-class Roots(NamedTuple):
+class ShellPrograms(NamedTuple):
     """The programs in the order of the text, each once, and whether the text may hide more programs."""
 
     names: tuple[str, ...]
@@ -22,21 +22,21 @@ class Roots(NamedTuple):
 class Command(NamedTuple):
     """The programs and invocations of a command."""
 
-    roots: Roots
+    roots: ShellPrograms
     invocations: tuple[tuple[ShellWord, ...], ...]
     """Each visible program with its arguments."""
 
 
 def read_command(command: str) -> Command:
     """Everything that `bash -c` may run for a command."""
-    reader = Reader(command, 0)
+    reader = ShellReader(command, 0)
     try:
         reader.read()
     except RecursionError:  # nested deeper than real commands
         reader.hidden = True
-    return Command(Roots(tuple(dict.fromkeys(reader.found)), reader.hidden), tuple(reader.invocations))
+    return Command(ShellPrograms(tuple(dict.fromkeys(reader.found)), reader.hidden), tuple(reader.invocations))
 
 
-def roots(command: str) -> Roots:
+def programs_of_command(command: str) -> ShellPrograms:
     """The programs that `bash -c` may run for a command."""
     return read_command(command).roots

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..store.user_files import read_regular_file
-from .text_file_and_diff import shown
+from .text_file_and_diff import without_invalid_bytes
 
 NAMES = ("AGENTS.md", "GEMINI.md", "CLAUDE.md")
 MAX_CHARACTERS = 40_000
@@ -81,7 +81,7 @@ def _text(path: Path, root: Path) -> str:
     if "\0" in text:
         return ""
     cut = f"\n[cut here: the file has {len(text)} characters]" if len(text) > MAX_CHARACTERS else ""
-    return shown(text[:MAX_CHARACTERS]) + cut
+    return without_invalid_bytes(text[:MAX_CHARACTERS]) + cut
 
 
 def as_text(instructions: tuple[Instructions, ...]) -> str:

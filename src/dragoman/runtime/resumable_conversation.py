@@ -32,7 +32,7 @@ from ..canon.tools import Tool
 from ..canon.turns import Role, Turn
 from ..codec import json_text
 from ..errors import ConfigError
-from .history import INTERRUPTED, NOT_RUN, Turns, answered, appended, open_calls
+from .history import INTERRUPTED, NOT_RUN, Turns, append_turns, open_calls, with_results
 from .toolbox import Approval, PlannedCall
 
 Step = Literal["idle", "ask", "calls"]
@@ -84,7 +84,7 @@ class Session(Struct, kw_only=True, rename={"partial_text": "said", "reported_lo
         """Add the user's words. A step in progress is closed first."""
         self.interrupt()
         words: tuple[Part, ...] = (Text(parts),) if isinstance(parts, str) else tuple(parts)
-        self.turns = appended(self.turns, Turn("user", words))
+        self.turns = append_turns(self.turns, Turn("user", words))
         self.step, self.prompts = "ask", self.prompts + 1
         self.asked, self.seconds, self.spent, self.cost = 0, 0.0, Usage(), 0.0
 
@@ -94,14 +94,16 @@ class Session(Struct, kw_only=True, rename={"partial_text": "said", "reported_lo
         if self.step == "calls":
             self.close_step(NOT_RUN)
         elif self.step == "ask" and self.partial_text.strip():
-            self.turns = appended(self.turns, Turn("assistant", (Text(self.partial_text),)))
+            self.turns = append_turns(self.turns, Turn("assistant", (Text(self.partial_text),)))
         self.step, self.partial_text = "idle", ""
 
     def close_step(self, otherwise: str = NOT_RUN) -> None:
         """Make a turn of the step's results. A call without a result gets an error result with the reason."""
         started = frozenset(self.started)
         # The result states that a begun call may have changed something.
-        self.turns = answered(self.turns, self.results, lambda call: INTERRUPTED if call.id in started else otherwise)
+        self.turns = with_results(
+            self.turns, self.results, lambda call: INTERRUPTED if call.id in started else otherwise
+        )
         self.plans, self.approvals, self.started, self.results = {}, {}, [], {}
         self.step = "ask"
 

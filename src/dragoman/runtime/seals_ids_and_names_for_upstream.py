@@ -41,7 +41,7 @@ def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, contex
         request = restore_seals(request, SealTarget(origin, dialect.name), context)
     agent = dialect.endpoints().agent
     if agent.parts_beside_results:
-        request = msgspec.structs.replace(request, turns=_beside(request.turns))
+        request = msgspec.structs.replace(request, turns=_with_moved_parts(request.turns))
     request = _in_session(request, dialect)
     settings = _with_budget(request.settings, agent, context.profile)
     if agent.thinks_by_default and settings.thoughts and settings.effort is None and settings.budget is None:
@@ -76,19 +76,21 @@ def _with_budget(settings: Settings, agent: AgentForm, profile: Profile) -> Sett
     return msgspec.structs.replace(settings, **{name: getattr(usual, name) for name in names})
 
 
-def _beside(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+def _with_moved_parts(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     out: list[Turn] = []
     for turn in turns:
         moved: list[Part] = []
         if turn.role == "tool":
-            turn = msgspec.structs.replace(turn, parts=tuple([_alone(part, moved) for part in turn.parts]))
+            turn = msgspec.structs.replace(
+                turn, parts=tuple([_with_success_line_only(part, moved) for part in turn.parts])
+            )
         out.append(turn)
         if moved:
             out.append(Turn("user", tuple(moved), at=turn.at))
     return tuple(out)
 
 
-def _alone(part: Part, moved: list[Part]) -> Part:
+def _with_success_line_only(part: Part, moved: list[Part]) -> Part:
     """The result with only its line of success. All other parts are appended to `moved`, for another turn."""
     if type(part) is not ToolResult or len(part.parts) < 2 or part.is_error:
         return part
@@ -99,7 +101,7 @@ def _alone(part: Part, moved: list[Part]) -> Part:
     return msgspec.structs.replace(part, parts=(first,))
 
 
-def exported(request: Request, dialect: str, model: str) -> tuple[bytes, tuple[Loss, ...]]:
+def export_request(request: Request, dialect: str, model: str) -> tuple[bytes, tuple[Loss, ...]]:
     """The request to this model in its dialect, and the losses."""
     context = Context(SOURCE, dialect, model=model, profile=profiles.lookup(dialect, model))
     writer = get(dialect)

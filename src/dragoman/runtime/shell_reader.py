@@ -60,7 +60,7 @@ _LATER = re.compile(r"\[.*[$`]", re.DOTALL)
 """Text that some builtins run if the text is given as the name of a variable."""
 
 
-class Reader:
+class ShellReader:
     """Reads one text of commands."""
 
     def __init__(self, text: str, depth: int, at: int = 0) -> None:
@@ -191,7 +191,7 @@ class Reader:
         elif name in SHELLS:
             self._shell(words[1:])
         elif name in LAUNCHERS or (name in ("find", "fd") and any(EXECUTING.fullmatch(word.text) for word in words)):
-            self._launched(words[1:])
+            self._find_launched(words[1:])
         elif name in ARGUED:
             self.hidden |= ARGUED[name].search("\n".join(["", *[word.text for word in words[1:]], ""])) is not None
         elif name == "[[":
@@ -208,27 +208,27 @@ class Reader:
     def _shell(self, words: list[ShellWord]) -> None:
         """Read the command in a shell's arguments, or note the script's name as a program."""
         options = [word.text for word in words if word.text.startswith(("-", "+"))]
-        plain = [word for word in words if not word.text.startswith(("-", "+"))]
+        unquoted = [word for word in words if not word.text.startswith(("-", "+"))]
         has_command = any(re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", option) for option in options)
         self.hidden |= any(word.dynamic for word in words) or any("s" in option for option in options)
-        if not plain:
+        if not unquoted:
             self.hidden = True  # the shell reads its commands from standard input
         elif has_command:
             # Options may take values, so any of these words may be the command.
-            for word in plain:
-                self._inner(word.text)
+            for word in unquoted:
+                self._read_inner(word.text)
 
-    def _launched(self, words: list[ShellWord]) -> None:
+    def _find_launched(self, words: list[ShellWord]) -> None:
         """Find the program that a launcher runs: its first argument that is no option, or any later argument."""
-        plain = [i for i, word in enumerate(words) if not word.text.startswith("-")]
+        unquoted = [i for i, word in enumerate(words) if not word.text.startswith("-")]
         self.hidden = True  # options may take values, so several arguments may be the program
-        for i in plain:
+        for i in unquoted:
             assigned = ASSIGNMENT.match(words[i].text)
             if assigned is not None:
                 self.found.append(f"{assigned[1]}=")
             elif re.fullmatch(r"[\w./+-]+", words[i].text) and not words[i].text[0].isdigit():
                 self.found.append(words[i].text)
-        first = next((i for i in plain if words[i].text.rpartition("/")[2] in SHELLS), len(words))
+        first = next((i for i in unquoted if words[i].text.rpartition("/")[2] in SHELLS), len(words))
         if first < len(words):
             self._shell(words[first + 1 :])
 
@@ -249,9 +249,9 @@ class Reader:
                 self.hidden |= line.endswith("\\") and not quoted
                 body.append(line)
             if not quoted:
-                inner = Reader("\n".join(body), self.depth)
-                inner._expanded("")
-                self._take(inner)
+                inner = ShellReader("\n".join(body), self.depth)
+                inner._read_expansions("")
+                self._add_findings(inner)
         self._documents = []
         self.at = min(self.at, len(self.text))
 
@@ -277,7 +277,7 @@ class Reader:
             elif char == '"':
                 quoted = True
                 opened = self.at
-                inner, fixed = self._expanded('"')
+                inner, fixed = self._read_expansions('"')
                 if fixed is not None:
                     replaced = True
                     start = "".join([*out, fixed]) if start is None else start
@@ -289,7 +289,7 @@ class Reader:
                 start = "".join(out) if start is None else start
                 sign = text[self.at]
                 self.at += 1
-                out.append(self._until_escaped() if sign == "'" else self._expanded('"')[0])
+                out.append(self._until_escaped() if sign == "'" else self._read_expansions('"')[0])
             elif char in "$`":
                 if self._dollar(char, out):
                     start = "".join(out) if start is None else start
@@ -327,7 +327,7 @@ class Reader:
         self.at += 1
         return found
 
-    def _expanded(self, end: str) -> tuple[str, str | None]:
+    def _read_expansions(self, end: str) -> tuple[str, str | None]:
         """Read a text with substitutions up to its end mark ("": to the end of the text). Gives the text before the
         first substitution; None: there is no substitution."""
         out: list[str] = []
@@ -358,7 +358,7 @@ class Reader:
             self._backticks()
             return True
         if text.startswith("((", self.at):
-            self._sum()
+            self._read_sum()
             return True
         following = text[self.at : self.at + 1]
         if following == "(":
@@ -368,7 +368,7 @@ class Reader:
         if following == "{":
             self.at += 1
             start = self.at
-            self._expanded("}")
+            self._read_expansions("}")
             assigned, evaluated = read_expansion(text[start : self.at - 1])
             if assigned:
                 self.found.append(f"{assigned}=")
@@ -384,7 +384,7 @@ class Reader:
         out.append("$")
         return False
 
-    def _sum(self) -> None:
+    def _read_sum(self) -> None:
         """Read $((...)). It is arithmetic only if nothing inside can be a command."""
         end = self.text.find("))", self.at)
         if end >= 0 and is_constant(self.text[self.at + 2 : end]):
@@ -407,14 +407,14 @@ class Reader:
             self.at += 1
         self.hidden |= self.at >= len(text)
         self.at += 1
-        self._inner("".join(out))
+        self._read_inner("".join(out))
 
     def _substitution(self) -> None:
         """Read the commands after $( or <( up to the closing parenthesis."""
-        inner = Reader(self.text, self.depth + 1, self.at)
+        inner = ShellReader(self.text, self.depth + 1, self.at)
         inner._until_closed()
         self.at = inner.at
-        self._take(inner)
+        self._add_findings(inner)
 
     def _until_closed(self) -> None:
         open_ones = 1
@@ -434,12 +434,12 @@ class Reader:
         self._command()
         self.hidden |= bool(self._documents)
 
-    def _inner(self, text: str) -> None:
-        inner = Reader(text, self.depth + 1)
+    def _read_inner(self, text: str) -> None:
+        inner = ShellReader(text, self.depth + 1)
         inner.read()
-        self._take(inner)
+        self._add_findings(inner)
 
-    def _take(self, inner: Reader) -> None:
+    def _add_findings(self, inner: ShellReader) -> None:
         self.found += inner.found
         self.invocations += inner.invocations
         self.hidden |= inner.hidden

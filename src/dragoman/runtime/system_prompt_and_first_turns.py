@@ -13,7 +13,7 @@ from ..canon.parts import Media, Text
 from ..canon.turns import Turn
 from ..errors import ConfigError
 from ..store.user_files import read_named_file
-from .text_file_and_diff import shown
+from .text_file_and_diff import without_invalid_bytes
 
 ENTRIES = 200
 """Entries of the folder that the first turn lists."""
@@ -49,19 +49,19 @@ def own_system(environment: Mapping[str, str]) -> str:
     if source.lower() in _OFF:
         return SYSTEM
     try:
-        return shown(read_named_file(Path(source).expanduser()).decode()).strip()
+        return without_invalid_bytes(read_named_file(Path(source).expanduser()).decode()).strip()
     except (OSError, UnicodeDecodeError) as error:
         problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ConfigError(_READ, source, problem=problem) from None
 
 
-def system(memories: str = "", more: str = "", *, tools: bool = True, text: str = SYSTEM) -> str:
+def system_prompt(memories: str = "", more: str = "", *, tools: bool = True, text: str = SYSTEM) -> str:
     """The system prompt. `text` is its usual part, for a model that has tools."""
     remembered = f"What the user wanted remembered:\n\n{memories.strip()}" if memories.strip() else ""
     return "\n\n".join([part for part in (text if tools else "", more.strip(), remembered) if part])
 
 
-def opening(
+def opening_turns(
     workspace: tuple[Path, ...], today: date, instructions: str = "", contents: tuple[Text | Media, ...] = ()
 ) -> tuple[Turn, Turn]:
     """The turns that a conversation begins with. `instructions` are those of the project, `contents` its files."""
@@ -74,7 +74,7 @@ def opening(
         f"Here is what is in them, at most {ENTRIES} entries:\n\n{listings}"
     )
     words += f"\n\n{instructions}" if instructions else ""
-    return Turn("user", (Text(shown(words)), *contents)), Turn("assistant", (Text(ACKNOWLEDGED),))
+    return Turn("user", (Text(without_invalid_bytes(words)), *contents)), Turn("assistant", (Text(ACKNOWLEDGED),))
 
 
 def is_opening(turn: Turn) -> bool:

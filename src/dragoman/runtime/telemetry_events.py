@@ -20,7 +20,7 @@ from ..canon.response import Response, Usage
 from ..errors import ConfigError
 from .history import text_of
 from .tool_interface import DiffStat, FileDiff
-from .toolbox import Decision, Done
+from .toolbox import Decision, FinishedCall
 
 EVENT_NAME = "event.name"
 """The field with the kind of an event."""
@@ -106,7 +106,7 @@ class Telemetry(Protocol):
         """Take one event."""
 
 
-def tool_call(done: Done, prompt_id: str, *, mcp: bool) -> ToolCallEvent:
+def tool_call(done: FinishedCall, prompt_id: str, *, mcp: bool) -> ToolCallEvent:
     """The event of a call."""
     failure, shown = done.outcome.failure, done.outcome.display
     try:
@@ -152,7 +152,7 @@ def _of_tools(usage: Usage) -> int:
     return int(bytes(found)) if found is not None and bytes(found).isdigit() else 0
 
 
-def left(model: str, seconds: float, prompt_id: str) -> ApiErrorEvent:
+def stopped_answer(model: str, seconds: float, prompt_id: str) -> ApiErrorEvent:
     """The event of an answer that was stopped: by the end of the run, or because the model repeated itself."""
     return ApiErrorEvent(
         prompt_id=prompt_id,

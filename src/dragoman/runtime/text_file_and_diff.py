@@ -49,7 +49,7 @@ class TextFile(Struct, frozen=True):
         pairs = self.text.count("\r\n")
         return "\r\n" if pairs > (self.text.count("\n") - pairs) else "\n"
 
-    def encoded(self, text: str) -> bytes:
+    def encode(self, text: str) -> bytes:
         """Another text in the encoding of this file."""
         # UTF-16 and UTF-32 files may hold half characters, which must stay unchanged.
         errors = "surrogateescape" if self.encoding == "utf-8" else "surrogatepass"
@@ -58,16 +58,16 @@ class TextFile(Struct, frozen=True):
 
 def read(where: WorkspacePath) -> TextFile:
     """The text of the file at a place; empty if there is no file. ToolError: the file is no text."""
-    if workspace_file_access.status(where) is None:
+    if workspace_file_access.file_status(where) is None:
         return TextFile("")
     data, was = workspace_file_access.read(where, MAX_SIZE)
-    found = decoded(data)
+    found = decode(data)
     if found is None:
         raise ToolError("not_a_text_file", f"{where.path} is a binary file.")
     return TextFile(found.text, found.mark, found.encoding, was)
 
 
-def decoded(data: bytes) -> TextFile | None:
+def decode(data: bytes) -> TextFile | None:
     """Bytes as text. None: they are no text."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -89,16 +89,16 @@ def is_binary(data: bytes) -> bool:
     return odd * 10 > len(head) * 3
 
 
-def shown(text: str) -> str:
+def without_invalid_bytes(text: str) -> str:
     """A text that any protocol takes: invalid bytes become the replacement character."""
     return text if text.isascii() else _LONE.sub("\ufffd", text)
 
 
-def unified(name: str, old: str, new: str) -> str:
+def unified_diff(name: str, old: str, new: str) -> str:
     """The difference of two texts as a unified diff."""
     before, after = _lines(old), _lines(new)
     out: list[str] = []
-    for group in _grouped(_changes(before, after)):
+    for group in _group_changes(_changes(before, after)):
         first, last = group[0], group[-1]
         above, below = min(first[1], CONTEXT), min(len(before) - last[2], CONTEXT)
         out.append(f"@@ -{_span(first[1] - above, last[2] + below)} +{_span(first[3] - above, last[4] + below)} @@\n")
@@ -111,7 +111,7 @@ def unified(name: str, old: str, new: str) -> str:
     if not out:
         return ""
     ended = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in out]
-    return shown("".join([f"--- {name}\tCurrent\n+++ {name}\tProposed\n", *ended]))
+    return without_invalid_bytes("".join([f"--- {name}\tCurrent\n+++ {name}\tProposed\n", *ended]))
 
 
 def _lines(text: str) -> list[str]:
@@ -140,7 +140,7 @@ def _changes(before: list[str], after: list[str]) -> list[Change]:
     return [(kind, i + head, j + head, k + head, n + head) for kind, i, j, k, n in found if kind != "equal"]
 
 
-def _grouped(changes: list[Change]) -> list[list[Change]]:
+def _group_changes(changes: list[Change]) -> list[list[Change]]:
     """The changes in groups. Changes that are near to each other share a hunk."""
     groups: list[list[Change]] = []
     for change in changes:
@@ -151,22 +151,22 @@ def _grouped(changes: list[Change]) -> list[list[Change]]:
     return groups
 
 
-def _changed(old: str, new: str) -> tuple[int, int]:
+def _count_changed_lines(old: str, new: str) -> tuple[int, int]:
     """(lines added, lines removed)"""
     changes = _changes(_lines(old), _lines(new))
     return sum(end - start for *_, start, end in changes), sum(end - start for _, start, end, *_ in changes)
 
 
-def difference(where: WorkspacePath, was: TextFile, new: str, proposed: str | None = None) -> FileDiff:
+def file_diff(where: WorkspacePath, was: TextFile, new: str, proposed: str | None = None) -> FileDiff:
     """An edit to show to a person. `proposed` is the model's text, if the person changed it."""
     path = where.path
-    ai_added, ai_removed = _changed(was.text, new if proposed is None else proposed)
-    user_added, user_removed = (0, 0) if proposed is None else _changed(proposed, new)
+    ai_added, ai_removed = _count_changed_lines(was.text, new if proposed is None else proposed)
+    user_added, user_removed = (0, 0) if proposed is None else _count_changed_lines(proposed, new)
     return FileDiff(
-        shown(path.name),
-        shown(str(path)),
-        unified(path.name, was.text, new),
-        None if was.was is None else shown(was.text),
-        shown(new),
+        without_invalid_bytes(path.name),
+        without_invalid_bytes(str(path)),
+        unified_diff(path.name, was.text, new),
+        None if was.was is None else without_invalid_bytes(was.text),
+        without_invalid_bytes(new),
         DiffStat(ai_added, ai_removed, user_added, user_removed),
     )

@@ -110,20 +110,20 @@ class Confirmation(Struct, frozen=True):
     """For an MCP tool: the user trusts its server. Then only denied calls are not run."""
 
 
-class Asker(Protocol):
+class ModelAsker(Protocol):
     """Asks a model a question for a tool, with families of hosted tools (`web_search`, `web_fetch`). DragomanError:
     there is no answer."""
 
     def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Awaitable[Response]: ...
 
 
-class Spend(Protocol):
+class TokenCounter(Protocol):
     """Counts tokens, and their cost in US dollars (None: unknown)."""
 
     def __call__(self, usage: Usage, cost: float | None = None, /) -> None: ...
 
 
-class Page(Struct, frozen=True):
+class FetchedPage(Struct, frozen=True):
     """A fetched page."""
 
     url: str
@@ -134,7 +134,7 @@ class Page(Struct, frozen=True):
     charset: str = ""
 
 
-Fetcher = Callable[[str], Awaitable[Page]]
+Fetcher = Callable[[str], Awaitable[FetchedPage]]
 """Fetches the page at an address. DragomanError: no page, or the address must not be fetched."""
 
 
@@ -155,12 +155,12 @@ class ToolEnvironment(Struct):
     """Environment variables for commands: only those that the policy allows, no secrets."""
     report: Callable[[str], None] = lambda text: None
     """Takes the output so far, for a person who watches; at most once a second."""
-    ask: Asker | None = None
+    ask: ModelAsker | None = None
     answer: Callable[[Request], Awaitable[Response]] | None = None
     """Asks the session's model a whole request, outside the conversation. DragomanError: there is no answer."""
     hosted: frozenset[str] = frozenset()
     """Families of hosted tools of the model behind `ask`."""
-    spend: Spend = lambda usage, cost=None: None
+    spend: TokenCounter = lambda usage, cost=None: None
     """Counts tokens that a tool used with models of its own."""
     edited: Callable[[FileEdit], None] = lambda edit: None
     """Called after a file was written, so that the edit can be taken back."""
@@ -209,7 +209,7 @@ class NeedsHosted(Protocol):
 
 
 @runtime_checkable
-class Lasting(Protocol):
+class ToolWithProcesses(Protocol):
     """A tool that may keep processes running between its calls."""
 
     async def close(self) -> None:

@@ -21,8 +21,8 @@ from ..canon.parts import Media, Part, Text, ToolCall, ToolResult
 from ..codec.media import note
 from ..errors import ConfigError, DragomanError
 from .policy import PersonAnswer, Policy, Verdict
-from .text_file_and_diff import shown
-from .tool_interface import Confirmation, Failure, Lasting, Outcome, Tool, ToolEnvironment, ToolError
+from .text_file_and_diff import without_invalid_bytes
+from .tool_interface import Confirmation, Failure, Outcome, Tool, ToolEnvironment, ToolError, ToolWithProcesses
 
 P = TypeVar("P", bound=Part)
 
@@ -53,7 +53,7 @@ class PlannedCall(Struct, frozen=True):
     asked: Confirmation | None = None
 
 
-class Done(Struct, frozen=True):
+class FinishedCall(Struct, frozen=True):
     """A call after its run or its refusal."""
 
     call: ToolCall
@@ -104,10 +104,10 @@ class Toolbox:
 
     async def run(
         self, call: ToolCall, around: ToolEnvironment, policy: Policy, approve: Approve | None = None
-    ) -> Done:
+    ) -> FinishedCall:
         """Validate, confirm and run a call. Without `approve` no person can be asked."""
         plan = await self.plan(call, around, policy)
-        if isinstance(plan, Done):
+        if isinstance(plan, FinishedCall):
             return plan
         approval = None
         if plan.verdict.word == "ask" and plan.asked is not None and approve is not None:
@@ -115,56 +115,58 @@ class Toolbox:
             policy.remember(call.name, plan.asked, approval.answer)
         return await self.finish(plan, around, approval)
 
-    async def plan(self, call: ToolCall, around: ToolEnvironment, policy: Policy) -> PlannedCall | Done:
-        """Validate a call and ask the policy. Gives Done with a failure for an invalid call."""
+    async def plan(self, call: ToolCall, around: ToolEnvironment, policy: Policy) -> PlannedCall | FinishedCall:
+        """Validate a call and ask the policy. Gives FinishedCall with a failure for an invalid call."""
         tool = self._tools.get(call.name)
         if tool is None:
             # The message lists the names, because the model may have misspelled one.
-            return _failed(
+            return _failed_call(
                 call, "tool_not_registered", f'Tool "{call.name}" not found. There are: {", ".join(self._tools)}.'
             )
         try:
             arguments = self._arguments(call)
         except ToolError as error:
-            return _failed(call, error.kind, error.message)
-        complaint = await _settled(_checked(tool, arguments, around))
+            return _failed_call(call, error.kind, error.message)
+        complaint = await _run_settled(_check_call(tool, arguments, around))
         if isinstance(complaint, Outcome):
-            return _done(call, complaint)
+            return _finished_call(call, complaint)
         if complaint is not None:
-            return _failed(call, "invalid_tool_params", complaint)
-        confirmation = await _settled(tool.confirm(arguments, around))
+            return _failed_call(call, "invalid_tool_params", complaint)
+        confirmation = await _run_settled(tool.confirm(arguments, around))
         if isinstance(confirmation, Outcome):
-            return _done(call, confirmation)
+            return _finished_call(call, confirmation)
         # The person must see the name that the model used.
         if confirmation is not None and confirmation.server and not confirmation.display:
             confirmation = replace(confirmation, display=tool.name)
         return PlannedCall(call, arguments, policy.judge(tool.name, tool.kind, confirmation), confirmation)
 
-    async def finish(self, plan: PlannedCall, around: ToolEnvironment, approval: Approval | None = None) -> Done:
+    async def finish(
+        self, plan: PlannedCall, around: ToolEnvironment, approval: Approval | None = None
+    ) -> FinishedCall:
         """Run a planned call if the policy or a person allows it. Otherwise the result has the refusal."""
         call = plan.call
         tool = self._tools.get(call.name)
         if tool is None:
-            return _failed(call, "tool_not_registered", f'Tool "{call.name}" not found.')
+            return _failed_call(call, "tool_not_registered", f'Tool "{call.name}" not found.')
         refusal = _refusal(plan, approval)
         if refusal:
-            return _failed(call, "denied", refusal, "reject")
+            return _failed_call(call, "denied", refusal, "reject")
         if plan.asked is not None:
             wanted = approval.wanted if approval is not None else None
             around = replace(around, shown=plan.asked.diff, wanted=wanted)
         began = time.perf_counter()
-        outcome = await _settled(tool.run(plan.arguments, around))
+        outcome = await _run_settled(tool.run(plan.arguments, around))
         assert outcome is not None
-        return _done(call, outcome, decided(plan, approval), time.perf_counter() - began)
+        return _finished_call(call, outcome, decision_of(plan, approval), time.perf_counter() - began)
 
-    def refused(self, call: ToolCall, reason: str) -> Done:
+    def refused(self, call: ToolCall, reason: str) -> FinishedCall:
         """A call that was not run, for a reason that the model gets."""
-        return _failed(call, "denied", reason, "reject")
+        return _failed_call(call, "denied", reason, "reject")
 
     async def close(self) -> None:
         """End everything that the tools started."""
         for tool in self:
-            if isinstance(tool, Lasting):
+            if isinstance(tool, ToolWithProcesses):
                 await tool.close()
 
     def _arguments(self, call: ToolCall) -> dict[str, Any]:
@@ -174,14 +176,14 @@ class Toolbox:
             raise ToolError("invalid_tool_params", f"The arguments are no JSON: {error}") from error
         if not isinstance(arguments, dict):
             raise ToolError("invalid_tool_params", "The arguments are no JSON object.")
-        wrong = [f"{_place(error)}{error.message}" for error in self._validators[call.name].iter_errors(arguments)]
+        wrong = [f"{_error_path(error)}{error.message}" for error in self._validators[call.name].iter_errors(arguments)]
         if wrong:
             # Five errors are enough for a model to correct its call; a large schema can have hundreds.
             raise ToolError("invalid_tool_params", "The arguments do not fit the schema: " + "; ".join(wrong[:5]))
         return cast("dict[str, Any]", arguments)
 
 
-def decided(plan: PlannedCall, approval: Approval | None) -> Decision:
+def decision_of(plan: PlannedCall, approval: Approval | None) -> Decision:
     """The decision behind a call that runs."""
     if plan.verdict.word == "run":
         return "auto_accept"
@@ -207,11 +209,11 @@ def as_result(call: ToolCall, outcome: Outcome) -> ToolResult:
     return ToolResult(call.id, parts, call.name, outcome.failure is not None, custom=call.custom)
 
 
-async def _checked(tool: Tool, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
+async def _check_call(tool: Tool, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
     return tool.check(arguments, around)
 
 
-async def _settled(work: Awaitable[Any]) -> Any:
+async def _run_settled(work: Awaitable[Any]) -> Any:
     """The outcome of a tool's run. A foreign tool may raise any exception, so every exception becomes an outcome,
     except the cancellation of the call."""
     # `gather` returns the exception, even a cancellation that the tool itself raised.
@@ -239,33 +241,35 @@ def _refusal(plan: PlannedCall, approval: Approval | None) -> str:
     return ""
 
 
-def _done(call: ToolCall, outcome: Outcome, decision: Decision | None = None, seconds: float = 0.0) -> Done:
+def _finished_call(
+    call: ToolCall, outcome: Outcome, decision: Decision | None = None, seconds: float = 0.0
+) -> FinishedCall:
     sendable = _without_undecodable_bytes(outcome)
-    return Done(call, as_result(call, sendable), sendable, decision, seconds)
+    return FinishedCall(call, as_result(call, sendable), sendable, decision, seconds)
 
 
 def _without_undecodable_bytes(outcome: Outcome) -> Outcome:
     """An outcome that can be sent and stored. File names may hold bytes that are no text; they are replaced."""
     content, display, failure = outcome.content, outcome.display, outcome.failure
     if isinstance(content, ToolResult):
-        content = replace(content, parts=tuple([_shown(part) for part in content.parts]))
+        content = replace(content, parts=tuple([_without_undecodable(part) for part in content.parts]))
     elif isinstance(content, str):
-        content = shown(content)
+        content = without_invalid_bytes(content)
     else:
-        content = tuple([_shown(part) for part in content])
+        content = tuple([_without_undecodable(part) for part in content])
     if isinstance(display, str):
-        display = shown(display)
+        display = without_invalid_bytes(display)
     if failure is not None:
-        failure = replace(failure, message=shown(failure.message))
+        failure = replace(failure, message=without_invalid_bytes(failure.message))
     return Outcome(content, display, failure)
 
 
-def _shown(part: P) -> P:
-    return replace(part, text=shown(part.text)) if isinstance(part, Text) else part
+def _without_undecodable(part: P) -> P:
+    return replace(part, text=without_invalid_bytes(part.text)) if isinstance(part, Text) else part
 
 
-def _failed(call: ToolCall, kind: str, message: str, decision: Decision | None = None) -> Done:
-    return _done(call, Outcome(message, message, Failure(message, kind)), decision)
+def _failed_call(call: ToolCall, kind: str, message: str, decision: Decision | None = None) -> FinishedCall:
+    return _finished_call(call, Outcome(message, message, Failure(message, kind)), decision)
 
 
 def _validator(tool: Tool) -> Any:
@@ -280,7 +284,7 @@ def _retrieve(uri: str) -> Any:
     raise ValueError(f"{uri} is not in the schema itself")
 
 
-def _place(error: Any) -> str:
+def _error_path(error: Any) -> str:
     path = "/".join(map(str, error.instance_path))
     return f"{path}: " if path else ""
 

@@ -42,12 +42,12 @@ class WorkspacePath(NamedTuple):
         return self.root.joinpath(*self.steps)
 
 
-def real(path: Path) -> Path:
+def real_path(path: Path) -> Path:
     """The path with all links resolved."""
     return Path(os.path.realpath(path))
 
 
-def place(given: str | Path, workspace: Sequence[Path]) -> WorkspacePath:
+def path_in_workspace(given: str | Path, workspace: Sequence[Path]) -> WorkspacePath:
     """The resolved place of a path. A relative path starts at the first root that has it. ToolError: outside the
     workspace."""
     text = os.fspath(given)
@@ -57,27 +57,27 @@ def place(given: str | Path, workspace: Sequence[Path]) -> WorkspacePath:
         raise ToolError("invalid_tool_params", "The path is empty, or holds a zero byte.")
     try:
         base = next((root for root in workspace if os.path.lexists(root / text)), workspace[0])
-        found = real(base / text)
+        found = real_path(base / text)
     except OSError as error:
-        raise failed(text, error) from error
+        raise file_error(text, error) from error
     for folder in workspace:
-        root = real(folder)
+        root = real_path(folder)
         if found == root or root in found.parents:
             return WorkspacePath(root, found.relative_to(root).parts)
     names = ", ".join(map(str, workspace))
     raise ToolError("path_not_in_workspace", f"Path is not within the workspace: {text} (the workspace is {names})")
 
 
-def inside(given: str | Path, workspace: Sequence[Path]) -> bool:
+def is_inside(given: str | Path, workspace: Sequence[Path]) -> bool:
     """Whether a path leads into the workspace."""
     try:
-        place(given, workspace)
+        path_in_workspace(given, workspace)
     except ToolError:
         return False
     return True
 
 
-def failed(path: object, error: OSError) -> ToolError:
+def file_error(path: object, error: OSError) -> ToolError:
     """An error of the operating system as a ToolError."""
     kind = _KINDS.get(error.errno or 0, "file_failed")
     # These two are the errors of O_NOFOLLOW and O_DIRECTORY.
@@ -87,7 +87,7 @@ def failed(path: object, error: OSError) -> ToolError:
 
 
 @contextlib.contextmanager
-def folder(where: WorkspacePath, *, make: bool = False, depth: int | None = None) -> Iterator[int]:
+def open_folder(where: WorkspacePath, *, make: bool = False, depth: int | None = None) -> Iterator[int]:
     """A descriptor of the folder at a place, or of its ancestor `depth` steps below the root. `make` creates missing
     folders."""
     steps = where.steps if depth is None else where.steps[:depth]
@@ -104,18 +104,18 @@ def folder(where: WorkspacePath, *, make: bool = False, depth: int | None = None
             here = there
         yield here
     except OSError as error:
-        raise failed(where.path, error) from error
+        raise file_error(where.path, error) from error
     finally:
         if here >= 0:
             os.close(here)
 
 
-def status(where: WorkspacePath) -> os.stat_result | None:
+def file_status(where: WorkspacePath) -> os.stat_result | None:
     """The status of the file at a place. None: there is no file."""
     try:
         if not where.steps:
             return os.stat(where.root)
-        with folder(where, depth=-1) as above:
+        with open_folder(where, depth=-1) as above:
             return os.stat(where.steps[-1], dir_fd=above, follow_symlinks=False)
     except FileNotFoundError:
         return None
@@ -129,7 +129,7 @@ def read(where: WorkspacePath, limit: int) -> tuple[bytes, os.stat_result]:
     """The bytes of a regular file with at most `limit` bytes, and its status at that time."""
     if not where.steps:
         raise ToolError("target_is_directory", f"{where.path} is a folder.")
-    with folder(where, depth=-1) as above:
+    with open_folder(where, depth=-1) as above:
         handle = os.open(where.steps[-1], _FILE, dir_fd=above)
         try:
             was = os.fstat(handle)
@@ -152,7 +152,7 @@ def write(where: WorkspacePath, data: bytes, was: os.stat_result | None) -> None
     if not where.steps:
         raise ToolError("target_is_directory", f"{where.path} is a folder.")
     name = where.steps[-1]
-    with folder(where, make=True, depth=-1) as above:
+    with open_folder(where, make=True, depth=-1) as above:
         # A rename over a read-only file would succeed, so the permission of the old file is checked here.
         if was is not None and not os.access(name, os.W_OK, dir_fd=above, effective_ids=_EFFECTIVE):
             raise ToolError("permission_denied", f"{where.path} may not be written to.")
@@ -182,7 +182,7 @@ def write(where: WorkspacePath, data: bytes, was: os.stat_result | None) -> None
 
 def remove(where: WorkspacePath, was: os.stat_result) -> None:
     """Remove a file, if it is still the file that was read last."""
-    with folder(where, depth=-1) as above:
+    with open_folder(where, depth=-1) as above:
         if not _same(was, _look(where.steps[-1], above)):
             raise ToolError("file_changed", f"{where.path} has been changed meanwhile; it was not removed.")
         os.unlink(where.steps[-1], dir_fd=above)

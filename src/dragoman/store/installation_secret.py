@@ -44,11 +44,11 @@ def _read(file: Path) -> bytes:
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise _untrusted(file, "the file is no regular file")
+            raise _untrusted_file_error(file, "the file is no regular file")
         if found.st_uid != os.geteuid():
-            raise _untrusted(file, "the file belongs to another user")
+            raise _untrusted_file_error(file, "the file belongs to another user")
         if found.st_mode & 0o077:
-            raise _untrusted(
+            raise _untrusted_file_error(
                 file, f"the file has mode {stat.S_IMODE(found.st_mode):o}, so other users may know the secret"
             )
         # One byte more shows that the file is too long.
@@ -56,7 +56,7 @@ def _read(file: Path) -> bytes:
     finally:
         os.close(handle)
     if len(secret) != SIZE:
-        raise _untrusted(file, f"the file does not hold {SIZE} bytes")
+        raise _untrusted_file_error(file, f"the file does not hold {SIZE} bytes")
     return secret
 
 
@@ -78,5 +78,5 @@ def _create(file: Path) -> None:
             draft.unlink()
 
 
-def _untrusted(file: Path, why: str) -> ConfigError:
+def _untrusted_file_error(file: Path, why: str) -> ConfigError:
     return ConfigError("secret", str(file), problem=f"{why}. Delete the file; the next start makes a new one")

@@ -48,7 +48,7 @@ class SqliteStore:
 
     def __init__(self, file: Path, now: Callable[[], float] = time.time) -> None:
         self._file, self._now = file, now
-        with self._used():
+        with self._open_database():
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # SQLite itself would make the file with the usual mode, which lets others read it.
             handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
@@ -61,7 +61,7 @@ class SqliteStore:
             self._prepare()
 
     @contextmanager
-    def _used(self) -> Iterator[None]:
+    def _open_database(self) -> Iterator[None]:
         try:
             yield
         except (OSError, sqlite3.Error) as error:
@@ -92,7 +92,7 @@ class SqliteStore:
         """As in `Store`."""
         now = self._now()
         labels = msgspec.json.encode(entry.labels, order="sorted").decode()
-        with self._used():
+        with self._open_database():
             self._base.execute(
                 "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET"
                 " updated = excluded.updated, labels = excluded.labels, body = excluded.body",
@@ -101,7 +101,7 @@ class SqliteStore:
 
     def get(self, kind: str, id: str) -> StoreEntry | None:
         """As in `Store`."""
-        with self._used():
+        with self._open_database():
             found = self._base.execute(
                 "SELECT body, labels, created, updated FROM entries WHERE kind = ? AND id = ?", (kind, id)
             ).fetchone()
@@ -109,7 +109,7 @@ class SqliteStore:
 
     def drop(self, kind: str, id: str) -> bool:
         """As in `Store`."""
-        with self._used():
+        with self._open_database():
             return self._base.execute("DELETE FROM entries WHERE kind = ? AND id = ?", (kind, id)).rowcount > 0
 
     def find(self, kind: str, labels: Mapping[str, str] | None = None, most: int = 100) -> list[StoreEntry]:
@@ -118,7 +118,7 @@ class SqliteStore:
         tests = "".join([" AND json_extract(labels, ?) = ?" for _ in wanted])
         values = [value for name, label in wanted.items() for value in (f'$."{name}"', label)]
         order = "ORDER BY updated DESC, id LIMIT ?"
-        with self._used():
+        with self._open_database():
             rows = self._base.execute(
                 f"SELECT id, labels, created, updated FROM entries WHERE kind = ?{tests} {order}",
                 (kind, *values, most),

@@ -43,7 +43,7 @@ class UpstreamKeys:
         """The file of the keys."""
         return self._file
 
-    def places(self) -> dict[str, Where]:
+    def stored_at(self) -> dict[str, Where]:
         """Where the key of each variable is stored. ConfigError where the file cannot be trusted."""
         return {variable: "file" if one.key else "keyring" for variable, one in self._read().items()}
 
@@ -75,7 +75,7 @@ class UpstreamKeys:
         self._write({name: one for name, one in stored.items() if name != variable})
         return True
 
-    def completed(self, alternatives: Iterable[tuple[str, ...]]) -> Mapping[str, str]:
+    def environment_with_keys(self, alternatives: Iterable[tuple[str, ...]]) -> Mapping[str, str]:
         """The environment with the stored keys that it does not have. `alternatives`: variables that hold the same key;
         a stored key is not used where one of them is set."""
         stored = self._read()

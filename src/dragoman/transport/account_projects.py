@@ -26,7 +26,7 @@ class AccountProjects:
         self._known: dict[str, str] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
-    async def fitted(self, account: str, body: bytes, form: UpstreamForm, ask: Ask) -> bytes:
+    async def with_project(self, account: str, body: bytes, form: UpstreamForm, ask: Ask) -> bytes:
         """A request with the project in it. A request that names a project keeps it. Where no project is found the
         request is sent unchanged, and the upstream reports the error."""
         search = form.project_search(body) if form.project_search is not None else None
@@ -35,13 +35,13 @@ class AccountProjects:
         # One request at a time for each account: two would create two projects.
         async with self._locks.setdefault(account, asyncio.Lock()):
             if account not in self._known:
-                found = await self._asked(search, ask)
+                found = await self._ask_project(search, ask)
                 if not found:
                     return body
                 self._known[account] = found
         return form.with_project(body, self._known[account])
 
-    async def _asked(self, search: ProjectSearch, ask: Ask) -> str:
+    async def _ask_project(self, search: ProjectSearch, ask: Ask) -> str:
         try:
             question = next(search)
             while True:

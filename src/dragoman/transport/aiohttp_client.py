@@ -29,7 +29,7 @@ from .http_client_interface import (
 )
 from .large_body_joining import join_pieces
 from .proxy_and_client_choice import ProxySettings
-from .response_head_reader import listed
+from .response_head_reader import head_of_headers
 
 
 class _Answer:
@@ -39,7 +39,7 @@ class _Answer:
 
     def __init__(self, answer: aiohttp.ClientResponse, limits: ConnectionLimits) -> None:
         self.status = answer.status
-        self.heading = listed(answer.raw_headers)
+        self.heading = head_of_headers(answer.raw_headers)
         self._answer = answer
         self._limits = limits
         self._loop = asyncio.get_running_loop()
@@ -93,7 +93,7 @@ class _Answer:
         assert self._error is not None
         raise self._error
 
-    def within(self, seconds: float, total: float) -> None:
+    def limit_time(self, seconds: float, total: float) -> None:
         self._end, self._total = self._loop.time() + seconds, total
 
     def fail(self, kind: str, message: str) -> None:
@@ -145,7 +145,7 @@ class AiohttpClient:
 
     def begin(self, post: Post, body: bytes) -> PendingAnswer | None:
         """As in `UpstreamClient`; None for every request that goes through aiohttp."""
-        if self._everywhere or self._proxies.of(post.address) is not None:
+        if self._everywhere or self._proxies.proxy_for(post.address) is not None:
             return None
         return self._own.begin(post, body)
 
@@ -161,7 +161,7 @@ class AiohttpClient:
         within: tuple[float, float] | None = None,
     ) -> UpstreamAnswer:
         """As in `UpstreamClient`."""
-        proxy = self._proxies.of(address)
+        proxy = self._proxies.proxy_for(address)
         if proxy is None and not self._everywhere:
             return await self._own.request(address, method, target, headers, body, first_byte=first_byte, within=within)
         seconds = self.limits.first_byte if first_byte is None else first_byte
@@ -189,7 +189,7 @@ class AiohttpClient:
             raise TransportError("upstream_bad", f"the upstream's answer is not HTTP: {error}") from None
         answer = _Answer(found, self.limits)
         if within is not None:
-            answer.within(*within)
+            answer.limit_time(*within)
         return answer
 
     def _opened(self) -> aiohttp.ClientSession:

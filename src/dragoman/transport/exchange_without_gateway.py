@@ -20,11 +20,11 @@ from .proxy_and_client_choice import client
 from .secret_redaction import Redactor, upstream_secrets
 from .upstream_record_and_environment import (
     Upstream,
-    addressed,
     from_environment,
     is_address,
     known_environments,
-    wanting,
+    variable_for_model,
+    with_usual_address,
 )
 
 # A whole answer is held in memory, so a bound is needed.
@@ -33,7 +33,7 @@ _KEY = "DRAGOMAN_GIVEN_KEY"
 """The name under which a key that the caller gave stands in the environment of one call."""
 
 
-def placed(
+def upstream_and_model(
     word: str, base_url: str, key: str, environment: Mapping[str, str]
 ) -> tuple[Upstream, str, Mapping[str, str]]:
     """The upstream and the model that `NAME/MODEL` means, and the environment with the key."""
@@ -52,15 +52,15 @@ def placed(
         usual = next(((dialect, one) for dialect, one in known_environments() if one.name == name), None)
         found = Upstream(usual[0]) if usual is not None else None
     if found is None:
-        variable = wanting(word)
+        variable = variable_for_model(word)
         known = tuple([one.name for _, one in known_environments()])
         raise ConfigError("upstream", name, known, f"set {variable}, or pass key=" if variable else "it is not known")
     if key:
         found = msgspec.structs.replace(found, key_env=_KEY, auth="auto")
-    return addressed(found), model, variables
+    return with_usual_address(found), model, variables
 
 
-async def ask(
+async def send_request(
     request: Body,
     dialect: str,
     upstream: Upstream,
@@ -70,7 +70,7 @@ async def ask(
     timeout: float,
 ) -> Translation:
     """Send one request, and translate its answer."""
-    host = upstream_url_and_headers.host(upstream)
+    host = upstream_url_and_headers.host_of_upstream(upstream)
     sent = translate_request(
         request, source=dialect, target=upstream.dialect, model=model, tolerance=tolerance, host=host
     )
@@ -98,19 +98,21 @@ async def _post(
     sent: Translation, upstream: Upstream, model: str, environment: Mapping[str, str], net: UpstreamClient
 ) -> tuple[int, dict[str, str], bytes]:
     token = (
-        await Tokens(time.time).get(upstream.credentials) if upstream_url_and_headers.auth(upstream) == "google" else ""
+        await Tokens(time.time).get(upstream.credentials)
+        if upstream_url_and_headers.auth_of_upstream(upstream) == "google"
+        else ""
     )
-    headers = upstream_url_and_headers.beside(
-        upstream_url_and_headers.headers(upstream, environment, token), sent.headers
+    headers = upstream_url_and_headers.merge_headers(
+        upstream_url_and_headers.request_headers(upstream, environment, token), sent.headers
     )
-    place = upstream_url_and_headers.target(upstream, model, stream=False)
+    place = upstream_url_and_headers.generation_path(upstream, model, stream=False)
     answer: UpstreamAnswer
     async with await net.request(
-        upstream_url_and_headers.address(upstream),
+        upstream_url_and_headers.address_of_upstream(upstream),
         "POST",
         place,
         headers,
-        upstream_url_and_headers.fitted(upstream, sent.body),
+        upstream_url_and_headers.with_cloud_project(upstream, sent.body),
     ) as answer:
         return answer.status, dict(answer.headers), await answer.read(_LARGEST)
 

@@ -59,8 +59,8 @@ class Tokens:
             return token
         task = self._under_way.get(file)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._fetched(file))
-            task.add_done_callback(_looked_at)
+            task = asyncio.get_running_loop().create_task(self._fetch_token(file))
+            task.add_done_callback(_retrieve_exception)
             self._under_way[file] = task
         # `shield`: a client that leaves must not end the fetch that others wait for.
         return token if left > LATE else await asyncio.shield(task)
@@ -69,22 +69,22 @@ class Tokens:
         """The tokens in use."""
         return [token for token, _ in self._known.values()]
 
-    async def _fetched(self, file: str) -> str:
+    async def _fetch_token(self, file: str) -> str:
         try:
-            token, end = await asyncio.to_thread(self._blocking, file)
+            token, end = await asyncio.to_thread(self._fetch_blocking, file)
         finally:
             # Also after an error, so that the next request tries again.
             del self._under_way[file]
         self._known[file] = (token, end)
         return token
 
-    def _blocking(self, file: str) -> tuple[str, float]:
+    def _fetch_blocking(self, file: str) -> tuple[str, float]:
         if file not in self._fetch:
             self._fetch[file] = self._fetcher(file)
         return self._fetch[file]()
 
 
-def _looked_at(task: asyncio.Task[str]) -> None:
+def _retrieve_exception(task: asyncio.Task[str]) -> None:
     """Mark the error of a fetch as seen. The next request tries again, and requests that wait for the fetch get the
     error."""
     if not task.cancelled():

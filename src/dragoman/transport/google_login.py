@@ -84,7 +84,7 @@ class GoogleLogin:
             "client_id": self._id,
             "client_secret": self._secret,
         }
-        answer = await asyncio.to_thread(_posted, TOKEN, form)
+        answer = await asyncio.to_thread(_post_form, TOKEN, form)
         if answer.error:
             why = f" ({answer.error_description})" if answer.error_description else ""
             raise LoginError(f"Google refused the code: {answer.error}{why}")
@@ -97,7 +97,7 @@ class GoogleLogin:
         return AuthorizedUser(self._id, self._secret, answer.refresh_token)
 
 
-def _posted(url: str, form: dict[str, str]) -> _TokenAnswer:
+def _post_form(url: str, form: dict[str, str]) -> _TokenAnswer:
     request = Request(url, urlencode(form).encode(), {"Accept": "application/json"})
     try:
         with urlopen(request, timeout=_SECONDS) as answer:

@@ -53,7 +53,7 @@ class Pool:
         within: tuple[float, float] | None = None,
     ) -> ConnectionAnswer:
         """Send a request, and return the answer once its head has come. `within`: the arguments of
-        `ConnectionAnswer.within`."""
+        `ConnectionAnswer.limit_time`."""
         message = request_head(address, method, target, tuple(headers))
         if body or method in ("POST", "PUT", "PATCH"):
             message, body = _message(message, body)
@@ -66,17 +66,17 @@ class Pool:
         began = self.loop.time()
         while True:
             # The connection that came back last is the least likely to be closed by the other side.
-            connection = host.free.pop() if host.free else await self._another(host)
+            connection = host.free.pop() if host.free else await self._next_free(host)
             answer = connection.ask(message, body)
             if within is not None:
                 # Waiting for a connection counts, too.
-                answer.within(within[0] - (self.loop.time() - began), within[1])
+                answer.limit_time(within[0] - (self.loop.time() - began), within[1])
             try:
-                await answer.coming(timeout)
+                await answer.wait_for_head(timeout)
                 if answer.status:
                     return answer
                 # No head came: `unheard` raises, or the loop sends the request again.
-                answer.unheard()
+                answer.raise_if_not_repeatable()
             except BaseException:
                 answer.close()
                 raise
@@ -95,7 +95,7 @@ class Pool:
         host = self._hosts[address] = AddressConnections(address)
         return host
 
-    async def _another(self, host: AddressConnections) -> UpstreamConnection:
+    async def _next_free(self, host: AddressConnections) -> UpstreamConnection:
         """A connection that has to be waited for or opened."""
         while not host.free and host.connections + host.opening >= self.limits.per_host and not self.closed:
             turn: asyncio.Future[None] = self.loop.create_future()
@@ -104,7 +104,7 @@ class Pool:
                 await turn
             except asyncio.CancelledError:
                 if turn.done() and not turn.cancelled():
-                    host.next()  # pass the free connection on, because this request was cancelled
+                    host.continue_waiting()  # pass the free connection on, because this request was cancelled
                 raise
         if self.closed:
             raise TransportError("closed", "the pool is closed")
@@ -116,7 +116,7 @@ class Pool:
             return await self._connect(host)
         finally:
             host.opening -= 1
-            host.next()
+            host.continue_waiting()
 
     async def _connect(self, host: AddressConnections) -> UpstreamConnection:
         address, context = host.address, None

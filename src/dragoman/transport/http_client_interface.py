@@ -83,7 +83,7 @@ class UpstreamAnswer(Protocol):
     async def read(self, limit: int, timeout: float | None = None) -> bytes:
         """The whole body, of at most `limit` bytes."""
 
-    def within(self, seconds: float, total: float) -> None:
+    def limit_time(self, seconds: float, total: float) -> None:
         """Give up after `seconds` more. `total` is the time limit for the whole answer, for the message."""
 
     def fail(self, kind: str, message: str) -> None:
@@ -102,10 +102,10 @@ class UpstreamAnswer(Protocol):
 class PendingAnswer(UpstreamAnswer, Protocol):
     """An answer whose head may not have come yet."""
 
-    def coming(self, seconds: float) -> Awaitable[None]:
+    def wait_for_head(self, seconds: float) -> Awaitable[None]:
         """Done when the head has come, or when nothing more will come. Raises the error that ended the answer."""
 
-    def unheard(self) -> None:
+    def raise_if_not_repeatable(self) -> None:
         """For an answer that ended before its head came: raises the error, unless the request may be sent again."""
 
 
@@ -130,7 +130,7 @@ class UpstreamClient(Protocol):
         within: tuple[float, float] | None = None,
     ) -> UpstreamAnswer:
         """Send a request, and return the answer once its head has come. `within`: the arguments of
-        `UpstreamAnswer.within`."""
+        `UpstreamAnswer.limit_time`."""
 
     def close(self) -> None:
         """Close idle connections; answers under way go on."""

@@ -76,7 +76,7 @@ class LoopbackRedirect:
         self._state = state
         tasks = [asyncio.create_task(self._arrived())]
         if pasted is not None:
-            tasks.append(asyncio.create_task(_typed(pasted, state)))
+            tasks.append(asyncio.create_task(_typed_redirect(pasted, state)))
         try:
             done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -121,7 +121,7 @@ class LoopbackRedirect:
         return "200 OK", "dragoman has got the answer. You can close this page."
 
 
-async def _typed(pasted: Callable[[], Awaitable[str]], state: str) -> Redirect:
+async def _typed_redirect(pasted: Callable[[], Awaitable[str]], state: str) -> Redirect:
     while True:
         line = (await pasted()).strip()
         if line:

@@ -29,16 +29,16 @@ class ProxySettings:
     def __bool__(self) -> bool:
         return bool(self._secure or self._plain)
 
-    def of(self, address: Address) -> str | None:
+    def proxy_for(self, address: Address) -> str | None:
         """The address of the proxy for an upstream; None for a direct connection."""
         proxy = self._secure if address.secure else self._plain
         # A local upstream, such as Ollama, is never behind the proxy.
         if not proxy or address.host == "localhost" or address.host == "::1" or address.host.startswith("127."):
             return None
-        return None if any(_covers(one, address) for one in self._but) else proxy
+        return None if any(_covers_address(one, address) for one in self._but) else proxy
 
 
-def _covers(rule: str, address: Address) -> bool:
+def _covers_address(rule: str, address: Address) -> bool:
     """Whether an entry of NO_PROXY covers the address: `*`, or a host with everything below it; either may have a
     port."""
     if rule == "*":

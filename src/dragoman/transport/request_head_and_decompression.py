@@ -18,7 +18,7 @@ class TooLarge(Exception):
     """A compressed body is too large."""
 
 
-class Broken(Exception):
+class BrokenAnswer(Exception):
     """Raised inside the parser, which wraps it: the bytes are no valid answer."""
 
 
@@ -52,7 +52,7 @@ class Inflate:
 
 
 @small_cache(512)
-def lower(name: bytes) -> str:
+def lower_name(name: bytes) -> str:
     """A header name in lower case. Names do not depend on the case (RFC 9110, 5.1, June 2022)."""
     return name.decode("latin-1").lower()
 
@@ -73,12 +73,12 @@ def request_head(address: Address, method: str, target: str, headers: tuple[tupl
     return ("\r\n".join(lines) + "\r\n").encode("latin-1", "replace")
 
 
-def prepared(address: Address, target: str, headers: tuple[tuple[str, str], ...]) -> Post:
+def prepare_post(address: Address, target: str, headers: tuple[tuple[str, str], ...]) -> Post:
     """A POST without its body. TransportError where it cannot be sent."""
     return Post(address, target, headers, request_head(address, "POST", target, headers))
 
 
-def why(error: Exception | None) -> str:
+def reason_text(error: Exception | None) -> str:
     """An error as the end of a message; "" for no error."""
     return f": {error}" if error is not None else ""
 

@@ -62,14 +62,14 @@ class ResponseHead(Struct, frozen=True, eq=False):
         """Names in lower case, and values."""
         return zip(self.shape.names, [value.decode("latin-1") for value in self.values[1:]], strict=True)
 
-    def value(self, place: int) -> str:
+    def value(self, position: int) -> str:
         """The value at a position, as text."""
-        return self.values[place].decode("latin-1")
+        return self.values[position].decode("latin-1")
 
     def header(self, name: str) -> str:
         """The first header of a name; "" where there is none."""
-        place = self.shape.places.get(name)
-        return "" if place is None else self.value(place)
+        position = self.shape.places.get(name)
+        return "" if position is None else self.value(position)
 
     def size(self) -> int:
         """Bytes of the headers."""
@@ -105,15 +105,15 @@ class HeadShapes:
                     known.remove(one)
                     known.insert(0, one)
                 return ResponseHead(shape, found.groups())
-        return self._learned(head)
+        return self._learn(head)
 
-    def _learned(self, head: bytes) -> ResponseHead:
+    def _learn(self, head: bytes) -> ResponseHead:
         end = head.find(b"\r\n\r\n")
         lines = head[:end].split(b"\r\n")
         found = [(line[1], line[2]) for line in map(_line, lines[1:]) if line is not None]
         if not head.startswith(_FINAL) or not len(found) == len(lines) - 1 == head.count(b"\n", 0, end):
-            return listed(_Parsed(head).headers)
-        parsed = listed(found)
+            return head_of_headers(_HeaderCollector(head).headers)
+        parsed = head_of_headers(found)
         if end <= MAX_LENGTH and len(found) <= MAX_LINES and self._takes_another():
             # Possessive quantifiers throughout, so that a mismatch takes linear time too.
             names = b"".join([rb"\r\n%b:[ \t]*+([^\r]*+)" % re.escape(name) for name, _ in found])
@@ -142,17 +142,17 @@ class HeadShapes:
         self._known = []
 
 
-def listed(headers: Iterable[tuple[bytes, bytes]]) -> ResponseHead:
+def head_of_headers(headers: Iterable[tuple[bytes, bytes]]) -> ResponseHead:
     """A head made of single headers."""
     pairs = list(headers)
     return ResponseHead(HeadShape([name for name, _ in pairs]), (b"", *[value for _, value in pairs]))
 
 
-NONE = listed([])
+NONE = head_of_headers([])
 """The head of an answer that has not come."""
 
 
-class _Parsed:
+class _HeaderCollector:
     """Headers as the parser reports them: for heads behind interim ones, and for unusual heads."""
 
     def __init__(self, head: bytes) -> None:

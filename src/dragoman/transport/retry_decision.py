@@ -13,7 +13,7 @@ RETRIED: frozenset[FaultKind] = frozenset({"rate_limit", "overloaded", "server",
 """Faults after which the same place may be tried again."""
 
 
-def wait(fault: Fault, backoff: float, attempt: int) -> float:
+def seconds_before_retry(fault: Fault, backoff: float, attempt: int) -> float:
     """Seconds until a place is tried again: the upstream's own time, or else longer each time. The time is varied by
     chance, so that clients do not try again all at once."""
     if fault.retry_after is not None:
@@ -22,7 +22,7 @@ def wait(fault: Fault, backoff: float, attempt: int) -> float:
     return backoff * float(2**attempt) * random.uniform(0.5, 1.0)
 
 
-def until(date: str, now: float) -> float | None:
+def seconds_until_date(date: str, now: float) -> float | None:
     """Seconds until an HTTP date (RFC 9110, 5.6.7, June 2022)."""
     try:
         return max(0.0, parsedate_to_datetime(date).timestamp() - now) if date else None

@@ -68,24 +68,24 @@ def without_secrets(query: str) -> str:
 
 def redacted_url(url: str) -> str:
     """The address without user, password and keys, also where the text is no valid address."""
-    place, mark, query = url.partition("?")
-    if "@" in query and not _is_host(place.partition("://")[2].partition("/")[0].rpartition("@")[2]):
-        place, mark, query = url, "", ""  # The password may contain a question mark.
-    if "@" in place:
-        scheme, found, rest = place.partition("://")
-        start, rest = (f"{scheme}://", rest) if found else ("", place)
+    text, mark, query = url.partition("?")
+    if "@" in query and not _is_host(text.partition("://")[2].partition("/")[0].rpartition("@")[2]):
+        text, mark, query = url, "", ""  # The password may contain a question mark.
+    if "@" in text:
+        scheme, found, rest = text.partition("://")
+        start, rest = (f"{scheme}://", rest) if found else ("", text)
         host, slash, path = rest.partition("/")
         if not _is_host(host.rpartition("@")[2]):  # The password may contain a slash.
             host, slash, path = rest, "", ""
         if "@" in host:
             host = f"{HIDDEN}@{host.rpartition('@')[2]}"
-        place = f"{start}{host}{slash}{path}"
-    return f"{place}{mark}{redacted_query(query)}"
+        text = f"{start}{host}{slash}{path}"
+    return f"{text}{mark}{redacted_query(query)}"
 
 
-def _is_host(place: str) -> bool:
+def _is_host(text: str) -> bool:
     try:
-        parts = urlsplit(f"//{place}")
+        parts = urlsplit(f"//{text}")
         return bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
@@ -99,12 +99,12 @@ class Redactor:
         known = sorted({secret for secret in secrets if len(secret) >= SHORTEST}, key=len, reverse=True)
         self.secrets = tuple(known)
         self._needles = [needle for secret in known for needle in _spellings(secret.encode("utf-8", "replace"))]
-        self._plain = {*self._needles, *map(_plain, self._needles)}
+        self._plain = {*self._needles, *map(_without_escapes, self._needles)}
         self._escapes = _escapes(b"".join(self._needles))
         self.shortest = min(map(len, self._needles), default=sys.maxsize)
         """Bytes of the shortest spelling. A shorter text contains no secret."""
 
-    def beside(self, secrets: Iterable[str]) -> Redactor:
+    def with_secrets(self, secrets: Iterable[str]) -> Redactor:
         """A redactor of further secrets too."""
         more = [secret for secret in secrets if secret not in self.secrets]
         return Redactor([*self.secrets, *more]) if more else self
@@ -151,9 +151,9 @@ class Redactor:
         # `_plain` costs far more than this search.
         if not any(escape in data for escape in self._escapes):
             return False
-        once = _plain(data)
+        once = _without_escapes(data)
         # A message may be escaped twice: JSON inside a JSON string.
-        twice = _plain(once)
+        twice = _without_escapes(once)
         return any(needle in once or needle in twice for needle in self._plain)
 
     @cached_property
@@ -172,7 +172,7 @@ def _escapes(needles: bytes) -> list[bytes]:
     return found + [b"\\" + character for character in (b'"', b"\\", b"/") if character in needles]
 
 
-def _plain(data: bytes) -> bytes:
+def _without_escapes(data: bytes) -> bytes:
     """The bytes without escapes. Other bytes may be mistaken for escapes. That is good enough, because both sides of
     the comparison are treated alike."""
     return _ESCAPED.sub(_unescaped, data).replace(b"+", b" ")  # + stands for a space in a query
@@ -213,11 +213,11 @@ def _spellings(secret: bytes) -> list[bytes]:
 def upstream_secrets(upstream: Upstream, environment: Mapping[str, str]) -> set[str]:
     """The secrets of an upstream: its key, its secret headers, and the password in its address."""
     found = {environment.get(upstream.key_env, "") if upstream.key_env else ""}
-    found |= {_bare(value) for name, value in upstream.headers.items() if _SECRET_HEADER.search(name)}
-    place, _, query = upstream.base_url.partition("?")
+    found |= {_without_scheme(value) for name, value in upstream.headers.items() if _SECRET_HEADER.search(name)}
+    text, _, query = upstream.base_url.partition("?")
     found |= query_secrets(query)
-    if "@" in place:
-        user = place.rpartition("@")[0].partition("://")[2]
+    if "@" in text:
+        user = text.rpartition("@")[0].partition("://")[2]
         found |= {user, user.partition(":")[2]}
     return {secret for secret in found if secret}
 
@@ -225,7 +225,7 @@ def upstream_secrets(upstream: Upstream, environment: Mapping[str, str]) -> set[
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential", re.IGNORECASE)
 
 
-def _bare(value: str) -> str:
+def _without_scheme(value: str) -> str:
     """A header's value without the scheme in front of it."""
     scheme, _, secret = value.partition(" ")
     return secret.strip() if secret and scheme.lower() in ("bearer", "basic", "token") else value

@@ -55,9 +55,9 @@ class Deadlines:
         if self._timer is not None:
             self._timer.cancel()
         self._next = at
-        self._timer = self._loop.call_at(at, self._look)
+        self._timer = self._loop.call_at(at, self._check_deadlines)
 
-    def _look(self) -> None:
+    def _check_deadlines(self) -> None:
         self._timer, self._next = None, inf
         now = self._loop.time()
         late = [who for who, at in self._due.items() if at <= now]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import TransportError
 from .http_client_interface import Headers, Take, too_long
 from .large_body_joining import is_large, join_pieces
-from .request_head_and_decompression import Inflate, TooLarge, why
+from .request_head_and_decompression import Inflate, TooLarge, reason_text
 from .response_head_reader import NONE, ResponseHead
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ class ConnectionAnswer:
         "_late",
         "_patience",
         "_total",
+        "buffered",
         "connection",
         "done",
         "heading",
-        "held",
         "inflate",
         "paused",
         "status",
@@ -54,9 +54,9 @@ class ConnectionAnswer:
         self.connection = connection
         self.waiting = connection.pieces
         """Pieces that have come and were not read. The list belongs to the connection until its next answer."""
-        self.status = self.held = 0
-        """`status` 0: the head has not come yet. `held`: bytes that have come and were not read, counted as they came,
-        chunked and compressed."""
+        self.status = self.buffered = 0
+        """`status` 0: the head has not come yet. `buffered`: bytes that have come and were not read, counted as they
+        came, chunked and compressed."""
         self.heading: ResponseHead = NONE
         self.done = self.paused = False
         """`done`: the whole answer has come. `paused`: reading from the upstream is paused."""
@@ -79,7 +79,7 @@ class ConnectionAnswer:
             # Decompressed bytes must not go into the connection's own list.
             self.waiting = []
 
-    def inflated(self, pieces: list[bytes], *, done: bool) -> bool:
+    def decompress(self, pieces: list[bytes], *, done: bool) -> bool:
         """Take more of a compressed body; False when it cannot be decompressed."""
         assert self.inflate is not None
         try:
@@ -93,10 +93,10 @@ class ConnectionAnswer:
             pieces.clear()
         if data:
             self.waiting.append(data)
-            self.held += len(data)
+            self.buffered += len(data)
         return True
 
-    def taken(self, take: Take) -> bool:
+    def give_pieces(self, take: Take) -> bool:
         """Give the pieces that have come to `take`. False: they wait, and the reader has to wake."""
         now, waiter = self.connection.loop.time(), self.waiter
         # A reader that was woken goes on by itself. An error of `take` would not reach that reader.
@@ -112,7 +112,7 @@ class ConnectionAnswer:
             if not waiter.done():
                 waiter.set_exception(error)
         waiting.clear()
-        self.held = 0
+        self.buffered = 0
         self._late = min(now + self._patience, self._end)
         return True
 
@@ -120,7 +120,7 @@ class ConnectionAnswer:
         """Pause reading from the upstream: more has come than is to be held."""
         transport = self.connection.transport
         if not self.waiting:  # Only sizes of chunks and the like have come, which nobody reads.
-            self.held = 0
+            self.buffered = 0
         elif not self.paused and transport is not None:
             self.paused = True
             transport.pause_reading()
@@ -132,16 +132,16 @@ class ConnectionAnswer:
         if transport is not None and self.connection.answer is self:
             transport.resume_reading()
 
-    def lost(self, error: Exception | None) -> None:
+    def end_by_closed_connection(self, error: Exception | None) -> None:
         """End the answer, because the connection was closed."""
         if self.status and not self.header("content-length") and "chunked" not in self.header("transfer-encoding"):
-            if self.inflate is not None and not self.inflated([], done=True):
+            if self.inflate is not None and not self.decompress([], done=True):
                 return
             self.done = True  # A body without a length ends with the connection (RFC 9112, 6.3, June 2022).
         else:
             what = "in the middle of its answer" if self.began else "before it answered"
-            self._error = TransportError("closed", f"the upstream closed the connection {what}" + why(error))
-        self.connection.leave(False)
+            self._error = TransportError("closed", f"the upstream closed the connection {what}" + reason_text(error))
+        self.connection.end_answer(False)
         self._wake()
 
     def on_deadline(self) -> None:
@@ -150,7 +150,7 @@ class ConnectionAnswer:
             return
         now = self.connection.loop.time()
         if now < self._late:  # Bytes that came meanwhile were in time, and renewed the deadline.
-            self.connection.watch(self._late - now)
+            self.connection.check_in(self._late - now)
             return
         what = (
             "sent nothing" if self.status else "did not take the request" if self.connection.full else "did not answer"
@@ -180,7 +180,7 @@ class ConnectionAnswer:
         """The first header of a name; "" where there is none."""
         return self.heading.header(name)
 
-    def unheard(self) -> None:
+    def raise_if_not_repeatable(self) -> None:
         """For an answer that ended before its head came: raises the error, unless the request may be sent again.
 
         The request may be sent again if not one byte came, on a connection that had been idle and turned out to be
@@ -198,7 +198,7 @@ class ConnectionAnswer:
         for one in connection.host.free.copy():
             one.close()
 
-    def within(self, seconds: float, total: float) -> None:
+    def limit_time(self, seconds: float, total: float) -> None:
         """Give up after `seconds` more. `total` is the time limit for the whole answer, for the message."""
         self._end = self.connection.loop.time() + seconds
         self._total = total
@@ -217,7 +217,7 @@ class ConnectionAnswer:
             else:
                 self.take = take
                 try:
-                    await self.coming(limit)
+                    await self.wait_for_head(limit)
                 finally:
                     self.take = None
                 if not self.waiting:
@@ -225,14 +225,14 @@ class ConnectionAnswer:
             waiting = self.waiting  # As in _taken, whose call would cost time for every piece.
             data = b"".join(waiting)
             waiting.clear()
-            self.held = 0
+            self.buffered = 0
             yield data
             if self.paused:  # Not earlier: while the reader is slow, one piece is held, not two.
                 self.resume()
 
     async def read(self, limit: int, timeout: float | None = None) -> bytes:
         """The whole body, of at most `limit` bytes."""
-        await self._all(limit, self.connection.pool.limits.idle if timeout is None else timeout)
+        await self._read_all(limit, self.connection.pool.limits.idle if timeout is None else timeout)
         if sum(map(len, self.waiting)) > limit:
             raise self._too_long(limit)
         return await join_pieces(self.waiting)
@@ -246,17 +246,17 @@ class ConnectionAnswer:
             raise self._too_long(limit)
         return body
 
-    async def _all(self, limit: int, seconds: float) -> None:
+    async def _read_all(self, limit: int, seconds: float) -> None:
         found: list[bytes] = []
         size = 0
         while not self.done:
             # The answer may not grow beyond the limit while nobody reads it.
-            if self.paused or size + self.held > limit:
-                found.append(self._taken())
+            if self.paused or size + self.buffered > limit:
+                found.append(self._take_pieces())
                 size += len(found[-1])
                 if size > limit:
                     raise self._too_long(limit)
-            await self.coming(seconds)
+            await self.wait_for_head(seconds)
         self.waiting[:0] = found
 
     def _too_long(self, limit: int) -> TransportError:
@@ -276,16 +276,16 @@ class ConnectionAnswer:
     ) -> None:
         self.close()
 
-    def _taken(self) -> bytes:
+    def _take_pieces(self) -> bytes:
         waiting = self.waiting
         data = b"".join(waiting)
         waiting.clear()
-        self.held = 0
+        self.buffered = 0
         if self.paused:
             self.resume()
         return data
 
-    def coming(self, seconds: float) -> asyncio.Future[None]:
+    def wait_for_head(self, seconds: float) -> asyncio.Future[None]:
         """Done when the head or more of the body has come, or when nothing more will come. Raises the error that ended
         the answer."""
         if self._error is not None:
@@ -309,7 +309,7 @@ class ConnectionAnswer:
             self.fail("timeout", too_long(self._total))
             assert self._error is not None
             raise self._error
-        self.connection.watch(self._late - now)
+        self.connection.check_in(self._late - now)
 
     def _wake(self) -> None:
         if self.waiter is not None and not self.waiter.done():
@@ -319,5 +319,5 @@ class ConnectionAnswer:
         """Give up with an error, which the reader gets."""
         self._error = self._error or TransportError(kind, message)
         if self.connection.answer is self:
-            self.connection.leave(False)
+            self.connection.end_answer(False)
         self._wake()

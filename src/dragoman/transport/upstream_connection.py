@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import httptools
 
 from .http_client_interface import MAX_HEAD, Address
-from .request_head_and_decompression import Broken
+from .request_head_and_decompression import BrokenAnswer
 from .response_head_reader import HeadShapes
 from .upstream_answer import HIGH_WATER, ConnectionAnswer
 
@@ -41,7 +41,7 @@ class AddressConnections:
         self.queue: deque[asyncio.Future[None]] = deque()
         self.shapes = HeadShapes()
 
-    def next(self) -> None:
+    def continue_waiting(self) -> None:
         """Let the first waiting request continue, because a connection is free."""
         while self.queue:
             turn = self.queue.popleft()
@@ -115,7 +115,7 @@ class UpstreamConnection(asyncio.Protocol):
             else:
                 transport.write(head)
         else:  # closed in the moment in which it was opened
-            answer.lost(None)
+            answer.end_by_closed_connection(None)
         return answer
 
     def data_received(self, data: bytes) -> None:
@@ -131,20 +131,20 @@ class UpstreamConnection(asyncio.Protocol):
             return
         except httptools.HttpParserError as error:
             if self._due:
-                cause = error.__context__ if isinstance(error.__context__, Broken) else error
+                cause = error.__context__ if isinstance(error.__context__, BrokenAnswer) else error
                 answer.fail("upstream_bad", f"the upstream's answer is not HTTP: {cause or error}")
                 return
             self._keep = False  # More than one answer to one request: what follows does not belong to any request.
-        if not answer.status and not self._headed(answer, data):
+        if not answer.status and not self._read_head(answer, data):
             return
-        if answer.inflate is not None and not answer.inflated(self.pieces, done=not self._due):
+        if answer.inflate is not None and not answer.decompress(self.pieces, done=not self._due):
             return
         if self._due:  # more of the answer will come
             take = answer.take
-            if take is not None and answer.waiting and answer.taken(take):
+            if take is not None and answer.waiting and answer.give_pieces(take):
                 return
-            answer.held += len(data)
-            if answer.held > HIGH_WATER:
+            answer.buffered += len(data)
+            if answer.buffered > HIGH_WATER:
                 answer.pause()
         else:
             answer.done = True
@@ -153,12 +153,12 @@ class UpstreamConnection(asyncio.Protocol):
             if answer.paused:
                 answer.resume()
             # Unsent bytes of this request would stand before the next request, so a full connection is not used again.
-            self.leave(self._keep and not self.full)
+            self.end_answer(self._keep and not self.full)
         waiter = answer.waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
-    def _headed(self, answer: ConnectionAnswer, data: bytes) -> bool:
+    def _read_head(self, answer: ConnectionAnswer, data: bytes) -> bool:
         """Take bytes of a head. False as long as the reader has nothing to read."""
         head, status = self._head + data, self._status
         if not status:
@@ -191,7 +191,7 @@ class UpstreamConnection(asyncio.Protocol):
         elif status >= 100:  # An interim answer; the final one follows (RFC 9110, 15.2, June 2022).
             self._due.extend(_ONE)
         else:
-            raise Broken(f"its status is {status}")
+            raise BrokenAnswer(f"its status is {status}")
 
     @property
     def in_head(self) -> bool:
@@ -212,14 +212,14 @@ class UpstreamConnection(asyncio.Protocol):
         self.transport = None
         self.pool.deadlines.forget(self)
         if self.answer is not None:
-            self.answer.lost(error)
+            self.answer.end_by_closed_connection(error)
         elif self in host.free:
             host.free.remove(self)
         host.connections -= 1
-        host.next()
+        host.continue_waiting()
         self.parser = None  # the parser holds a reference to this object
 
-    def watch(self, seconds: float) -> None:
+    def check_in(self, seconds: float) -> None:
         """Have the deadlines check this connection in `seconds`. Until that check no other call is needed."""
         self.watched = self.loop.time() + seconds
         self.pool.deadlines.expect(self, seconds)
@@ -233,7 +233,7 @@ class UpstreamConnection(asyncio.Protocol):
             return
         left = self.idle_since + self.pool.limits.keep_alive - self.loop.time()
         if left > 0:
-            self.watch(left)
+            self.check_in(left)
         else:
             self.close()
 
@@ -247,7 +247,7 @@ class UpstreamConnection(asyncio.Protocol):
         if self.answer is not None:
             self.answer.more_time()
 
-    def leave(self, keep: bool) -> None:
+    def end_answer(self, keep: bool) -> None:
         """End an answer: the connection goes back to the pool, or is closed."""
         self.answer = None
         host, pool = self.host, self.pool
@@ -259,9 +259,9 @@ class UpstreamConnection(asyncio.Protocol):
         self.idle_since = now = self.loop.time()
         free.append(self)
         if now + limits.keep_alive < self.watched:
-            self.watch(limits.keep_alive)
+            self.check_in(limits.keep_alive)
         if host.queue:
-            host.next()
+            host.continue_waiting()
 
     def close(self) -> None:
         """Close the connection at once."""

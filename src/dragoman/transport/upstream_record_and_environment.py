@@ -79,7 +79,7 @@ def known_environments() -> list[tuple[str, Environment]]:
     return sorted(found, key=lambda one: one[1].order)
 
 
-def wanting(model: str) -> str:
+def variable_for_model(model: str) -> str:
     """The variable whose key would add the upstream of a model; "" where none is known."""
     usual = _usual_environment(model)
     return (*usual.keys, *usual.addresses)[0] if usual is not None else ""
@@ -90,7 +90,7 @@ def how_to_add(model: str) -> str:
     usual = _usual_environment(model)
     if usual is None:
         return ""
-    return f"Set {wanting(model)}" + (f", or run: dragoman login {usual.name}" if usual.keys else "")
+    return f"Set {variable_for_model(model)}" + (f", or run: dragoman login {usual.name}" if usual.keys else "")
 
 
 def _usual_environment(model: str) -> Environment | None:
@@ -102,7 +102,7 @@ def _usual_environment(model: str) -> Environment | None:
     return None
 
 
-def addressed(upstream: Upstream) -> Upstream:
+def with_usual_address(upstream: Upstream) -> Upstream:
     """The upstream with its usual address, where the configuration has none."""
     base = upstream.base_url or _usual_base(upstream)
     return msgspec.structs.replace(upstream, base_url=base)
@@ -111,7 +111,7 @@ def addressed(upstream: Upstream) -> Upstream:
 def own_host(upstream: Upstream) -> bool:
     """Whether the upstream is the own host of the provider of its dialect."""
     usual = _usual_base(upstream)
-    return bool(usual) and urlsplit(addressed(upstream).base_url).hostname == urlsplit(usual).hostname
+    return bool(usual) and urlsplit(with_usual_address(upstream).base_url).hostname == urlsplit(usual).hostname
 
 
 def _usual_base(upstream: Upstream) -> str:

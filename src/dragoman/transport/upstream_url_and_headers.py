@@ -21,7 +21,7 @@ _VERSION = re.compile(r"/v\d+[a-z]*\d*(?=/)")
 _VERSIONED = re.compile(r"/v\d+[a-z]*\d*(?:/openai)?\Z")
 
 
-def address(upstream: Upstream) -> Address:
+def address_of_upstream(upstream: Upstream) -> Address:
     """The host and port of an upstream."""
     return _address(upstream.base_url)
 
@@ -33,18 +33,18 @@ def _address(base_url: str) -> Address:
     return Address(secure, parts.hostname or "", parts.port or (443 if secure else 80))
 
 
-def host(upstream: Upstream) -> str | None:
+def host_of_upstream(upstream: Upstream) -> str | None:
     """The name by which the table of hosts may know the upstream."""
     return upstream.host or _address(upstream.base_url).host or None
 
 
-def target(upstream: Upstream, model: str, *, stream: bool) -> str:
+def generation_path(upstream: Upstream, model: str, *, stream: bool) -> str:
     """The path to post to. A part that the base address and the endpoint share at their joint is written once."""
     paths = get(upstream.dialect).upstream_paths
-    return place(upstream, _located(upstream, model, paths.stream_path if stream else paths.path))
+    return path_of_upstream(upstream, _fill_path(upstream, model, paths.stream_path if stream else paths.path))
 
 
-def _located(upstream: Upstream, model: str, path: str) -> str:
+def _fill_path(upstream: Upstream, model: str, path: str) -> str:
     """A path of the dialect with the values that only this upstream has: the model, the project and its location."""
     if "{model}" in path:
         # Google's lists name models with `models/` in front (google-genai 3.1.0, 2026-11), which the path already has.
@@ -61,22 +61,22 @@ def in_path(model: str, dialect: str) -> str:
     return "/".join([quote(segment, safe="") for segment in segments])
 
 
-def counting(upstream: Upstream, model: str) -> str:
+def counting_path(upstream: Upstream, model: str) -> str:
     """The path of the counting endpoint; "" for an upstream that does not count."""
-    return _located(upstream, model, endpoints(upstream.dialect).counts.path)
+    return _fill_path(upstream, model, endpoints(upstream.dialect).counts.path)
 
 
-def place(upstream: Upstream, path: str) -> str:
+def path_of_upstream(upstream: Upstream, path: str) -> str:
     """Another path of an upstream, which may have a query."""
-    return _joined(upstream.base_url, path)
+    return _join_address(upstream.base_url, path)
 
 
 @small_cache(256)
-def _joined(base_url: str, path: str) -> str:
-    return joined(urlsplit(base_url).path, path)
+def _join_address(base_url: str, path: str) -> str:
+    return join_address(urlsplit(base_url).path, path)
 
 
-def joined(base: str, path: str) -> str:
+def join_address(base: str, path: str) -> str:
     """A base address joined with the path of an endpoint. A version in the base, such as `/v4`, replaces the endpoint's
     own."""
     base = base.rstrip("/")
@@ -88,7 +88,7 @@ def joined(base: str, path: str) -> str:
     return base + (path if version is None else path[version.end() :])
 
 
-def auth(upstream: Upstream) -> str:
+def auth_of_upstream(upstream: Upstream) -> str:
     """How the upstream gets its key: a word of `Auth`, or the name of the header that holds the key."""
     if upstream.auth != "auto":
         return upstream.auth
@@ -99,7 +99,7 @@ def auth(upstream: Upstream) -> str:
     return form.project_auth if form.project_auth and upstream.project else form.auth
 
 
-def headers(
+def request_headers(
     upstream: Upstream,
     environment: Mapping[str, str],
     token: str = "",
@@ -111,15 +111,15 @@ def headers(
     out = {"content-type": "application/json", "user-agent": USER_AGENT, "accept-encoding": "identity"}
     out.update(get(upstream.dialect).upstream_paths.headers)
     out.update(more or {})
-    out.update(key(upstream, environment, token) if shown is None else shown)
+    out.update(key_header(upstream, environment, token) if shown is None else shown)
     # The user's own headers come last, so that they win.
     out.update({name.lower(): value for name, value in upstream.headers.items()})
     return [(name, value) for name, value in out.items() if value]
 
 
-def key(upstream: Upstream, environment: Mapping[str, str], token: str = "") -> dict[str, str]:
+def key_header(upstream: Upstream, environment: Mapping[str, str], token: str = "") -> dict[str, str]:
     """The header with the key. ConfigError where the variable with the key is empty."""
-    kind = auth(upstream)
+    kind = auth_of_upstream(upstream)
     if kind == "google":
         return {"authorization": f"Bearer {token}"}
     if kind in ("none", "client"):
@@ -132,7 +132,7 @@ def key(upstream: Upstream, environment: Mapping[str, str], token: str = "") -> 
     return {"authorization": f"Bearer {secret}"} if kind == "bearer" else {kind: secret}
 
 
-def beside(headers: Iterable[tuple[str, str]], wanted: Mapping[str, str]) -> list[tuple[str, str]]:
+def merge_headers(headers: Iterable[tuple[str, str]], wanted: Mapping[str, str]) -> list[tuple[str, str]]:
     """The headers, with those that the body of a translated request needs (betas). If both have the same header, its
     values are joined to one list."""
     out = dict(headers)
@@ -142,7 +142,7 @@ def beside(headers: Iterable[tuple[str, str]], wanted: Mapping[str, str]) -> lis
     return list(out.items())
 
 
-def fitted(upstream: Upstream, body: bytes) -> bytes:
+def with_cloud_project(upstream: Upstream, body: bytes) -> bytes:
     """A written request with the Google Cloud project, where requests name one. Only the configuration knows the
     project."""
     with_project = endpoints(upstream.dialect).upstream.with_project

@@ -36,7 +36,7 @@ def window_and_prices(
             found = found.without_prices()
     for pattern, values in (own or {}).items():
         if fnmatchcase(f"{name}/{model}", pattern):
-            found = values.over(found)
+            found = values.with_unknown_from(found)
     # One object for "unknown", so that callers can compare it.
     return UNKNOWN if found == UNKNOWN else found
 

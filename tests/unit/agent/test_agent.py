@@ -15,7 +15,7 @@ from dragoman.runtime import Agent, Limits, Policy
 from dragoman.runtime import __all__ as names
 from dragoman.runtime.events import Content, Finished, RunEvent
 from dragoman.runtime.resumable_conversation import Session
-from dragoman.runtime.system_prompt_and_first_turns import opening, system
+from dragoman.runtime.system_prompt_and_first_turns import opening_turns, system_prompt
 from tests.unit.agent.helpers import FakeTool
 
 
@@ -122,19 +122,19 @@ def test_the_opening_has_the_date_and_the_folder(folder: Path) -> None:
     (folder / "src").mkdir()
     (folder / "src" / "main.py").write_text("")
     (folder / ".git").mkdir()
-    user, answer = opening((folder,), date(2026, 11, 15))
+    user, answer = opening_turns((folder,), date(2026, 11, 15))
     assert isinstance(user.parts[0], Text) and isinstance(answer.parts[0], Text)
     words = user.parts[0].text
     assert "Sunday, November 15, 2026" in words and str(folder) in words
     assert words.endswith("notes.txt\nsrc/\nsrc/main.py") and ".git" not in words
     assert answer.parts[0].text == "Got it. Thanks for the context!"
-    assert "What the user wanted remembered:\n\nTea." in system("Tea.\n")
+    assert "What the user wanted remembered:\n\nTea." in system_prompt("Tea.\n")
 
 
 def test_the_opening_lists_a_part_of_a_large_folder(folder: Path) -> None:
     for number in range(300):
         (folder / f"{number:03}.txt").write_text("")
-    words = opening((folder,), date(2026, 11, 15))[0].parts[0].text  # type: ignore[attr-defined]
+    words = opening_turns((folder,), date(2026, 11, 15))[0].parts[0].text  # type: ignore[attr-defined]
     assert words.count(".txt") == 200 and words.endswith("\n...")
 
 

@@ -33,7 +33,7 @@ from dragoman.runtime.history import INTERRUPTED, NOT_RUN, text_of
 from dragoman.runtime.loop import Limits
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.resumable_conversation import Session
-from dragoman.runtime.system_prompt_and_first_turns import opening
+from dragoman.runtime.system_prompt_and_first_turns import opening_turns
 from dragoman.runtime.tool_interface import Outcome, ToolEnvironment, ToolError
 from dragoman.runtime.toolbox import Approval
 from tests.unit.agent.helpers import (
@@ -350,7 +350,7 @@ def test_repeated_compression_keeps_the_opening_and_only_the_newest_summary() ->
 
     model = Summing(answer_of(""), window=3000)
     session = Session(id="s1", model="test/model")
-    session.turns = opening((Path("/where/it/is"),), date(2026, 11, 15))
+    session.turns = opening_turns((Path("/where/it/is"),), date(2026, 11, 15))
     session.say("Is Paris warmer than Rome?")
     run_events(loop(model, [FakeTool("look", lambda _: "word " * 400)], limits=Limits(same_calls=0)), session)
     assert model.summaries > 1

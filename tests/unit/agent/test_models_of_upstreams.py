@@ -33,7 +33,7 @@ from dragoman.errors import ConfigError, FaultError
 from dragoman.facts.windows_and_prices import WindowAndPrices
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
 from dragoman.runtime.model_answer_to_run_events import SideQuestion, whole_answer
-from dragoman.runtime.models_of_upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
+from dragoman.runtime.models_of_upstreams import NetworkAccess, RehearsalModel, UpstreamModel, Upstreams, usual_model
 from dragoman.transport.http_client import Pool
 from dragoman.transport.http_client_interface import ConnectionLimits
 from dragoman.transport.upstream_record_and_environment import Upstream
@@ -64,7 +64,7 @@ def with_model(upstream_host: Host, use: Callable[[UpstreamModel], Any], model: 
     async def inner() -> Any:
         server = Server(upstream_host.handle)
         base = f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}"
-        net = Net(Pool(ConnectionLimits()), {}, time.time)
+        net = NetworkAccess(Pool(ConnectionLimits()), {}, time.time)
         fields = {"dialect": "openai-chat", "auth": "none", **upstream}
         try:
             found = UpstreamModel(f"up/{model}", Upstream(base_url=base, **fields), model, net)
@@ -226,7 +226,7 @@ def test_models_are_found_by_name() -> None:
         "openai": Upstream("openai-responses", key_env="K", models=("gpt-*",)),
         "mine": Upstream("ollama"),
     }
-    found = Upstreams(upstreams, Net(Pool(ConnectionLimits()), {}, time.time))
+    found = Upstreams(upstreams, NetworkAccess(Pool(ConnectionLimits()), {}, time.time))
     assert found("gpt-5.1").name == "openai/gpt-5.1"
     assert found("mine/qwen3:8b").name == "mine/qwen3:8b"
     assert found("mine/qwen3:8b") is found("mine/qwen3:8b")
@@ -313,7 +313,7 @@ def test_a_configured_window_is_sent_without_reading_the_servers() -> None:
 
 
 def test_configured_windows_apply_to_the_models() -> None:
-    net = Net(Pool(ConnectionLimits()), {}, time.time)
+    net = NetworkAccess(Pool(ConnectionLimits()), {}, time.time)
     found = Upstreams({"a": Upstream("anthropic", auth="none")}, net, {"a/*": WindowAndPrices(context=5)})
     assert asyncio.run(found("a/claude-opus-5").known()).context == 5
     assert asyncio.run(found("a/claude-opus-5").known()).input_price == 5.0

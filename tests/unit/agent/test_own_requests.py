@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.canon import Media, Request, Settings, Text, ToolCall, ToolResult, Turn
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server
-from dragoman.runtime.models_of_upstreams import Net, UpstreamModel
+from dragoman.runtime.models_of_upstreams import NetworkAccess, UpstreamModel
 from dragoman.runtime.resumable_conversation import Session
 from dragoman.transport.http_client import Pool
 from dragoman.transport.http_client_interface import ConnectionLimits
@@ -107,7 +107,7 @@ def _headers(upstream: dict[str, Any]) -> dict[str, str]:
     async def inner() -> None:
         server = Server(handle)
         base = f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}"
-        net = Net(Pool(ConnectionLimits()), {}, time.time)
+        net = NetworkAccess(Pool(ConnectionLimits()), {}, time.time)
         try:
             model = UpstreamModel("u/m", Upstream(base_url=base, auth="none", **upstream), "m", net)
             await asyncio.wait_for(answer(model, request_with()), 20)

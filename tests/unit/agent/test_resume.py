@@ -16,7 +16,7 @@ from dragoman.runtime.events import Finished, Lost
 from dragoman.runtime.history import INTERRUPTED, NOT_RUN
 from dragoman.runtime.loop import Loop
 from dragoman.runtime.resumable_conversation import Session
-from dragoman.runtime.seals_ids_and_names_for_upstream import exported
+from dragoman.runtime.seals_ids_and_names_for_upstream import export_request
 from dragoman.runtime.toolbox import Approval
 from tests.unit.agent.helpers import FakeTool, ScriptedModel, answer_of, call, loop, new_session, run_events
 
@@ -127,7 +127,7 @@ def test_a_run_stopped_at_any_event_has_a_complete_history(at: int) -> None:
     assert all(result.is_error is (result.parts[0].text in (NOT_RUN, INTERRUPTED)) for result in _results(session))  # type: ignore[attr-defined]
     session.say("Go on.")
     for dialect in names():
-        body, _ = exported(session.request(), dialect, "m")
+        body, _ = export_request(session.request(), dialect, "m")
         errors = [one for one in lint(body, dialect=dialect, kind="request") if one.severity == "error"]
         assert errors == [], dialect
 

@@ -42,7 +42,7 @@ def test_only_the_person_or_an_exact_entry_permits_a_request(
         return answer
 
     agent = Agent(folder=tmp_path, tools=(), policy=policy, approve=approve if answer else None, environment={})
-    assert asyncio.run(agent._permits("sampling", CONFIRMATION)) is permitted
+    assert asyncio.run(agent._permits_sampling("sampling", CONFIRMATION)) is permitted
     assert confirmations == [CONFIRMATION] * questions
 
 
@@ -51,7 +51,7 @@ def test_always_remembers_the_entry(tmp_path: Path) -> None:
         return Approval("always")
 
     agent = Agent(folder=tmp_path, tools=(), approve=approve, environment={})
-    assert asyncio.run(agent._permits("sampling", CONFIRMATION))
+    assert asyncio.run(agent._permits_sampling("sampling", CONFIRMATION))
     assert agent.policy.allow == ["library/sampling"]
 
 

@@ -80,10 +80,10 @@ def test_a_key_is_stored_in_the_keyring_of_the_system(runs: Runs, home: Path, ke
     assert done.exit_code == 0 and "keyring" in done.stderr
     assert keyring == {"dragoman OPENAI_API_KEY": KEY} and KEY not in _file(home).read_text()
     environment = {"HOME": str(home)}
-    assert UpstreamKeys(environment).completed([])["OPENAI_API_KEY"] == KEY
+    assert UpstreamKeys(environment).environment_with_keys([])["OPENAI_API_KEY"] == KEY
     assert "stored in the keyring" in runs("login").stdout
     assert runs("logout", "openai").exit_code == 0
-    assert keyring == {} and UpstreamKeys(environment).completed([]) == environment
+    assert keyring == {} and UpstreamKeys(environment).environment_with_keys([]) == environment
 
 
 def test_a_missing_or_failing_keyring_is_an_error(
@@ -115,9 +115,9 @@ def test_a_stored_key_is_not_used_if_another_variable_has_the_same_role(home: Pa
     environment = {"HOME": str(home), "GOOGLE_API_KEY": "of-the-environment"}
     UpstreamKeys(environment).store("GEMINI_API_KEY", KEY)
     same = [("GEMINI_API_KEY", "GOOGLE_API_KEY")]
-    assert "GEMINI_API_KEY" not in UpstreamKeys(environment).completed(same)
+    assert "GEMINI_API_KEY" not in UpstreamKeys(environment).environment_with_keys(same)
     del environment["GOOGLE_API_KEY"]
-    assert UpstreamKeys(environment).completed(same)["GEMINI_API_KEY"] == KEY
+    assert UpstreamKeys(environment).environment_with_keys(same)["GEMINI_API_KEY"] == KEY
 
 
 @pytest.mark.usefixtures("no_keyring")

@@ -28,16 +28,16 @@ def model() -> str:
 
 @pytest.fixture
 def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandboxes, "_probed", lambda name: "the kernel refuses it")
+    monkeypatch.setattr(sandboxes, "_probe_failure", lambda name: "the kernel refuses it")
 
 
 def _works() -> bool:
-    return sandboxes.choose("auto").sandbox is not None
+    return sandboxes.choose_sandbox("auto").sandbox is not None
 
 
 def test_a_command_cannot_leave_the_folder_unless_the_sandbox_is_off(runs: Runs, home: Path) -> None:
     if not _works():
-        pytest.skip(f"no sandbox works here: {sandboxes.choose('auto').why}")
+        pytest.skip(f"no sandbox works here: {sandboxes.choose_sandbox('auto').why}")
     outside = home / "made"
     done = runs("ask", "--approve", "all", WRITE.format(outside))
     assert done.exit_code == 0 and not outside.exists() and "without a sandbox" not in done.output

@@ -81,7 +81,9 @@ def test_a_long_request_has_the_long_prices_for_all_its_tokens() -> None:
 
 
 def test_own_values_win_and_other_values_are_kept() -> None:
-    assert WindowAndPrices(context=5).over(WindowAndPrices(9, 8, input_price=1)) == WindowAndPrices(5, 8, input_price=1)
+    assert WindowAndPrices(context=5).with_unknown_from(WindowAndPrices(9, 8, input_price=1)) == WindowAndPrices(
+        5, 8, input_price=1
+    )
 
 
 def test_loaded_rows_win_until_they_are_unloaded() -> None:

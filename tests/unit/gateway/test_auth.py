@@ -14,7 +14,7 @@ from bench import payloads
 
 from dragoman.dialects import endpoints, names
 from dragoman.gateway.config import Config, Route, Target, Upstream
-from dragoman.gateway.exchange.upstream_headers_and_key import headers, joined
+from dragoman.gateway.exchange.upstream_headers_and_key import headers, join_address
 from dragoman.gateway.http.server import IncomingRequest
 from dragoman.transport.account_projects import AccountProjects
 from dragoman.transport.google_credentials import EARLY, LATE, NoToken, Tokens
@@ -120,7 +120,7 @@ def test_a_key_in_the_address_is_passed_on_too() -> None:
     ],
 )
 def test_a_version_in_the_base_address_wins(base: str, path: str, whole: str) -> None:
-    assert joined(base, path) == whole
+    assert join_address(base, path) == whole
 
 
 # Google's tokens.
@@ -339,5 +339,5 @@ def test_an_operation_is_polled_until_it_is_done() -> None:
     body = b'{"model":"m","request":{}}'
     form = endpoints("code-assist").upstream
     # No project was given: the body stays unchanged.
-    assert asyncio.run(AccountProjects(step=0).fitted("a", body, form, send)) == body
+    assert asyncio.run(AccountProjects(step=0).with_project("a", body, form, send)) == body
     assert requests[2:] == ["GET /v1internal/operations/o"] * 2

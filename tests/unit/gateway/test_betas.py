@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dragoman.transport.upstream_url_and_headers import beside
+from dragoman.transport.upstream_url_and_headers import merge_headers
 
 from .helpers import ScriptedUpstream, gateway_to, run, whole
 
@@ -19,11 +19,11 @@ REQUEST: dict[str, Any] = {
 
 
 def test_lists_of_betas_are_joined() -> None:
-    assert beside([("a", "1"), ("anthropic-beta", "x")], {"anthropic-beta": "y,z"}) == [
+    assert merge_headers([("a", "1"), ("anthropic-beta", "x")], {"anthropic-beta": "y,z"}) == [
         ("a", "1"),
         ("anthropic-beta", "x,y,z"),
     ]
-    assert beside([("a", "1")], {"anthropic-beta": "y"}) == [("a", "1"), ("anthropic-beta", "y")]
+    assert merge_headers([("a", "1")], {"anthropic-beta": "y"}) == [("a", "1"), ("anthropic-beta", "y")]
 
 
 def test_the_beta_that_an_mcp_server_needs_is_sent() -> None:

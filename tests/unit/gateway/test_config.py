@@ -20,7 +20,7 @@ from dragoman.gateway.config import (
     parse,
 )
 from dragoman.gateway.exchange.routes import Routes
-from dragoman.gateway.exchange.upstream_headers_and_key import headers, joined, target
+from dragoman.gateway.exchange.upstream_headers_and_key import generation_path, headers, join_address
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -254,7 +254,7 @@ def test_a_single_upstream_serves_every_model_with_the_client_s_key() -> None:
     sent = dict(headers(upstream, {}, "anthropic", {"x-api-key": "secret", "anthropic-beta": "b"}))
     assert sent["authorization"] == "Bearer secret"
     assert "anthropic-beta" not in sent
-    assert target(upstream, "m", stream=False) == "/v1/chat/completions"
+    assert generation_path(upstream, "m", stream=False) == "/v1/chat/completions"
 
 
 @pytest.mark.parametrize(
@@ -269,15 +269,15 @@ def test_a_single_upstream_serves_every_model_with_the_client_s_key() -> None:
     ],
 )
 def test_addresses_are_joined_without_repeated_parts(base: str, path: str, whole: str) -> None:
-    assert joined(base, path) == whole
+    assert join_address(base, path) == whole
 
 
 def test_models_are_inserted_into_google_s_paths() -> None:
     config = check_config(one_upstream("https://g.example", "gemini"), "x")
     plain = config.upstreams["upstream"]
-    assert target(plain, "models/a b", stream=True) == "/v1beta/models/a%20b:streamGenerateContent?alt=sse"
+    assert generation_path(plain, "models/a b", stream=True) == "/v1beta/models/a%20b:streamGenerateContent?alt=sse"
     vertex = type(plain)("gemini", "https://v.example", project="p", location="eu")
-    assert target(vertex, "m", stream=False) == (
+    assert generation_path(vertex, "m", stream=False) == (
         "/v1/projects/p/locations/eu/publishers/google/models/m:generateContent"
     )
 

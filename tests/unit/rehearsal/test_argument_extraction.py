@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from dragoman.rehearsal import schema_check
-from dragoman.rehearsal.argument_extraction import Extraction, json_values, masked, numbers, places, quoted, words_of
+from dragoman.rehearsal.argument_extraction import (
+    Extraction,
+    json_values,
+    mask_quotes,
+    numbers_in,
+    place_names,
+    quoted_texts,
+    words_of,
+)
 
 S = {"type": "string"}
 I = {"type": "integer"}  # noqa: E741
@@ -103,11 +111,11 @@ def test_an_object_in_the_words_is_used_if_it_fits() -> None:
 
 def test_quotes_json_numbers_and_places_are_found_in_a_text() -> None:
     assert words_of("getHTTPPage_2x") == ["get", "http", "page", "2", "x"]
-    assert quoted("'a' \"b\" `c` “d” ```py\ne\n``` don't") == ["a", "b", "c", "d", "e"]
+    assert quoted_texts("'a' \"b\" `c` “d” ```py\ne\n``` don't") == ["a", "b", "c", "d", "e"]
     found = json_values('[1] and {"a": {"b": 2}} and {oops} and [')
     assert found == ((0, 3, [1]), (8, 23, {"a": {"b": 2}}))
     assert json_values("{" * 100) == json_values("[NaN]") == ()
-    assert masked('say "x" {"a": 1} end') == "say ___ ________ end"
-    assert masked("{}" * 60).endswith("{}"), "the search has a limit"
-    assert numbers("1 at 10:30 on 2026-01-01 see http://x.example/9 v2 -3") == [1, -3]
-    assert places("in Rome, Paris and New York, NY. For Ada") == ["Rome", "Paris", "New York, NY", "Ada"]
+    assert mask_quotes('say "x" {"a": 1} end') == "say ___ ________ end"
+    assert mask_quotes("{}" * 60).endswith("{}"), "the search has a limit"
+    assert numbers_in("1 at 10:30 on 2026-01-01 see http://x.example/9 v2 -3") == [1, -3]
+    assert place_names("in Rome, Paris and New York, NY. For Ada") == ["Rome", "Paris", "New York, NY", "Ada"]

@@ -16,8 +16,15 @@ from dragoman.canon import Choice, Fault, Format, Request, Response, Text, Tool,
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.dialects import names
 from dragoman.rehearsal import pattern_samples, schema_check
-from dragoman.rehearsal.argument_extraction import Extraction, json_values, masked, numbers, places, quoted
-from dragoman.rehearsal.schema_instances import NOTHING, Maker
+from dragoman.rehearsal.argument_extraction import (
+    Extraction,
+    json_values,
+    mask_quotes,
+    numbers_in,
+    place_names,
+    quoted_texts,
+)
+from dragoman.rehearsal.schema_instances import NOTHING, InstanceMaker
 from dragoman.rehearsal.text_replies import reply
 from tests.oracles import body_verdict, grammar
 from tests.property.law_for_each_dialect import each
@@ -107,7 +114,7 @@ schemas = st.recursive(leaves(), nested, max_leaves=8)
 @house
 @given(schema=schemas, full=st.booleans())
 def test_a_value_made_for_a_schema_is_valid(schema: Any, full: bool) -> None:
-    made = Maker(schema_check.read(json.dumps(schema)), full=full).make()
+    made = InstanceMaker(schema_check.read(json.dumps(schema)), full=full).make()
     assert made is not NOTHING
     assert jsonschema_rs.validator_for(schema).is_valid(made), made
 
@@ -123,7 +130,7 @@ values = st.recursive(
 @given(schema=schemas, value=values)
 def test_the_fit_agrees_with_an_independent_validator(schema: Any, value: Any) -> None:
     document = schema_check.read(json.dumps(schema))
-    assert schema_check.Fit(document)(value, document.root) == jsonschema_rs.validator_for(schema).is_valid(value)
+    assert schema_check.FitCheck(document)(value, document.root) == jsonschema_rs.validator_for(schema).is_valid(value)
 
 
 @house
@@ -207,9 +214,9 @@ def test_any_answer_is_legal_in_any_dialect(dialect: str, asked: Request, model:
 @house
 @given(text=sentences | st.text(max_size=200))
 def test_no_words_are_too_strange(text: str) -> None:
-    for found in (quoted(text), list(json_values(text)), numbers(text), places(text)):
+    for found in (quoted_texts(text), list(json_values(text)), numbers_in(text), place_names(text)):
         assert isinstance(found, list)
-    assert len(masked(text)) == len(text)
+    assert len(mask_quotes(text)) == len(text)
     assert isinstance(reply(text, []), str)
     extraction = Extraction(schema_check.read("{}"), text, ["read"])
     for name in ("city", "path", "url", "count", "on", "q", "command", "x", ""):

@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from dragoman.rehearsal import schema_check
-from dragoman.rehearsal.schema_instances import NOTHING, Maker
+from dragoman.rehearsal.schema_instances import NOTHING, InstanceMaker
 
 NODE = {
     "type": "object",
@@ -136,7 +136,7 @@ SCHEMAS: dict[str, Any] = {
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_made_value_is_valid(name: str, full: bool) -> None:
     schema = SCHEMAS[name]
-    value = Maker(schema_check.read(json.dumps(schema)), full=full).make()
+    value = InstanceMaker(schema_check.read(json.dumps(schema)), full=full).make()
     assert value is not NOTHING
     assert jsonschema_rs.validator_for(schema, validate_formats=True).is_valid(value), value
 
@@ -160,16 +160,16 @@ def test_a_made_value_is_valid(name: str, full: bool) -> None:
     ],
 )
 def test_the_search_ends_for_an_unsatisfiable_schema(schema: Any) -> None:
-    made = Maker(schema_check.read(json.dumps(schema))).make()
-    assert made is NOTHING or schema_check.Fit(schema_check.read(json.dumps(schema)))(made, schema)
+    made = InstanceMaker(schema_check.read(json.dumps(schema))).make()
+    assert made is NOTHING or schema_check.FitCheck(schema_check.read(json.dumps(schema)))(made, schema)
 
 
 def test_optional_properties_are_made_only_on_request() -> None:
     schema = json.dumps(
         {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["b"]}
     )
-    assert Maker(schema_check.read(schema)).make() == {"b": 1}
-    assert Maker(schema_check.read(schema), full=True).make() == {"a": "rehearsal", "b": 1}
+    assert InstanceMaker(schema_check.read(schema)).make() == {"b": 1}
+    assert InstanceMaker(schema_check.read(schema), full=True).make() == {"a": "rehearsal", "b": 1}
 
 
 def test_wished_values_are_used_if_they_fit() -> None:
@@ -178,14 +178,14 @@ def test_wished_values_are_used_if_they_fit() -> None:
     def wish(name: str, inner: dict[str, Any]) -> list[Any]:
         return [9, 4] if name == "n" else []
 
-    assert Maker(schema_check.read(schema), wish).make() == {"n": 4}
+    assert InstanceMaker(schema_check.read(schema), wish).make() == {"n": 4}
 
 
 @pytest.mark.parametrize(
     "text", [None, "", "{", "[]", "3", "[" * 5000, '{"type": 5, "properties": 3, "required": {}, "enum": 1}']
 )
 def test_invalid_schema_text_accepts_any_value(text: str | None) -> None:
-    assert Maker(schema_check.read(text)).make() is not NOTHING
+    assert InstanceMaker(schema_check.read(text)).make() is not NOTHING
 
 
 VALUES: list[Any] = [
@@ -218,10 +218,14 @@ def test_the_check_agrees_with_an_independent_validator(name: str) -> None:
     if "(?=" in json.dumps(schema):
         return  # A pattern that is not run counts as matched.
     assert [
-        value for value in VALUES if schema_check.Fit(document)(value, document.root) != judge.is_valid(value)
+        value for value in VALUES if schema_check.FitCheck(document)(value, document.root) != judge.is_valid(value)
     ] == []
 
 
 def test_multiples_are_checked() -> None:
-    assert schema_check.whole(7, 0) and schema_check.whole(0.3, 0.1) and not schema_check.whole(0.35, 0.1)
-    assert not schema_check.whole(1e300, 1e-3), "the quotient is too large for a decision"
+    assert (
+        schema_check.is_multiple(7, 0)
+        and schema_check.is_multiple(0.3, 0.1)
+        and not schema_check.is_multiple(0.35, 0.1)
+    )
+    assert not schema_check.is_multiple(1e300, 1e-3), "the quotient is too large for a decision"

@@ -10,7 +10,7 @@ from dragoman import ConfigError, rehearsal
 from dragoman.canon import Choice, Fault, Opaque, Reasoning, Request, Response, Stop, Text, ToolCall, Turn, Usage
 from dragoman.canon.fold_and_unfold import fold
 from dragoman.rehearsal import SCENARIOS, Script, Step, read_script, thinking
-from dragoman.rehearsal.script import ScriptedCall, ScriptedText, ScriptedThought, Trouble
+from dragoman.rehearsal.script import ScriptedCall, ScriptedFault, ScriptedText, ScriptedThought
 from tests.unit.rehearsal.helpers import (
     TOOLS,
     WEATHER,
@@ -63,7 +63,9 @@ def test_a_step_is_chosen_by_the_turn() -> None:
     response = respond(request("Hello", tools=TOOLS), script=script())
     thought, text, call, note = response.parts
     assert (
-        isinstance(thought, Reasoning) and thought.seal is not None and thinking.opened(thought.seal.data) == "I look."
+        isinstance(thought, Reasoning)
+        and thought.seal is not None
+        and thinking.open_seal(thought.seal.data) == "I look."
     )
     assert text == Text("Looking.")
     assert isinstance(call, ToolCall) and (call.name, call.arguments) == ("get_weather", '{"location":"Paris"}')
@@ -174,12 +176,12 @@ def test_thoughts_may_have_no_seal_or_no_text() -> None:
     )
     first, second, _ = respond(request("x"), script=custom_script).parts
     assert first == Reasoning("a")
-    assert second == thinking.sealed("b", "rehearsal/script", shown=False)
+    assert second == thinking.sealed_thought("b", "rehearsal/script", shown=False)
 
 
 def test_a_fault_may_come_in_the_stream() -> None:
     custom_script = Script(
-        (Step(parts=(ScriptedText("one two three"),), fault=Trouble("server", "it broke", after=3)),)
+        (Step(parts=(ScriptedText("one two three"),), fault=ScriptedFault("server", "it broke", after=3)),)
     )
     steps = events(request("x"), script=custom_script)
     assert len(steps) == 4 and steps[-1] == Fault("server", "it broke", 500)

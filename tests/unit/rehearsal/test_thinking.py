@@ -10,7 +10,7 @@ import pytest
 
 from dragoman import rehearsal
 from dragoman.canon import Part, Reasoning, Request, Response, Seal, Settings, Text, ToolCall, Turn
-from dragoman.conform.judging.client_history import answered
+from dragoman.conform.judging.client_history import with_response_and_outputs
 from dragoman.context import Context
 from dragoman.dialects import get, names
 from dragoman.rehearsal import thinking
@@ -39,15 +39,15 @@ def test_the_settings_decide_about_thinking(settings: dict[str, Any], expected: 
 
 
 def test_a_seal_contains_its_thought() -> None:
-    thought = thinking.sealed("I think", "rehearsal/rules", shown=False)
+    thought = thinking.sealed_thought("I think", "rehearsal/rules", shown=False)
     assert thought.text == "" and thought.seal is not None
-    assert thinking.opened(thought.seal.data) == "I think"
-    assert thought.seal == thinking.seal("I think", "rehearsal/rules"), "equal thoughts have equal seals"
+    assert thinking.open_seal(thought.seal.data) == "I think"
+    assert thought.seal == thinking.make_seal("I think", "rehearsal/rules"), "equal thoughts have equal seals"
 
 
 @pytest.mark.parametrize("data", ["", "x", "////", "WyJhIl0=", "WyJhIiwiYiJd", "8J+Yug=="])
 def test_an_altered_seal_contains_no_thought(data: str) -> None:
-    assert thinking.opened(data) is None
+    assert thinking.open_seal(data) is None
 
 
 def _with(thought: Reasoning | None) -> Request:
@@ -112,7 +112,7 @@ def _second_request(dialect: str, *, strict: bool) -> Request:
     body = get(dialect).write_request(REQUEST, Context("elsewhere", dialect, model="m"))
     first = get(dialect).read_request(body, Context(dialect, dialect))
     answer = written(dialect, respond(first), first)
-    next_ = answered(dialect, json.loads(body), json.loads(answer), ["18 degrees"], strict)
+    next_ = with_response_and_outputs(dialect, json.loads(body), json.loads(answer), ["18 degrees"], strict)
     return get(dialect).read_request(msgspec.json.encode(next_), Context(dialect, dialect))
 
 

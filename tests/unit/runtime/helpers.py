@@ -13,7 +13,7 @@ from dragoman.canon.response import Response, Stop
 from dragoman.runtime import builtin_tools
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Tool, ToolEnvironment
-from dragoman.runtime.toolbox import Approve, Done, Toolbox
+from dragoman.runtime.toolbox import Approve, FinishedCall, Toolbox
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
 
@@ -34,10 +34,10 @@ def run(
     policy: Policy | None = None,
     approve: Approve | None = None,
     tool: Tool | None = None,
-) -> Done:
+) -> FinishedCall:
     """Run one call in a new toolbox."""
 
-    async def work() -> Done:
+    async def work() -> FinishedCall:
         toolbox = Toolbox([tool] if tool is not None else builtin_tools.tools())
         environment = environment_for(where) if isinstance(where, Path) else where
         try:
@@ -48,14 +48,14 @@ def run(
     return asyncio.run(work())
 
 
-def text_of(done: Done) -> str:
+def text_of(done: FinishedCall) -> str:
     """The text of a result that has one part."""
     (only,) = done.result.parts
     assert isinstance(only, Text)
     return only.text
 
 
-def failure(done: Done) -> str:
+def failure(done: FinishedCall) -> str:
     """The kind of the failure. The result must have the error flag too."""
     assert done.outcome.failure is not None, done
     assert done.result.is_error

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.canon import Fault
-from dragoman.runtime.cyclic_schema_fault import explained, has_cycle
+from dragoman.runtime.cyclic_schema_fault import explain_deep_schema, has_cycle
 from tests.unit.agent.helpers import FakeTool, ScriptedModel, loop, new_session, run_events
 
 TREE = {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}}
@@ -36,8 +36,8 @@ def test_an_endless_schema_without_a_cycle_is_found_too() -> None:
 
 def test_other_faults_and_other_tools_are_left_as_they_are() -> None:
     other = Fault("invalid_request", "no", 400)
-    assert explained(other, [FakeTool("tree", schema=TREE)]) is other
-    assert explained(DEEP, [FakeTool("flat")]) is DEEP
+    assert explain_deep_schema(other, [FakeTool("tree", schema=TREE)]) is other
+    assert explain_deep_schema(DEEP, [FakeTool("flat")]) is DEEP
 
 
 def test_the_fault_of_the_run_names_the_tools() -> None:

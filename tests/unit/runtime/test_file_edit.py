@@ -21,7 +21,7 @@ from dragoman.errors import TransportError
 from dragoman.runtime import builtin_tools, edit_matching, text_file_and_diff
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool_interface import Confirmation, DiffStat, FileDiff
-from dragoman.runtime.toolbox import Approval, Done, PlannedCall, Toolbox
+from dragoman.runtime.toolbox import Approval, FinishedCall, PlannedCall, Toolbox
 from tests.unit.runtime.helpers import answer, call, environment_for, failure, run, text_of
 
 
@@ -137,7 +137,7 @@ TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\n", "d"]), max_size=3
 @settings(deadline=None, max_examples=60)
 @given(old=TEXTS, new=TEXTS)
 def test_a_diff_says_how_to_come_from_one_text_to_the_other(old: str, new: str) -> None:
-    made = text_file_and_diff.unified("p", old, new)
+    made = text_file_and_diff.unified_diff("p", old, new)
     assert (made == "") == (old == new)
     if old and new and old != new:
         with tempfile.TemporaryDirectory() as folder:
@@ -147,7 +147,7 @@ def test_a_diff_says_how_to_come_from_one_text_to_the_other(old: str, new: str) 
 def test_diffs_of_long_files_are_fast() -> None:
     old = "".join(f"line {n % 7}\n" for n in range(300_000))
     new = old.replace("line 3\n", "line 4\n", 1)
-    assert text_file_and_diff.unified("f", old, new).splitlines()[2:] == [
+    assert text_file_and_diff.unified_diff("f", old, new).splitlines()[2:] == [
         "@@ -1,7 +1,7 @@",
         " line 0",
         " line 1",
@@ -158,7 +158,7 @@ def test_diffs_of_long_files_are_fast() -> None:
         " line 5",
         " line 6",
     ]
-    assert text_file_and_diff.unified("f", old, "x" + old[::-1]).count("\n-") > 299_000
+    assert text_file_and_diff.unified_diff("f", old, "x" + old[::-1]).count("\n-") > 299_000
 
 
 # Ways to find the text to replace.
@@ -304,7 +304,7 @@ def test_an_edit_and_its_reverse_leave_the_file_as_it_was(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(os.path.realpath(folder)) / "f"
         path.write_bytes(text.encode())
-        count = edit_matching.exact(text, old, "", end)[1]
+        count = edit_matching.match_exactly(text, old, "", end)[1]
         there = {"file_path": str(path), "old_string": old, "new_string": new, "expected_replacements": count}
         done = run("replace", there, path.parent)
         if old == new:
@@ -338,9 +338,17 @@ def test_unreplaced_lines_keep_their_line_ends(lines: list[str], ends: list[str]
 def test_the_looser_ways_find_what_the_stricter_find(text: str, old: str, new: str) -> None:
     if not old.strip():
         return
-    if edit_matching.exact(text, old, new, "\n")[1] == 0 and edit_matching.by_lines(text, old, new, "\n")[1] > 0:
-        assert edit_matching.replaced(text, old, new, "\n") == edit_matching.by_lines(text, old, new, "\n")
-    assert edit_matching.replaced(text, old, new, "\n")[1] >= edit_matching.exact(text, old, new, "\n")[1]
+    if (
+        edit_matching.match_exactly(text, old, new, "\n")[1] == 0
+        and edit_matching.match_by_lines(text, old, new, "\n")[1] > 0
+    ):
+        assert edit_matching.replace_first_match(text, old, new, "\n") == edit_matching.match_by_lines(
+            text, old, new, "\n"
+        )
+    assert (
+        edit_matching.replace_first_match(text, old, new, "\n")[1]
+        >= edit_matching.match_exactly(text, old, new, "\n")[1]
+    )
 
 
 def test_an_edit_is_made_only_in_the_file_that_was_shown(tmp_path: Path) -> None:
@@ -361,7 +369,7 @@ def test_an_allowed_edit_is_made_only_in_the_file_that_was_judged(tmp_path: Path
     (tmp_path / ".git").mkdir()
     wanted = call("write_file", {"file_path": f"{tmp_path}/new", "content": "x"})
 
-    async def work() -> Done:
+    async def work() -> FinishedCall:
         toolbox = Toolbox(builtin_tools.tools())
         plan = await toolbox.plan(wanted, environment_for(tmp_path), Policy("edits"))
         assert isinstance(plan, PlannedCall) and plan.verdict.word == "run"
@@ -392,4 +400,4 @@ def test_two_words_do_not_match_one_word(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("returnx\nf( a )\n")
     arguments = {"file_path": f"{tmp_path}/f", "instruction": "", "old_string": "return  x", "new_string": "y"}
     assert failure(run("smart_edit", arguments, tmp_path)) == "edit_no_occurrence_found"
-    assert edit_matching.by_words("return\n  x(1 , 2)", "return x (1, 2)", "y", "\n") == ("y", 1)
+    assert edit_matching.match_by_words("return\n  x(1 , 2)", "return x (1, 2)", "y", "\n") == ("y", 1)

@@ -42,7 +42,7 @@ def git(root: Path, *arguments: str) -> str:
 
 def ours(root: Path) -> list[str]:
     where = WorkspacePath(root, ())
-    found = file_walk.files(where, file_walk.ignores(where), (root,))
+    found = file_walk.walk_files(where, file_walk.ignore_rules(where), (root,))
     return sorted(entry.path.relative_to(root).as_posix() for entry in found)
 
 
@@ -67,16 +67,16 @@ def test_a_workspace_may_lie_below_the_top_of_a_repository(tmp_path: Path) -> No
     git(tmp_path, "init", "-q")
     fill(tmp_path, {".gitignore": "*.log\n/sub/x\n", "sub/a.log": "", "sub/x": "", "sub/y": "", "sub/d/b.log": ""})
     assert ours(tmp_path / "sub") == ["y"]
-    known = file_walk.ignores(WorkspacePath(tmp_path / "sub", ()))
-    assert file_walk.reason(WorkspacePath(tmp_path / "sub", ("d", "b.log")), known) == "git"
-    assert file_walk.reason(WorkspacePath(tmp_path / "sub", ("y",)), known) == ""
+    known = file_walk.ignore_rules(WorkspacePath(tmp_path / "sub", ()))
+    assert file_walk.ignore_reason(WorkspacePath(tmp_path / "sub", ("d", "b.log")), known) == "git"
+    assert file_walk.ignore_reason(WorkspacePath(tmp_path / "sub", ("y",)), known) == ""
 
 
 def test_git_folders_and_our_ignore_files_leave_files_out(tmp_path: Path) -> None:
     fill(tmp_path, {".git/x": "", ".dragomanignore": "a\n", "a": "", ".geminiignore": "b\n!a\n", "b": "", "c": ""})
     assert ours(tmp_path) == [".dragomanignore", ".geminiignore", "c"]
     where = WorkspacePath(tmp_path, ())
-    found = file_walk.files(where, file_walk.ignores(where, own=False), (tmp_path,))
+    found = file_walk.walk_files(where, file_walk.ignore_rules(where, own=False), (tmp_path,))
     assert {entry.path.name for entry in found} == {".dragomanignore", ".geminiignore", "a", "b", "c"}
 
 
@@ -116,13 +116,13 @@ def test_git_folders_and_our_ignore_files_leave_files_out(tmp_path: Path) -> Non
     ],
 )
 def test_globs_match_like_gits(pattern: str, path: str, matches: bool) -> None:
-    assert (globs.compiled(pattern).fullmatch(path) is not None) == matches
+    assert (globs.compile_pattern(pattern).fullmatch(path) is not None) == matches
 
 
 @given(st.text(st.sampled_from("ab*?[]{},!^-\\/."), max_size=12), st.text(st.sampled_from("ab/."), max_size=6))
 def test_any_text_is_a_pattern_or_refused(pattern: str, path: str) -> None:
     try:
-        found = globs.compiled(pattern)
+        found = globs.compile_pattern(pattern)
     except ToolError as error:
         assert error.kind == "invalid_tool_params"
     else:
@@ -130,7 +130,7 @@ def test_any_text_is_a_pattern_or_refused(pattern: str, path: str) -> None:
 
 
 def test_braces_do_not_grow_without_bounds() -> None:
-    assert len(globs.spread("{a,b}" * 30)) <= globs.MAX_ALTERNATIVES + 64
+    assert len(globs.expand_braces("{a,b}" * 30)) <= globs.MAX_ALTERNATIVES + 64
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_no_pattern_takes_long(pattern: str, path: str) -> None:
 
     With repeated attempts, six stars against 120 letters took minutes.
     """
-    assert globs.compiled(pattern).fullmatch(path) is None
+    assert globs.compile_pattern(pattern).fullmatch(path) is None
     assert gitignore.is_ignored(gitignore.read([pattern]), path, False) is None
 
 

@@ -13,7 +13,7 @@ import pytest
 from dragoman.canon.parts import Media, MediaKind, Text
 from dragoman.runtime.builtin_tools import read_many_files
 from dragoman.runtime.policy import Policy
-from dragoman.runtime.system_prompt_and_first_turns import opening
+from dragoman.runtime.system_prompt_and_first_turns import opening_turns
 from dragoman.runtime.tool_interface import Confirmation
 from dragoman.runtime.toolbox import Approval
 from tests.unit.runtime.helpers import environment_for, failure, run, text_of
@@ -417,7 +417,7 @@ def test_a_conversation_can_begin_in_a_folder_with_invalid_names(tmp_path: Path)
     odd.mkdir()
     (odd / "x").touch()
     for folder in (tmp_path, odd):
-        assert b"caf\xef\xbf\xbd/" in msgspec.json.encode(opening((folder,), date(2026, 11, 15)))
+        assert b"caf\xef\xbf\xbd/" in msgspec.json.encode(opening_turns((folder,), date(2026, 11, 15)))
 
 
 def test_a_link_to_an_ignored_file_is_not_read(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from dragoman.canon import Media, Text, ToolCall
 from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, FunctionTool, Policy, Toolbox, ToolEnvironment, builtin, tool
-from dragoman.runtime.docstring_parameters import described
-from dragoman.runtime.toolbox import Done
+from dragoman.runtime.docstring_parameters import parse_docstring
+from dragoman.runtime.toolbox import FinishedCall
 
 ENVIRONMENT = ToolEnvironment((Path("/nowhere"),))
 
@@ -52,12 +52,12 @@ def weather(city: str, unit: Literal["C", "F"] = "C") -> str:
     return f"18 {unit} in {city}"
 
 
-def run_tool(one: Any, arguments: str, policy: Policy | None = None) -> Done:
+def run_tool(one: Any, arguments: str, policy: Policy | None = None) -> FinishedCall:
     toolbox = Toolbox([one])
     return asyncio.run(toolbox.run(ToolCall("c1", one.name, arguments), ENVIRONMENT, policy or Policy()))
 
 
-def text(done: Done) -> str:
+def text(done: FinishedCall) -> str:
     (part,) = done.result.parts
     assert isinstance(part, Text)
     return part.text
@@ -225,7 +225,7 @@ def test_functions_that_a_model_cannot_call_are_refused() -> None:
     ],
 )
 def test_three_styles_of_docstrings_are_read(docstring: str) -> None:
-    found, parameters = described(docstring)
+    found, parameters = parse_docstring(docstring)
     assert found == "Adds."
     assert {name: parameters[name] for name in "ab"} == {"a": "The first.", "b": "The second."}
 

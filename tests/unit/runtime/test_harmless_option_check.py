@@ -12,16 +12,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dragoman.runtime.harmless_option_check import HarmlessOptions, tables
+from dragoman.runtime.harmless_option_check import HarmlessOptions, option_tables
 from dragoman.runtime.policy import Policy, Word
-from dragoman.runtime.programs_in_shell_command import roots
+from dragoman.runtime.programs_in_shell_command import programs_of_command
 from dragoman.runtime.tool_interface import Confirmation
 
 SHELL = "run_shell_command"
 
 
 def judged(command: str, *entries: str) -> Word:
-    names, hidden = roots(command)
+    names, hidden = programs_of_command(command)
     confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
     return Policy(allow=[f"{SHELL}({entry})" for entry in entries]).judge(SHELL, "run", confirmation).word
 
@@ -81,7 +81,7 @@ COVERED = [
     "go test -run TestX -v ./...",
     "ruff check --diff src",
 ]
-PROGRAMS = sorted({name.partition(" ")[0] for name in tables()})
+PROGRAMS = sorted({name.partition(" ")[0] for name in option_tables()})
 
 
 @pytest.mark.parametrize("command", COVERED)
@@ -353,9 +353,9 @@ def name_of(invocation: str, table: HarmlessOptions) -> st.SearchStrategy[str]:
 
 
 @given(data=st.data())
-@pytest.mark.parametrize("name", sorted(tables()))
+@pytest.mark.parametrize("name", sorted(option_tables()))
 def test_an_option_that_is_not_in_the_table_is_asked_about(name: str, data: st.DataObject) -> None:
-    table = tables()[name]
+    table = option_tables()[name]
     option = data.draw(name_of(name, table))
     value = data.draw(st.sampled_from(["", "=x", " x"] if option.startswith("--") else ["", " x"]))
     harmless = data.draw(st.lists(st.sampled_from([*sorted(table.flags | table.values), "x", "-"]), max_size=3))
@@ -367,7 +367,7 @@ def test_an_option_that_is_not_in_the_table_is_asked_about(name: str, data: st.D
 
 
 def test_bundled_short_options_are_read_letter_by_letter() -> None:
-    for name, table in tables().items():
+    for name, table in option_tables().items():
         flags = [one[1] for one in table.flags if len(one) == 2]
         others = sorted({*string.ascii_letters} - {one[1] for one in table.flags | table.values | table.attached})
         if flags and others and not table.words:
@@ -375,7 +375,7 @@ def test_bundled_short_options_are_read_letter_by_letter() -> None:
 
 
 def test_each_table_lists_an_option_once_and_in_its_full_form() -> None:
-    for name, table in tables().items():
+    for name, table in option_tables().items():
         kinds = [*table.flags, *table.values, *table.attached]
         assert len(kinds) == len(set(kinds)), name
         for option in kinds:
@@ -484,7 +484,7 @@ def test_an_entry_covers_its_own_words_and_options(entry: str, command: str, wor
 )
 def test_always_allows_only_the_command_that_was_shown(command: str, entries: list[str]) -> None:
     policy = Policy()
-    names, hidden = roots(command)
+    names, hidden = programs_of_command(command)
     confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
     policy.remember(SHELL, confirmation, "always")
     assert policy.allow == [f"{SHELL}({entry})" for entry in entries]
@@ -502,7 +502,7 @@ def test_always_allows_only_the_command_that_was_shown(command: str, entries: li
     ],
 )
 def test_a_deny_entry_may_have_several_words(entry: str, command: str, word: Word) -> None:
-    names, hidden = roots(command)
+    names, hidden = programs_of_command(command)
     confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
     policy = Policy("all", deny=[f"{SHELL}({entry})"])
     assert policy.judge(SHELL, "run", confirmation).word == word
@@ -511,7 +511,7 @@ def test_a_deny_entry_may_have_several_words(entry: str, command: str, word: Wor
 def test_a_remembered_entry_covers_the_same_command() -> None:
     for command in [*COVERED, "rm -rf 'a b'", "git log --output=x", "tar xf a", "python -c 'x y'"]:
         policy = Policy()
-        names, hidden = roots(command)
+        names, hidden = programs_of_command(command)
         confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
         policy.remember(SHELL, confirmation, "always")
         assert policy.judge(SHELL, "run", confirmation).word == "run", shlex.quote(command)

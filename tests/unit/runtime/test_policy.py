@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from dragoman.runtime.policy import Policy, Word
-from dragoman.runtime.programs_in_shell_command import roots
+from dragoman.runtime.programs_in_shell_command import programs_of_command
 from dragoman.runtime.tool_interface import Confirmation, Kind
 from dragoman.runtime.toolbox import Approval
 from tests.unit.runtime.helpers import environment_for, failure, run, text_of
@@ -24,7 +24,7 @@ KINDS: dict[str, Kind] = {
 
 def decision(policy: Policy, name: str, command: str = "") -> Word:
     kind = KINDS[name]
-    names, hidden = roots(command)
+    names, hidden = programs_of_command(command)
     confirmation = Confirmation("?", kind, command=command, roots=names, hidden=hidden) if kind != "read" else None
     return policy.judge(name, kind, confirmation).word
 
@@ -138,7 +138,7 @@ def test_entries_may_name_a_server_or_one_of_its_tools() -> None:
 
 def test_always_is_remembered_in_the_policy_and_can_be_saved() -> None:
     policy = Policy()
-    names, _ = roots("git log | wc")
+    names, _ = programs_of_command("git log | wc")
     policy.remember("run_shell_command", Confirmation("?", "run", command="git log | wc", roots=names), "always")
     policy.remember("write_file", Confirmation("?", "edit"), "always")
     policy.remember("a__b", Confirmation("?", "other", server="a", tool="b"), "always")
@@ -157,7 +157,7 @@ def test_always_is_remembered_in_the_policy_and_can_be_saved() -> None:
 @pytest.mark.parametrize("command", ["ssh host rm -rf x", "xargs -0 rm", 'bash -c "$X"', "sudo rm x"])
 def test_always_adds_no_entry_for_a_command_with_hidden_programs(command: str) -> None:
     policy = Policy()
-    names, hidden = roots(command)
+    names, hidden = programs_of_command(command)
     confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
     policy.remember("run_shell_command", confirmation, "always")
     assert policy.allow == []
@@ -236,7 +236,11 @@ def test_secrets_are_passed_to_commands_only_if_they_are_listed() -> None:
     }
     assert set(Policy().passed(environ)) == {"PATH", "HOME", "LC_ALL", "JAVA_HOME", "HTTP_PROXY"}
     listed = Policy(environment=["GITHUB_TOKEN", "AWS_*"]).passed(environ)
-    assert set(listed) - set(Policy().passed(environ)) == {"GITHUB_TOKEN", "AWS_PROFILE", "AWS_SECRET_ACCESS_KEY"}
+    assert set(listed) - set(Policy().passed(environ)) == {
+        "GITHUB_TOKEN",
+        "AWS_PROFILE",
+        "AWS_SECRET_ACCESS_KEY",
+    }
 
 
 def test_a_command_gets_only_the_passed_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,7 +297,7 @@ def test_read_only_programs_run_in_any_folder(tmp_path: Path) -> None:
 def test_always_in_another_folder_allows_nothing_at_the_root() -> None:
     for command, folder in (("make", "/x/sub"), ("cd sub && make", "")):
         policy = Policy()
-        names, hidden = roots(command)
+        names, hidden = programs_of_command(command)
         confirmation = Confirmation("?", "run", command=command, roots=names, folder=folder, hidden=hidden)
         policy.remember("run_shell_command", confirmation, "always")
         assert decision(policy, "run_shell_command", "make") == "ask"

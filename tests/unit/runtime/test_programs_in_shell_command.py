@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.runtime.programs_in_shell_command import read_command, roots
+from dragoman.runtime.programs_in_shell_command import programs_of_command, read_command
 
 SEEN = [
     ("ls -la", "ls"),
@@ -76,7 +76,7 @@ SEEN = [
 
 @pytest.mark.parametrize(("command", "names"), SEEN, ids=[command for command, _ in SEEN])
 def test_programs_that_can_be_seen(command: str, names: str) -> None:
-    assert roots(command) == (tuple(names.split()), False)
+    assert programs_of_command(command) == (tuple(names.split()), False)
 
 
 HIDDEN = [
@@ -159,7 +159,7 @@ HIDDEN = [
 
 @pytest.mark.parametrize("command", HIDDEN, ids=range(len(HIDDEN)))
 def test_commands_with_possible_hidden_programs_are_marked(command: str) -> None:
-    assert roots(command).hidden
+    assert programs_of_command(command).hidden
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_commands_with_possible_hidden_programs_are_marked(command: str) -> None
     ["/usr/bin/time rm x", "sudo -u me rm x", "env A=1 rm x", "xargs -0 rm", "find . -exec rm {} +", "timeout 5 rm"],
 )
 def test_programs_started_by_other_programs_are_named(command: str) -> None:
-    assert "rm" in roots(command).names
+    assert "rm" in programs_of_command(command).names
 
 
 BASH = shutil.which("bash") or "bash"
@@ -210,7 +210,7 @@ def ran(command: str, shell: Path) -> set[str]:
 @given(pieces=st.lists(PIECES, min_size=1, max_size=14))
 def test_nothing_runs_that_was_not_seen(pieces: list[str], shell: Path) -> None:
     command = "".join(pieces)
-    found = roots(command)
+    found = programs_of_command(command)
     if not found.hidden:
         assert ran(command, shell) <= set(found.names)
 
@@ -258,7 +258,7 @@ def test_no_option_reaches_a_program_that_was_not_seen(pieces: list[str], shell:
 
 @pytest.mark.parametrize("command", [command.replace("rm", "aa") for command, _ in SEEN], ids=range(len(SEEN)))
 def test_the_examples_run_the_same_programs_in_a_real_shell(command: str, shell: Path) -> None:
-    assert ran(command, shell) <= set(roots(command).names)
+    assert ran(command, shell) <= set(programs_of_command(command).names)
 
 
 @pytest.mark.parametrize(
@@ -268,4 +268,4 @@ def test_the_examples_run_the_same_programs_in_a_real_shell(command: str, shell:
 )
 def test_a_long_command_is_read_in_linear_time(command: str) -> None:
     """The reader must be linear. A quadratic reader took ten seconds to a minute for less than half of each command."""
-    assert "a" in roots(command).names
+    assert "a" in programs_of_command(command).names

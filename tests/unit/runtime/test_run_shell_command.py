@@ -15,7 +15,7 @@ from dragoman.runtime import processes
 from dragoman.runtime.builtin_tools.run_shell_command import RunShellCommand
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.sandbox_interface import ProcessStart, Sandbox
-from dragoman.runtime.toolbox import Done, Toolbox
+from dragoman.runtime.toolbox import FinishedCall, Toolbox
 from tests.unit.runtime.helpers import call, environment_for, failure, run, text_of
 
 LINES = (
@@ -30,7 +30,7 @@ LINES = (
 )
 
 
-def lines(done: Done) -> dict[str, str]:
+def lines(done: FinishedCall) -> dict[str, str]:
     """The value of each of the eight lines. The lines must come in this order."""
     pattern = "\n".join(rf"{name}: (.*)" for name in LINES)
     found = re.fullmatch(pattern, text_of(done), re.DOTALL)
@@ -141,7 +141,7 @@ def test_output_that_is_no_text(tmp_path: Path) -> None:
     assert lines(run("run_shell_command", {"command": "printf 'a\\377b'"}, tmp_path))["Output"] == "a\ufffdb"
 
 
-async def _run(tool: RunShellCommand, command: str, where: Path, report: list[str] | None = None) -> Done:
+async def _run(tool: RunShellCommand, command: str, where: Path, report: list[str] | None = None) -> FinishedCall:
     reports = report if report is not None else []
     return await Toolbox([tool]).run(
         call(tool.name, {"command": command}), environment_for(where, report=reports.append), Policy("all")
@@ -200,14 +200,14 @@ def test_a_process_is_found_that_replaces_its_program_during_the_search(
     """In this moment the process has no environment, and it has left the group and the session."""
     mark = f"9{os.getpid()}4"
     searches: list[int] = []
-    marked_one = processes._marked
+    marked_one = processes._has_mark
 
     def without_environment_at_first(pid: int, command: str) -> bool:
         found = marked_one(pid, command)
         searches.extend([pid] * found)
         return found and searches.count(pid) > 1
 
-    monkeypatch.setattr(processes, "_marked", without_environment_at_first)
+    monkeypatch.setattr(processes, "_has_mark", without_environment_at_first)
 
     async def work() -> None:
         tool = RunShellCommand()
@@ -358,7 +358,7 @@ def test_the_default_interval_is_one_second() -> None:
 
 
 def test_a_process_group_with_a_reused_number_is_not_ended() -> None:
-    stranger = processes.Left(os.getpid(), frozenset({(os.getpid(), 1)}))
+    stranger = processes.BackgroundProcesses(os.getpid(), frozenset({(os.getpid(), 1)}))
     asyncio.run(stranger.end())
     assert alive(os.getpid())
 

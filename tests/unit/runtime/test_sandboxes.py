@@ -28,7 +28,7 @@ from dragoman.runtime.sandbox_interface import ProcessStart, Sandbox
 from dragoman.runtime.sandboxes import landlock_start, macos
 from dragoman.runtime.sandboxes.escape_probe import probe
 from dragoman.runtime.tool_interface import Confirmation, ToolEnvironment
-from dragoman.runtime.toolbox import Done, Toolbox
+from dragoman.runtime.toolbox import FinishedCall, Toolbox
 from tests.unit.runtime.helpers import call, environment_for, text_of
 
 
@@ -60,10 +60,10 @@ def listener() -> Iterator[socket.socket]:
         yield server
 
 
-def run(sandbox: Sandbox | None, workspace: Path, *commands: str | dict[str, Any]) -> list[Done]:
+def run(sandbox: Sandbox | None, workspace: Path, *commands: str | dict[str, Any]) -> list[FinishedCall]:
     """Run several commands with one tool."""
 
-    async def work() -> list[Done]:
+    async def work() -> list[FinishedCall]:
         toolbox = Toolbox([RunShellCommand(seconds=20, sandbox=sandbox)])
         try:
             return [
@@ -80,7 +80,7 @@ def run(sandbox: Sandbox | None, workspace: Path, *commands: str | dict[str, Any
     return asyncio.run(work())
 
 
-def lines(done: Done) -> dict[str, str]:
+def lines(done: FinishedCall) -> dict[str, str]:
     return dict([line.partition(": ")[::2] for line in text_of(done).splitlines()])
 
 
@@ -263,22 +263,22 @@ def test_the_probe_reports_why_a_sandbox_cannot_be_made() -> None:
 
 def test_auto_takes_the_first_sandbox_whose_probe_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(sandboxes, "_probed", lambda name: "" if name == "landlock" else "absent")
-    chosen = sandboxes.choose("auto")
+    monkeypatch.setattr(sandboxes, "_probe_failure", lambda name: "" if name == "landlock" else "absent")
+    chosen = sandboxes.choose_sandbox("auto")
     assert chosen.sandbox is not None and (chosen.sandbox.name, chosen.why) == ("landlock", "")
-    monkeypatch.setattr(sandboxes, "_probed", lambda name: "absent")
-    assert sandboxes.choose("auto") == (None, "bubblewrap: absent; landlock: absent")
+    monkeypatch.setattr(sandboxes, "_probe_failure", lambda name: "absent")
+    assert sandboxes.choose_sandbox("auto") == (None, "bubblewrap: absent; landlock: absent")
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert sandboxes.choose("auto") == (None, "sandbox-exec: absent")
-    assert sandboxes.choose("off") == (None, "")
+    assert sandboxes.choose_sandbox("auto") == (None, "sandbox-exec: absent")
+    assert sandboxes.choose_sandbox("off") == (None, "")
 
 
 def test_a_named_sandbox_must_exist_and_work(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="bubblewrap"):
-        sandboxes.choose("bubblewarp")
-    monkeypatch.setattr(sandboxes, "_probed", lambda name: "the program bwrap is not installed")
+        sandboxes.choose_sandbox("bubblewarp")
+    monkeypatch.setattr(sandboxes, "_probe_failure", lambda name: "the program bwrap is not installed")
     with pytest.raises(ConfigError, match="does not work here: the program bwrap is not installed"):
-        sandboxes.choose("bubblewrap")
+        sandboxes.choose_sandbox("bubblewrap")
 
 
 def test_the_command_line_names_every_sandbox() -> None:

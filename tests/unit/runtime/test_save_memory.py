@@ -27,8 +27,8 @@ def test_the_result_is_json(tmp_path: Path) -> None:
         "message": 'Okay, I\'ve remembered that: "My favorite color is blue"',
     }
     assert (config / "memory.md").read_text() == f"{SECTION}\n- My favorite color is blue\n"
-    assert save_memory.remembered(config) == f"{SECTION}\n- My favorite color is blue\n"
-    assert save_memory.remembered(tmp_path / "none") == ""
+    assert save_memory.read_memories(config) == f"{SECTION}\n- My favorite color is blue\n"
+    assert save_memory.read_memories(tmp_path / "none") == ""
 
 
 def test_a_memory_file_that_other_users_can_write_is_refused(tmp_path: Path) -> None:
@@ -38,10 +38,10 @@ def test_a_memory_file_that_other_users_can_write_is_refused(tmp_path: Path) -> 
         run("save_memory", {"fact": "blue"}, environment_for(tmp_path, config=config))
     finally:
         os.umask(before)
-    assert "blue" in save_memory.remembered(config), "a saved file can be read under any umask"
+    assert "blue" in save_memory.read_memories(config), "a saved file can be read under any umask"
     (config / "memory.md").chmod(0o606)
     with pytest.raises(ConfigError, match="other users can write it"):
-        save_memory.remembered(config)
+        save_memory.read_memories(config)
 
 
 def test_facts_are_added_in_their_section(tmp_path: Path) -> None:
@@ -102,4 +102,4 @@ def test_the_file_may_be_in_another_folder(tmp_path: Path) -> None:
     done = run("save_memory", {"fact": "f"}, environment_for(tmp_path, config=tmp_path / "config"))
     assert not done.result.is_error and (tmp_path / "config/memory.md").is_symlink()
     assert (tmp_path / "kept/notes.md").read_text() == f"mine\n\n{SECTION}\n- f\n"
-    assert save_memory.remembered(tmp_path / "config").startswith("mine\n")
+    assert save_memory.read_memories(tmp_path / "config").startswith("mine\n")

@@ -17,7 +17,7 @@ from dragoman.runtime.builtin_tools import search_file_content
 from dragoman.runtime.builtin_tools.search_file_content import SearchFileContent
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.program_search import program_outside
-from dragoman.runtime.toolbox import Done, Toolbox
+from dragoman.runtime.toolbox import FinishedCall, Toolbox
 from tests.unit.runtime.helpers import call, environment_for, failure, text_of
 from tests.unit.runtime.test_files import fill
 
@@ -34,7 +34,7 @@ def tool(request: pytest.FixtureRequest) -> SearchFileContent:
     return SearchFileContent(request.param and RIPGREP)
 
 
-def search(tool: SearchFileContent, arguments: dict[str, Any], *workspace: Path) -> Done:
+def search(tool: SearchFileContent, arguments: dict[str, Any], *workspace: Path) -> FinishedCall:
     return asyncio.run(Toolbox([tool]).run(call(tool.name, arguments), environment_for(*workspace), Policy()))
 
 

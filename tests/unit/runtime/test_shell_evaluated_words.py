@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.runtime.policy import Policy, Word
-from dragoman.runtime.programs_in_shell_command import read_command, roots
+from dragoman.runtime.programs_in_shell_command import programs_of_command, read_command
 from dragoman.runtime.tool_interface import Confirmation
 
 SHELL = "run_shell_command"
@@ -26,7 +26,7 @@ BASH = shutil.which("bash") or "bash"
 
 
 def judged(command: str, *entries: str) -> Word:
-    names, hidden = roots(command)
+    names, hidden = programs_of_command(command)
     confirmation = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
     return Policy(allow=[f"{SHELL}({entry})" for entry in entries]).judge(SHELL, "run", confirmation).word
 
@@ -155,8 +155,8 @@ HARMLESS = [
 
 @pytest.mark.parametrize("command", HARMLESS)
 def test_commands_that_only_insert_a_value_need_no_approval(command: str) -> None:
-    assert not roots(command).hidden
-    assert {">", "<"}.isdisjoint(roots(command).names)
+    assert not programs_of_command(command).hidden
+    assert {">", "<"}.isdisjoint(programs_of_command(command).names)
 
 
 PIECES = st.sampled_from(

@@ -25,8 +25,8 @@ from dragoman.errors import TransportError
 from dragoman.runtime import fetch, html_text
 from dragoman.runtime.builtin_tools import SearchEndpoint, web_fetch
 from dragoman.runtime.builtin_tools.google_web_search import GoogleWebSearch
-from dragoman.runtime.cited_sources import cited
-from dragoman.runtime.tool_interface import Page
+from dragoman.runtime.cited_sources import with_citation_numbers
+from dragoman.runtime.tool_interface import FetchedPage
 from tests.unit.runtime.helpers import answer, environment_for, failure, run, text_of
 
 HTML = b"""<html><head><title> A page </title><style>x{}</style><script>bad()</script></head><body><h1>Head</h1>
@@ -48,9 +48,9 @@ class ScriptedModel:
         return self.gives
 
 
-def site(**found: Page | Exception) -> Any:
-    async def get(url: str) -> Page:
-        gives = found.get(url.rpartition("/")[2].replace(".", "_"), Page(url, 404, "text/plain", b""))
+def site(**found: FetchedPage | Exception) -> Any:
+    async def get(url: str) -> FetchedPage:
+        gives = found.get(url.rpartition("/")[2].replace(".", "_"), FetchedPage(url, 404, "text/plain", b""))
         if isinstance(gives, Exception):
             raise gives
         return gives
@@ -73,7 +73,7 @@ def test_the_upstream_fetches_if_it_can(tmp_path: Path) -> None:
 @pytest.mark.parametrize("gives", [TransportError("connect", "x"), answer("")], ids=["fault", "nothing"])
 def test_without_a_result_of_the_upstream_we_fetch_the_page(tmp_path: Path, gives: Any) -> None:
     ask = ScriptedModel(gives)
-    page = Page("https://a.example/page", 200, "text/html", HTML)
+    page = FetchedPage("https://a.example/page", 200, "text/html", HTML)
     environment = environment_for(tmp_path, ask=ask, hosted=frozenset({"web_fetch"}), fetch=site(page=page))
     done = run("web_fetch", {"prompt": "Sum up https://a.example/page."}, environment)
     assert len(ask.requests) == 2 and ask.requests[1][1] == () and "One two&three" in ask.requests[1][0]
@@ -81,7 +81,7 @@ def test_without_a_result_of_the_upstream_we_fetch_the_page(tmp_path: Path, give
 
 
 def test_without_a_model_the_result_is_the_text_of_the_page(tmp_path: Path) -> None:
-    page = Page("https://a.example/page", 200, "text/html", HTML)
+    page = FetchedPage("https://a.example/page", 200, "text/html", HTML)
     done = run(
         "web_fetch",
         {"prompt": "https://a.example/page and https://a.example/none"},
@@ -95,7 +95,7 @@ def test_without_a_model_the_result_is_the_text_of_the_page(tmp_path: Path) -> N
 
 def test_if_no_page_was_fetched_the_call_fails(tmp_path: Path) -> None:
     environment = environment_for(
-        tmp_path, fetch=site(a=fetch.FetchError("refused"), b=Page("", 200, "image/png", b""))
+        tmp_path, fetch=site(a=fetch.FetchError("refused"), b=FetchedPage("", 200, "image/png", b""))
     )
     done = run("web_fetch", {"prompt": "https://x.example/a https://x.example/b"}, environment)
     assert failure(done) == "web_fetch_failed"
@@ -130,7 +130,7 @@ def test_addresses_are_found_in_a_prompt() -> None:
     ],
 )
 def test_for_a_github_page_of_a_file_the_file_is_fetched(url: str, then: str) -> None:
-    assert web_fetch.raw(url) == then
+    assert web_fetch.raw_file_url(url) == then
 
 
 def test_a_confirmation_shows_the_addresses(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_confirmation_shows_the_addresses(tmp_path: Path) -> None:
 
 
 def test_long_pages_are_cut_with_a_note(tmp_path: Path) -> None:
-    page = Page("", 200, "text/plain", b"x" * 200_000)
+    page = FetchedPage("", 200, "text/plain", b"x" * 200_000)
     text = text_of(run("web_fetch", {"prompt": "https://x.example/a"}, environment_for(tmp_path, fetch=site(a=page))))
     assert "[100000 characters left out]" in text and text.count("x") < 100_100
 
@@ -180,7 +180,7 @@ def test_citations_are_placed_by_their_byte_indices(tmp_path: Path) -> None:
 def test_citations_of_other_dialects_are_numbered() -> None:
     one = Text("One.", citations=(Citation("u1", "T1", start=0, end=4), Citation("u2", "T2")))
     two = Text(" Two.", citations=(Citation("u3", "T3", start=1, end=5), Citation("u1", "T1", start=1, end=5)))
-    text, sources = cited(answer(one, two))
+    text, sources = with_citation_numbers(answer(one, two))
     assert text == "One.[1] Two.[1][3]"
     assert [source.url for source in sources] == ["u1", "u2", "u3"]
 
@@ -287,14 +287,14 @@ def anywhere(address: str) -> bool:
     return True
 
 
-def get_page(url: str, **more: Any) -> Page:
+def get_page(url: str, **more: Any) -> FetchedPage:
     return asyncio.run(fetch.fetch(url, **{"public": anywhere, **more}))
 
 
 def test_pages_are_fetched(server: int) -> None:
     page = get_page(f"http://127.0.0.1:{server}/html")
     assert (page.status, page.mime, page.charset, page.body) == (200, "text/html", "latin-1", HTML)
-    assert html_text.read(page) is not None
+    assert html_text.read_page(page) is not None
     assert get_page(f"http://127.0.0.1:{server}/gzip").body == b"y" * 1000
     assert get_page(f"http://127.0.0.1:{server}/chunked").body == b"abcde"
     page = get_page(f"http://127.0.0.1:{server}/redirect?/redirect?/a%20b")
@@ -444,8 +444,8 @@ def test_addresses_may_contain_any_letters(server: int) -> None:
 
 @pytest.mark.parametrize("charset", ["idna", "undefined", "punycode", "hex", "unicode_escape", "\0", "none", "x" * 999])
 def test_an_unusable_encoding_does_not_break_the_result(tmp_path: Path, charset: str) -> None:
-    bad = Page("https://x.example/a", 200, "text/plain", b"words \\ud800 \xff", charset)
-    good = Page("https://x.example/b", 200, "text/plain", b"good")
+    bad = FetchedPage("https://x.example/a", 200, "text/plain", b"words \\ud800 \xff", charset)
+    good = FetchedPage("https://x.example/b", 200, "text/plain", b"good")
     done = run(
         "web_fetch",
         {"prompt": "https://x.example/a https://x.example/b"},

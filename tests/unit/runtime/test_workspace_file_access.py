@@ -108,7 +108,7 @@ def test_the_workspace_may_be_a_link(workspace: Path) -> None:
 
 def test_without_a_workspace_no_file_is_read_or_written() -> None:
     with pytest.raises(ToolError):
-        workspace_file_access.place("/etc/hostname", ())
+        workspace_file_access.path_in_workspace("/etc/hostname", ())
 
 
 STEPS = st.lists(
@@ -138,7 +138,7 @@ def test_any_path_leads_inside_or_is_refused(steps: list[str], absolute: bool) -
         path = f"{root}/{given_path}" if absolute else given_path
         real = Path(os.path.realpath(root / path))
         try:
-            where = workspace_file_access.place(path or ".", (root,))
+            where = workspace_file_access.path_in_workspace(path or ".", (root,))
         except ToolError as error:
             assert error.kind == "path_not_in_workspace"
             assert real != root and root not in real.parents
@@ -153,7 +153,7 @@ def test_any_path_leads_inside_or_is_refused(steps: list[str], absolute: bool) -
 
 
 def test_a_folder_that_becomes_a_link_is_not_followed(workspace: Path) -> None:
-    where = workspace_file_access.place(workspace / "sub/new", (workspace,))
+    where = workspace_file_access.path_in_workspace(workspace / "sub/new", (workspace,))
     (workspace / "sub/up").unlink()
     (workspace / "sub").rmdir()
     (workspace / "sub").symlink_to(workspace.parent / "outside")
@@ -192,9 +192,13 @@ def test_a_race_never_reaches_the_outside(workspace: Path) -> None:
         for i in range(3000):
             try:
                 seen.add(
-                    workspace_file_access.read(workspace_file_access.place(turn / "secret", (workspace,)), 1000)[0]
+                    workspace_file_access.read(
+                        workspace_file_access.path_in_workspace(turn / "secret", (workspace,)), 1000
+                    )[0]
                 )
-                workspace_file_access.write(workspace_file_access.place(turn / f"new{i % 3}", (workspace,)), b"x", None)
+                workspace_file_access.write(
+                    workspace_file_access.path_in_workspace(turn / f"new{i % 3}", (workspace,)), b"x", None
+                )
             except ToolError:
                 continue
     finally:

@@ -286,7 +286,7 @@ def test_the_time_of_the_whole_answer_is_limited() -> None:
 
     async def use(pool: Pool, address: Address) -> tuple[str, str]:
         answer = await pool.request(address, "POST", "/", [], b"{}")
-        answer.within(0.1, 0.1)
+        answer.limit_time(0.1, 0.1)
         with pytest.raises(TransportError) as caught:
             async for _ in answer.pieces(5):
                 pass

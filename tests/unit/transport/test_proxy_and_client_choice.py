@@ -15,7 +15,7 @@ from dragoman.errors import ConfigError, TransportError
 from dragoman.transport.http_client import Pool
 from dragoman.transport.http_client_interface import Address, ConnectionLimits, UpstreamClient
 from dragoman.transport.proxy_and_client_choice import ProxySettings, client
-from dragoman.transport.request_head_and_decompression import prepared
+from dragoman.transport.request_head_and_decompression import prepare_post
 
 pytest.importorskip("aiohttp", reason="the extra `proxy` is not installed")
 
@@ -47,7 +47,7 @@ NAME = "upstream.test"
     ],
 )
 def test_which_proxy_an_environment_names(environment: dict[str, str], address: Address, proxy: str | None) -> None:
-    assert ProxySettings(environment).of(address) == proxy
+    assert ProxySettings(environment).proxy_for(address) == proxy
 
 
 def test_a_proxy_of_another_kind_is_refused_without_its_password() -> None:
@@ -169,9 +169,9 @@ def test_a_request_begins_without_waiting_only_if_no_proxy_is_set() -> None:
             )
             try:
                 first = await read_answer(client, address)
-                started = client.begin(prepared(address, "/", ()), b"{}")
+                started = client.begin(prepare_post(address, "/", ()), b"{}")
                 if started is not None:
-                    await started.coming(5)
+                    await started.wait_for_head(5)
                     return first, started.status, started.header("x-b"), started.whole(10)
                 return first
             finally:
@@ -265,7 +265,7 @@ def test_the_time_of_silence_and_of_the_whole_answer_is_limited() -> None:
         await refused(client.request(address, "POST", "/", [], b"{}", first_byte=0.3))
         await refused((await client.request(address, "POST", "/half", [], b"{}")).read(100, 0.1))
         late = await client.request(address, "POST", "/half", [], b"{}")
-        late.within(0.1, 0.1)
+        late.limit_time(0.1, 0.1)
         await refused(late.read(100, 10))
         return faults
 

@@ -11,7 +11,7 @@ from dragoman.transport.response_head_reader import (
     NONE,
     SELDOM,
     HeadShapes,
-    listed,
+    head_of_headers,
 )
 
 
@@ -100,7 +100,10 @@ def test_a_head_that_differs_only_at_its_end_is_read_fast() -> None:
 
 
 def test_the_shape_has_the_place_of_the_content_type() -> None:
-    for found, kind in ((listed([(b"a", b"b"), (b"Content-Type", b"a/b")]), b"a/b"), (listed([(b"a", b"a/b")]), b"")):
+    for found, kind in (
+        (head_of_headers([(b"a", b"b"), (b"Content-Type", b"a/b")]), b"a/b"),
+        (head_of_headers([(b"a", b"a/b")]), b""),
+    ):
         assert found.values[found.shape.kind] == kind
     assert (list(NONE), NONE.values[NONE.shape.kind], NONE.size()) == ([], b"", 0)
-    assert listed([(b"ab", b"cd")]).size() == len(b"ab: cd\r\n")
+    assert head_of_headers([(b"ab", b"cd")]).size() == len(b"ab: cd\r\n")

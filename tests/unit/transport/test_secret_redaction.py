@@ -100,8 +100,8 @@ def test_data_without_a_secret_stays_the_same_object() -> None:
     assert hidden.fault(fault) is fault
     assert Redactor([]).data(data) is data
     assert Redactor(["", "abc"]).data(b"abc abc") == b"abc abc"  # too short: it could be an ordinary word
-    assert hidden.beside([SECRET]) is hidden
-    assert hidden.beside(["more-of-it"]).text("more-of-it") == "..."
+    assert hidden.with_secrets([SECRET]) is hidden
+    assert hidden.with_secrets(["more-of-it"]).text("more-of-it") == "..."
 
 
 def test_every_field_of_a_fault_is_searched() -> None:

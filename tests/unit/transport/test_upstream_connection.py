@@ -13,7 +13,7 @@ import pytest
 
 from dragoman.errors import TransportError
 from dragoman.transport.http_client import Address, ConnectionLimits, Pool
-from dragoman.transport.request_head_and_decompression import prepared
+from dragoman.transport.request_head_and_decompression import prepare_post
 from dragoman.transport.response_head_reader import HeadShapes
 from dragoman.transport.upstream_answer import ConnectionAnswer
 from dragoman.transport.upstream_connection import UpstreamConnection
@@ -210,7 +210,7 @@ def test_no_piece_is_taken_after_the_reader_was_woken() -> None:
         answer.waiting[:] = [b"whole"]
         answer.waiter = asyncio.get_running_loop().create_future()
         answer.waiter.set_result(None)
-        found = answer.taken(take), list(answer.waiting)
+        found = answer.give_pieces(take), list(answer.waiting)
         answer.close()
         return found
 
@@ -268,18 +268,18 @@ def test_requests_that_wait_for_a_connection_fail_when_the_pool_closes() -> None
     assert run(handler, use, ConnectionLimits(per_host=2)) == [(200, b"ok")] * 2 + ["the pool is closed"] * 3
 
 
-POST = prepared(ADDRESS, "/", (("x-a", "b"),))
+POST = prepare_post(ADDRESS, "/", (("x-a", "b"),))
 
 
 def test_a_request_begins_at_once_only_with_a_free_connection() -> None:
     async def use(pool: Pool, address: Address) -> tuple[Any, ...]:
-        post = prepared(address, "/", (("x-a", "b"),))
+        post = prepare_post(address, "/", (("x-a", "b"),))
         before = pool.begin(post, b"{}")
         await get(pool, address)
         answer = pool.begin(post, b"{}")
         assert answer is not None
         taken = pool.begin(post, b"{}")
-        await answer.coming(5)
+        await answer.wait_for_head(5)
         return before, answer.status, answer.done, answer.whole(10), taken, len(pool._hosts[address].free)
 
     assert run(answering(plain(b"one"), plain(b"two")), use) == (None, 200, True, b"two", None, 1)
@@ -292,21 +292,21 @@ def answer_on_used_connection(pieces: list[bytes], *, ends: bool) -> ConnectionA
         pool = Pool()
         connection = UpstreamConnection(pool, pool._new(ADDRESS))
         connection.connection_made(Wire(connection, [plain(b"ok")], False))
-        await connection.ask(b"").coming(5)
+        await connection.ask(b"").wait_for_head(5)
         connection.transport = Wire(connection, pieces, ends)
         answer = pool.begin(POST, b"{}")
         assert answer is not None
-        await answer.coming(5)
+        await answer.wait_for_head(5)
         return answer
 
     return asyncio.run(inner())
 
 
 def test_a_request_is_repeated_only_if_no_byte_of_an_answer_arrived() -> None:
-    answer_on_used_connection([], ends=True).unheard()
+    answer_on_used_connection([], ends=True).raise_if_not_repeatable()
     for pieces, ends in (([b"HTTP/1.1 2"], True), ([b"HTTP/1.1 100 X\r\n\r\n"], True), ([b"\0\0"], False)):
         with pytest.raises(TransportError):
-            answer_on_used_connection(pieces, ends=ends).unheard()
+            answer_on_used_connection(pieces, ends=ends).raise_if_not_repeatable()
 
 
 def test_one_wait_is_enough_for_a_head_in_pieces() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.errors import WireError
 from dragoman.transport.upstream_record_and_environment import Upstream
-from dragoman.transport.upstream_url_and_headers import counting, target
+from dragoman.transport.upstream_url_and_headers import counting_path, generation_path
 
 GEMINI = Upstream("gemini", "https://host.example")
 VERTEX = Upstream("gemini", "https://host.example", project="p")
@@ -17,7 +17,7 @@ VERTEX = Upstream("gemini", "https://host.example", project="p")
 )
 @pytest.mark.parametrize("upstream", [GEMINI, VERTEX])
 def test_segments_that_lead_elsewhere_are_refused(model: str, upstream: Upstream) -> None:
-    for build in (lambda: target(upstream, model, stream=True), lambda: counting(upstream, model)):
+    for build in (lambda: generation_path(upstream, model, stream=True), lambda: counting_path(upstream, model)):
         with pytest.raises(WireError, match="at /model: expected a name without empty segments"):
             build()
 
@@ -39,5 +39,5 @@ def test_segments_that_lead_elsewhere_are_refused(model: str, upstream: Upstream
     ],
 )
 def test_each_segment_is_encoded_and_slashes_stay(model: str, written: str) -> None:
-    assert target(GEMINI, model, stream=False) == f"/v1beta/models/{written}:generateContent"
-    assert counting(GEMINI, model) == f"/v1beta/models/{written}:countTokens"
+    assert generation_path(GEMINI, model, stream=False) == f"/v1beta/models/{written}:generateContent"
+    assert counting_path(GEMINI, model) == f"/v1beta/models/{written}:countTokens"

@@ -14,7 +14,7 @@ from ...errors import ConfigError, WireError
 from ...lint.runner import lint
 from ...rules.rule import Kind
 from . import independent_stream_reader
-from .json_paths_and_exact_numbers import dump, keys, look, same_text, strings
+from .json_paths_and_exact_numbers import all_keys, all_strings, dump, find_values, same_text
 
 Fact = Mapping[str, Any]
 
@@ -58,7 +58,7 @@ def judge(fact: Fact, outcome: CaseOutcome) -> str:
             return check(fact, outcome)
     if "path" not in fact:
         raise ConfigError("fact", dump(dict(fact)), (*_WHOLE, "path"))
-    found = look(outcome.document, fact["path"])
+    found = find_values(outcome.document, fact["path"])
     if not found and fact.get("optional"):
         return ""
     for key, at in _AT.items():
@@ -73,7 +73,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 160 else f"{text[:160]}…"
 
 
-def _each(test: Callable[[Any, Any], bool], word: str) -> Callable[[list[Any], Any], str]:
+def _all_hold(test: Callable[[Any, Any], bool], word: str) -> Callable[[list[Any], Any], str]:
     """A check that the path finds something, and that the test holds for everything found."""
 
     def check(found: list[Any], wanted: Any) -> str:
@@ -112,12 +112,12 @@ def _distinct(found: list[Any], wanted: Any) -> str:
 
 
 _AT: dict[str, Callable[[list[Any], Any], str]] = {
-    "equals": _each(_equal, "exactly"),
-    "one_of": _each(lambda value, wanted: any(_equal(value, one) for one in wanted), "one of"),
-    "matches": _each(lambda value, wanted: isinstance(value, str) and bool(re.search(wanted, value)), "a match of"),
-    "contains": _each(lambda value, wanted: isinstance(value, str) and wanted in value, "a text with"),
-    "same_json_text_as": _each(same_text, "the JSON text"),
-    "at_least": _each(lambda value, wanted: _is_number(value) and value >= wanted, "at least"),
+    "equals": _all_hold(_equal, "exactly"),
+    "one_of": _all_hold(lambda value, wanted: any(_equal(value, one) for one in wanted), "one of"),
+    "matches": _all_hold(lambda value, wanted: isinstance(value, str) and bool(re.search(wanted, value)), "a match of"),
+    "contains": _all_hold(lambda value, wanted: isinstance(value, str) and wanted in value, "a text with"),
+    "same_json_text_as": _all_hold(same_text, "the JSON text"),
+    "at_least": _all_hold(lambda value, wanted: _is_number(value) and value >= wanted, "at least"),
     "absent": _absent,
     "present": _present,
     "count": _count,
@@ -126,26 +126,26 @@ _AT: dict[str, Callable[[list[Any], Any], str]] = {
 
 
 def _nowhere(fact: Fact, outcome: CaseOutcome) -> str:
-    places = look(outcome.document, fact.get("path", ""))
-    held = [text for place in places for text in strings(place) if fact["nowhere"] in text]
+    places = find_values(outcome.document, fact.get("path", ""))
+    held = [text for place in places for text in all_strings(place) if fact["nowhere"] in text]
     return f"must stand nowhere: {_short(fact['nowhere'])} is in {_short(held[0])}" if held else ""
 
 
 def _no_key(fact: Fact, outcome: CaseOutcome) -> str:
-    places = look(outcome.document, fact.get("path", ""))
-    held = any(fact["no_key"] in keys(place) for place in places)
+    places = find_values(outcome.document, fact.get("path", ""))
+    held = any(fact["no_key"] in all_keys(place) for place in places)
     return f"the key {fact['no_key']!r} stands in it" if held else ""
 
 
 def _somewhere(fact: Fact, outcome: CaseOutcome) -> str:
-    places = look(outcome.document, fact.get("path", ""))
-    held = any(fact["somewhere"] in text for place in places for text in strings(place))
+    places = find_values(outcome.document, fact.get("path", ""))
+    held = any(fact["somewhere"] in text for place in places for text in all_strings(place))
     return "" if held else f"stands nowhere: {_short(fact['somewhere'])}"
 
 
 def _same(fact: Fact, outcome: CaseOutcome) -> str:
     paths = fact["same"]
-    texts = [[dump(value) for value in look(outcome.document, path)] for path in paths]
+    texts = [[dump(value) for value in find_values(outcome.document, path)] for path in paths]
     if not texts[0]:
         return f"{paths[0]}: nothing is there"
     different = [path for path, found in zip(paths, texts, strict=True) if found != texts[0]]
@@ -153,7 +153,7 @@ def _same(fact: Fact, outcome: CaseOutcome) -> str:
 
 
 def _prefix(fact: Fact, outcome: CaseOutcome) -> str:
-    first, second = [[dump(value) for value in look(outcome.document, path)] for path in fact["prefix"]]
+    first, second = [[dump(value) for value in find_values(outcome.document, path)] for path in fact["prefix"]]
     if not first:
         return f"{fact['prefix'][0]}: nothing is there"
     for i, text in enumerate(first):
@@ -183,16 +183,16 @@ def _no_loss_worse(fact: Fact, outcome: CaseOutcome) -> str:
 
 
 def _lint(fact: Fact, outcome: CaseOutcome) -> str:
-    return _clean([document for document in outcome.checked if document.kind != "stream"])
+    return _finds_no_error([document for document in outcome.checked if document.kind != "stream"])
 
 
 def _grammar(fact: Fact, outcome: CaseOutcome) -> str:
     if outcome.refused:
         return ""  # rules of streams do not apply to a stream that never began
-    return _clean([document for document in outcome.checked if document.kind == "stream"])
+    return _finds_no_error([document for document in outcome.checked if document.kind == "stream"])
 
 
-def _clean(documents: list[LintedDocument]) -> str:
+def _finds_no_error(documents: list[LintedDocument]) -> str:
     """A check that the dialect's rules find no error, and that the outcome has a document for them."""
     if not documents:
         return "there is no such document"
@@ -212,7 +212,7 @@ def _clean(documents: list[LintedDocument]) -> str:
 
 def _order(fact: Fact, outcome: CaseOutcome) -> str:
     seen: list[str] = []
-    for frame in look(outcome.document, "/frames/*"):
+    for frame in find_values(outcome.document, "/frames/*"):
         name = frame.get("type") if isinstance(frame, dict) else None
         # A ping may stand anywhere, and a part may come in any number of frames.
         if isinstance(name, str) and name != "ping" and (not seen or seen[-1] != name):
@@ -221,7 +221,7 @@ def _order(fact: Fact, outcome: CaseOutcome) -> str:
 
 
 def _ends(fact: Fact, outcome: CaseOutcome) -> str:
-    found = independent_stream_reader.ending(outcome.dialect, look(outcome.document, "/frames/*"))
+    found = independent_stream_reader.stream_ending(outcome.dialect, find_values(outcome.document, "/frames/*"))
     return "" if found == fact["ends"] else f"the stream ends {found!r}, expected {fact['ends']!r}"
 
 

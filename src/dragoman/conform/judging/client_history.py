@@ -12,14 +12,14 @@ from typing import Any
 from ...dialect.endpoints_record import ReferenceClient
 from ...dialects import endpoints
 from ...errors import ConfigError
-from .json_paths_and_exact_numbers import look
+from .json_paths_and_exact_numbers import find_values
 
 _PLACEHOLDER = re.compile(r"\{\{tool (\d+)\}\}")
 
 
-def named(value: Any, upstream: str, request: Any) -> Any:
+def with_tool_names(value: Any, upstream: str, request: Any) -> Any:
     """An upstream's document with real tool names in it: {{tool 0}} is the name of the first declared function."""
-    names = look(request, client_of(upstream).tool_names)
+    names = find_values(request, client_of(upstream).tool_names)
 
     def filled(inner: Any) -> Any:
         if isinstance(inner, str):
@@ -36,11 +36,13 @@ def _name(names: list[Any], at: int) -> str:
     return str(names[at]) if at < len(names) else "undeclared"
 
 
-def continued(dialect: str, request: dict[str, Any], answer: Any, step: dict[str, Any], strict: bool) -> dict[str, Any]:
+def next_request(
+    dialect: str, request: dict[str, Any], answer: Any, step: dict[str, Any], strict: bool
+) -> dict[str, Any]:
     """The client's next request after a step: with the response, the `outputs` of its calls, and the user's words
     `say`."""
     if "outputs" in step or "say" in step:
-        request = answered(dialect, request, answer, step.get("outputs", []), strict)
+        request = with_response_and_outputs(dialect, request, answer, step.get("outputs", []), strict)
     return with_user_turn(dialect, request, step["say"]) if "say" in step else request
 
 
@@ -49,7 +51,9 @@ def with_user_turn(dialect: str, request: dict[str, Any], text: str) -> dict[str
     return client_of(dialect).with_user_turn(request, text)
 
 
-def answered(dialect: str, request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
+def with_response_and_outputs(
+    dialect: str, request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool
+) -> dict[str, Any]:
     """The client's next request: the request before, the response, and one output for each call of the response."""
     return client_of(dialect).answered(request, answer, outputs, strict)
 

@@ -15,7 +15,7 @@ DONE = "[DONE]"
 Ending = Literal["well", "fault", "both", "open"]
 
 
-def framed(dialect: str, frames: list[Any]) -> bytes:
+def frame_stream(dialect: str, frames: list[Any]) -> bytes:
     """The bytes of a stream with these frames. A text that begins with a colon is a comment; [DONE] stays as it is."""
     if get(dialect).framing == "ndjson":
         return "".join([dump(frame) + "\n" for frame in frames]).encode()
@@ -52,7 +52,7 @@ def _frame(text: str) -> Any:
         return None
 
 
-def ending(dialect: str, frames: list[Any]) -> Ending:
+def stream_ending(dialect: str, frames: list[Any]) -> Ending:
     """The ending of a stream: the dialect's regular end, a fault, both (which no client understands), or none."""
     client = client_of(dialect)
     objects = [frame for frame in frames if isinstance(frame, dict)]

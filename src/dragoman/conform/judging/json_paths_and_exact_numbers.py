@@ -59,7 +59,7 @@ def same_text(value: Any, text: str) -> bool:
         return False
 
 
-def look(document: Any, path: str) -> list[Any]:
+def find_values(document: Any, path: str) -> list[Any]:
     """All values that a path finds, in the order of the document."""
     if path and not path.startswith("/"):
         raise ConfigError("path", path, ("a path begins with /",))
@@ -96,17 +96,17 @@ def _members(node: Any) -> list[Any]:
     return node if isinstance(node, list) else []
 
 
-def strings(value: Any) -> list[str]:
+def all_strings(value: Any) -> list[str]:
     """Every text in a document, keys too."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        return [text for key, inner in value.items() for text in (key, *strings(inner))]
-    return [text for inner in value for text in strings(inner)] if isinstance(value, list) else []
+        return [text for key, inner in value.items() for text in (key, *all_strings(inner))]
+    return [text for inner in value for text in all_strings(inner)] if isinstance(value, list) else []
 
 
-def keys(value: Any) -> set[str]:
+def all_keys(value: Any) -> set[str]:
     """Every key in a document."""
     if isinstance(value, dict):
-        return set(value).union(*[keys(inner) for inner in value.values()])
-    return set().union(*[keys(inner) for inner in value]) if isinstance(value, list) else set()
+        return set(value).union(*[all_keys(inner) for inner in value.values()])
+    return set().union(*[all_keys(inner) for inner in value]) if isinstance(value, list) else set()

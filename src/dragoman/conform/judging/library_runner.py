@@ -20,7 +20,7 @@ from ...translate import (
 )
 from . import independent_stream_reader
 from .case_outcome_checks import CaseOutcome, LintedDocument, about_losses, judge
-from .client_history import continued, named
+from .client_history import next_request, with_tool_names
 from .json_paths_and_exact_numbers import decode, dump
 from .suite_reader import Case
 
@@ -49,19 +49,19 @@ def run(case: Case) -> CaseResult:
     if case.kind == "count":
         return CaseResult(case, untested="the library counts no tokens; ask a gateway with --base-url")
     try:
-        return judged(case, observed(case))
+        return judge_case(case, observe_case(case))
     except DragomanError as error:
         return CaseResult(case, failures=[f"{type(error).__name__}: {error}"])
 
 
-def judged(case: Case, outcome: CaseOutcome) -> CaseResult:
+def judge_case(case: Case, outcome: CaseOutcome) -> CaseResult:
     """Check each fact of a case against the outcome."""
     seen = [fact for fact in case.expect if outcome.losses is not None or not about_losses(fact)]
     failures = [wrong for fact in seen if (wrong := judge(fact, outcome))]
     return CaseResult(case, failures=failures, unseen=len(case.expect) - len(seen))
 
 
-def observed(case: Case) -> CaseOutcome:
+def observe_case(case: Case) -> CaseOutcome:
     """The library's outcome of a case."""
     if case.kind == "conversation":
         return _conversation(case)
@@ -121,7 +121,7 @@ def _fault(case: Case) -> CaseOutcome:
 
 
 def _stream(case: Case, translation: Translation | None) -> CaseOutcome:
-    sent = independent_stream_reader.framed(case.source_dialect, case.input)
+    sent = independent_stream_reader.frame_stream(case.source_dialect, case.input)
     whole, losses = _translated(case, translation, [sent])
     pieces, _ = _translated(case, translation, [sent[at : at + 1] for at in range(len(sent))])
     document = stream_document(case.target, whole)
@@ -157,25 +157,27 @@ def _conversation(case: Case) -> CaseOutcome:
         translation = translate_request(dump(request), source=case.client, target=upstream, model=model, host=host)
         losses += translation.losses
         checked.append(LintedDocument(upstream, "request", model, decode(translation.body)))
-        step = named(step, upstream, checked[-1].body)
+        step = with_tool_names(step, upstream, checked[-1].body)
         if "reply" in step:
             done = translate_response(dump(step["reply"]), source=upstream, target=case.client, answers=translation)
             losses += done.losses
             answers.append(decode(done.body))
         elif "frames" in step:
             translator = StreamTranslator(source=upstream, target=case.client, answers=translation)
-            data = translator.feed(independent_stream_reader.framed(upstream, step["frames"])) + translator.close()
+            data = (
+                translator.feed(independent_stream_reader.frame_stream(upstream, step["frames"])) + translator.close()
+            )
             losses += translator.losses
             answers.append(
                 independent_stream_reader.fold(case.client, independent_stream_reader.frames_of(case.client, data))
             )
         if answers:
-            request = continued(case.client, request, answers[-1], step, bool(case.input.get("strict")))
+            request = next_request(case.client, request, answers[-1], step, bool(case.input.get("strict")))
     document = {"requests": [one.body for one in checked], "answers": answers}
     return CaseOutcome(case.target, document, checked, tuple(losses))
 
 
-def chosen(
+def choose_cases(
     cases: tuple[Case, ...], words: tuple[str, ...], client: str | None = None, upstreams: tuple[str, ...] = ()
 ) -> tuple[Case, ...]:
     """The cases with a named id or topic (all if none is named), for one client's dialect and some upstreams'

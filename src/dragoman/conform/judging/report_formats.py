@@ -23,7 +23,7 @@ def text(verdicts: list[CaseVerdict], tested: str) -> str:
         groups.setdefault((case.topic, case.requirement), []).append(verdict)
     for (topic, requirement), group in groups.items():
         good = sum(1 for verdict in group if verdict.state == "pass")
-        mark = "FAIL" if any(verdict.red for verdict in group) else "ok" if good == len(group) else "expected"
+        mark = "FAIL" if any(verdict.fails_run for verdict in group) else "ok" if good == len(group) else "expected"
         lines.append(f"{mark:8} {good:3}/{len(group):<3} {topic}: {requirement}")
         for verdict in group:
             if verdict.state != "pass":
@@ -63,13 +63,13 @@ def junit(verdicts: list[CaseVerdict], tested: str) -> str:
     for verdict in verdicts:
         topics.setdefault(verdict.result.case.topic, []).append(verdict)
     for topic, group in topics.items():
-        red = sum(1 for verdict in group if verdict.red)
+        red = sum(1 for verdict in group if verdict.fails_run)
         skipped = sum(1 for verdict in group if verdict.state == "expected")
         counts = {"name": topic, "tests": str(len(group)), "failures": str(red), "skipped": str(skipped)}
         suite = ElementTree.SubElement(root, "testsuite", counts)
         for verdict in group:
             test = ElementTree.SubElement(suite, "testcase", classname=topic, name=verdict.result.case.id)
-            if verdict.red:
+            if verdict.fails_run:
                 failure = ElementTree.SubElement(test, "failure", message=verdict.words[0], type=verdict.state)
                 failure.text = "\n".join([verdict.result.case.requirement, *verdict.words])
             elif verdict.state == "expected":

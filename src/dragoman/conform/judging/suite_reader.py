@@ -69,7 +69,7 @@ class Case(Struct, frozen=True, forbid_unknown_fields=True, rename={"source_dial
         return self.target if self.kind in FROM_CLIENT else self.source_dialect
 
 
-class Listed(Struct, frozen=True, forbid_unknown_fields=True):
+class ListedFile(Struct, frozen=True, forbid_unknown_fields=True):
     """A file of the suite: its name, the number of its cases and the SHA-256 of its bytes."""
 
     file: str
@@ -82,7 +82,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
 
     date: str
     cases: int
-    files: tuple[Listed, ...]
+    files: tuple[ListedFile, ...]
 
 
 class SimplestDocuments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -105,7 +105,7 @@ class Suite(Struct, frozen=True):
 _cases = msgspec.json.Decoder(tuple[Case, ...], float_hook=ExactFloat).decode
 
 
-def latest() -> Folder:
+def latest_suite() -> Folder:
     """The newest suite: from the package, or from the project around the current folder."""
     # The names begin with dates, so the last one is the newest.
     packed = sorted((Path(__file__).parents[1] / "suites").glob("*.zip"))
@@ -117,21 +117,21 @@ def latest() -> Folder:
     raise ConfigError("suite", "", ("--suite DIR",), "none was found")
 
 
-def load(place: Folder) -> Suite:
+def load_suite(folder: Folder) -> Suite:
     """Read the suite in a directory."""
     try:
-        manifest = msgspec.json.decode((place / MANIFEST).read_bytes(), type=Manifest)
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
         cases: list[Case] = []
         for listed in manifest.files:
-            found = _cases((place / listed.file).read_bytes())
+            found = _cases((folder / listed.file).read_bytes())
             # A file that was cut must not pass as a whole one.
             if len(found) != listed.cases:
                 raise ConfigError(f"number of cases in {listed.file}", str(len(found)), (str(listed.cases),))
             cases += found
-        plain = msgspec.json.decode((place / PLAIN).read_bytes(), type=dict[str, SimplestDocuments])
+        plain = msgspec.json.decode((folder / PLAIN).read_bytes(), type=dict[str, SimplestDocuments])
     except (OSError, KeyError, msgspec.DecodeError) as error:  # KeyError: an archive without the file
-        raise ConfigError("suite", str(place), ("a directory with a suite.json",), str(error)) from None
-    return Suite(manifest.date, tuple(cases), place, plain)
+        raise ConfigError("suite", str(folder), ("a directory with a suite.json",), str(error)) from None
+    return Suite(manifest.date, tuple(cases), folder, plain)
 
 
 def expected_failures(file: Folder) -> dict[str, str]:

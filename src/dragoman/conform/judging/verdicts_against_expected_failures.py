@@ -21,7 +21,7 @@ class CaseVerdict(Struct):
     """The failures of the case, or the reason why a failure was expected."""
 
     @property
-    def red(self) -> bool:
+    def fails_run(self) -> bool:
         """Whether the verdict makes the run fail."""
         return self.state in RED
 
@@ -42,6 +42,6 @@ def _verdict(result: CaseResult, reason: str | None) -> CaseVerdict:
     return CaseVerdict(result, "untested" if result.untested else "fail", reasons)
 
 
-def strangers(expected: dict[str, str], known: set[str]) -> list[str]:
+def unknown_expected_failures(expected: dict[str, str], known: set[str]) -> list[str]:
     """Expected failures whose id is no case of the suite. They are an error, so that the list stays current."""
     return sorted(set(expected) - known)

@@ -82,7 +82,7 @@ class ChunkConverter:
         number = chunk.first - 1
         if chunk.broken:
             summary.read = 1
-            bad.append(_bad(chunk, chunk.first, b"", {"error": chunk.broken, "path": ""}))
+            bad.append(_bad_line(chunk, chunk.first, b"", {"error": chunk.broken, "path": ""}))
         for line in chunk.data.split(b"\n"):
             number += 1
             if number == 1:
@@ -90,17 +90,17 @@ class ChunkConverter:
             if not line or line.isspace():
                 if number in too_long:
                     summary.read += 1
-                    bad.append(_bad(chunk, number, b"", {"error": _too_long(self._settings.max_line), "path": ""}))
+                    bad.append(_bad_line(chunk, number, b"", {"error": _too_long(self._settings.max_line), "path": ""}))
                 continue
             summary.read += 1
             try:
                 done = convert(line, f"{chunk.number}-{number}")
             except (DragomanError, RecursionError) as error:
-                bad.append(_bad(chunk, number, line, _reason(error)))
+                bad.append(_bad_line(chunk, number, line, _error_fields(error)))
                 continue
             except Exception as error:  # noqa: BLE001 - one line that finds a bug must not stop a file of millions
                 reason = f"internal error, please report it: {type(error).__name__}: {error}"
-                bad.append(_bad(chunk, number, line, {"error": reason, "path": ""}))
+                bad.append(_bad_line(chunk, number, line, {"error": reason, "path": ""}))
                 continue
             # A line end in the written JSON is white space, because a text has it escaped.
             out.append(done.line if b"\n" not in done.line else done.line.replace(b"\n", b" "))
@@ -144,7 +144,7 @@ def compress(data: bytes, how: str) -> bytes:
     return compress_frame(data)
 
 
-def _reason(error: Exception) -> dict[str, Any]:
+def _error_fields(error: Exception) -> dict[str, Any]:
     if isinstance(error, RecursionError):
         return {"error": "the line nests too many objects and lists", "path": ""}
     reason: dict[str, Any] = {"error": str(error), "path": ""}
@@ -160,7 +160,7 @@ def _too_long(limit: int) -> str:
     return f"the line is longer than {limit} bytes. Raise the limit with --max-line"
 
 
-def _bad(chunk: ConversionChunk, number: int, line: bytes, reason: dict[str, Any]) -> bytes:
+def _bad_line(chunk: ConversionChunk, number: int, line: bytes, reason: dict[str, Any]) -> bytes:
     # A bad line may be no UTF-8 at all.
     shown = line[:SHOWN].decode("utf-8", "backslashreplace")
     record = {"file": chunk.file, "line": number, **reason, "text": shown}

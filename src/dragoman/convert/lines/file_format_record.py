@@ -110,7 +110,7 @@ def text_of(found: Mapping[str, Raw], key: str, name: str) -> str | None:
     return decoded
 
 
-def unread(found: Iterable[str], known: frozenset[str]) -> tuple[str, ...]:
+def unknown_members(found: Iterable[str], known: frozenset[str]) -> tuple[str, ...]:
     """The JSON pointers of the members that a format does not know."""
     return tuple([f"/{key}" for key in found if key not in known])
 

@@ -27,7 +27,7 @@ from ...translate.result import Translation
 from ...translate.with_fast_paths import translate_with
 from .file_format_record import FileFormat, Kind, LineRecord
 from .formats import get, get_target
-from .formats.exchange import conversation_reader, joined
+from .formats.exchange import conversation_reader, join_documents
 
 BOM = b"\xef\xbb\xbf"
 """A mark that some programs write before the first line (RFC 8259, section 8.1: readers may ignore it)."""
@@ -98,9 +98,9 @@ class LineConverter:
             raise ConfigError(
                 "target",
                 self.target,
-                problem=f"the format holds {_listed(self._to.kinds)}; the line holds {_WORDS[record.kind]}",
+                problem=f"the format holds {_kinds_text(self._to.kinds)}; the line holds {_WORDS[record.kind]}",
             )
-        written, losses, kept = self._converted(record, name)
+        written, losses, kept = self._convert_record(record, name)
         if losses and self.tolerance is not None:
             worse = beyond(losses, self.tolerance)
             if worse:
@@ -111,7 +111,9 @@ class LineConverter:
         """An exchange as the target wants it: as a conversation, as a request or as an answer."""
         if self._to.trains:
             reader = conversation_reader(record.dialect.name)
-            return LineRecord("request", joined(record), reader, at=record.at, unread=record.unread, joined=True)
+            return LineRecord(
+                "request", join_documents(record), reader, at=record.at, unread=record.unread, joined=True
+            )
         if self.kind == "response":
             more = (*record.unread, "/request")
             return LineRecord("response", record.answer, record.dialect, at="/response", unread=more)
@@ -128,14 +130,14 @@ class LineConverter:
             return {"line": "", "losses": "[]", "error": str(error)}
         return {"line": done.line.decode(), "losses": msgspec.json.encode(done.losses).decode(), "error": ""}
 
-    def _converted(self, record: LineRecord, name: str) -> tuple[LineRecord, tuple[Loss, ...], str]:
+    def _convert_record(self, record: LineRecord, name: str) -> tuple[LineRecord, tuple[Loss, ...], str]:
         target = self._to
         notes = Context(self.source, self.target)
         for place in record.unread:
             notes.lose("field.dropped", _steps(place), severity="info")
         identity = record.id
         if target.named:
-            identity = self._named(identity, name, notes)
+            identity = self._line_id(identity, name, notes)
         elif identity is not None:
             notes.lose("field.dropped", (self._from.id_member,), "the target's lines have no id", severity="info")
         done = LineRecord(
@@ -148,7 +150,7 @@ class LineConverter:
                 record.body, status=record.status, source=record.dialect.name, target=target.dialect.name
             )
             done.body, done.status = fault.body, fault.status
-            return done, (*_placed(fault.losses, record.at), *notes.losses.all()), ""
+            return done, (*_with_line_paths(fault.losses, record.at), *notes.losses.all()), ""
         if record.kind == "response":
             return *self._answer(record, done, notes), ""
         chosen = self._chosen_model(record)
@@ -156,9 +158,9 @@ class LineConverter:
         done.body = translation.body
         losses = translation.losses
         if record.joined:
-            losses = tuple([loss if _in_answer(loss) else _moved(loss, record.at) for loss in losses])
+            losses = tuple([loss if _in_answer(loss) else _with_path(loss, record.at) for loss in losses])
         else:
-            losses = _placed(losses, record.at)
+            losses = _with_line_paths(losses, record.at)
         if translation.model and not target.has_model and chosen is None and not target.trains:
             notes.lose(
                 "field.dropped", (*_steps(record.at), "model"), "name the model where the file is used", severity="info"
@@ -177,7 +179,7 @@ class LineConverter:
                 return found
         return self.model
 
-    def _named(self, identity: str | None, name: str, notes: Context) -> str:
+    def _line_id(self, identity: str | None, name: str, notes: Context) -> str:
         """The id of a line whose format needs one."""
         if identity is None:
             notes.lose("record.id.invented", (), name)
@@ -199,7 +201,7 @@ class LineConverter:
             answer = fault = translate_fault(record.body, status=record.status, source=source, target=target)
             done.kind, done.status = "fault", fault.status
         done.body = answer.body
-        return done, (*_placed(answer.losses, record.at), *notes.losses.all())
+        return done, (*_with_line_paths(answer.losses, record.at), *notes.losses.all())
 
     def _options_for(self, reader: Dialect, model: str | None) -> Options:
         known = self._options.get((id(reader), model))
@@ -244,7 +246,7 @@ _WORDS = {
 }
 
 
-def _listed(kinds: frozenset[str]) -> str:
+def _kinds_text(kinds: frozenset[str]) -> str:
     return " or ".join([words for kind, words in _WORDS.items() if kind in kinds])
 
 
@@ -252,22 +254,22 @@ def _steps(pointer: str) -> tuple[str, ...]:
     return tuple(pointer[1:].split("/")) if pointer else ()
 
 
-def _placed(losses: tuple[Loss, ...], at: str) -> tuple[Loss, ...]:
+def _with_line_paths(losses: tuple[Loss, ...], at: str) -> tuple[Loss, ...]:
     """The losses with paths that begin at the line."""
     if not at or not losses:
         return losses
-    return tuple([_moved(loss, at) for loss in losses])
+    return tuple([_with_path(loss, at) for loss in losses])
 
 
 def _in_answer(loss: Loss) -> bool:
     return loss.path == "/response" or loss.path.startswith("/response/")
 
 
-def _moved(loss: Loss, at: str) -> Loss:
+def _with_path(loss: Loss, at: str) -> Loss:
     return Loss(loss.code, loss.effect, loss.severity, at + loss.path, loss.detail)
 
 
-def decoded(line: bytes) -> dict[str, Any] | None:
+def decode_line(line: bytes) -> dict[str, Any] | None:
     """The decoded line, for the detection of its format; None if the line is no JSON object."""
     try:
         found = json_text.decode(line.removeprefix(BOM))

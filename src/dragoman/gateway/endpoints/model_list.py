@@ -39,7 +39,7 @@ MOST = 256
 _REHEARSED = ("rehearsal/rules", "rehearsal/script")
 
 
-class ModelLists:
+class UpstreamModelLists:
     """Requests the model lists of upstreams, and keeps the lists."""
 
     def __init__(self) -> None:
@@ -83,7 +83,9 @@ class ModelLists:
             return ()
         # An upstream may list other models for another key.
         own = (
-            upstream_headers_and_key.client_key(headers) if upstream_headers_and_key.auth(upstream) == "client" else ""
+            upstream_headers_and_key.client_key(headers)
+            if upstream_headers_and_key.auth_of_upstream(upstream) == "client"
+            else ""
         )
         # The digest stands for the key, so that no key is kept.
         place = (name, hashlib.sha256(own.encode()).hexdigest() if own else "")

@@ -30,7 +30,7 @@ from . import (
     stored_responses_and_conversations,
 )
 from .endpoint_table import EndpointCall, EndpointTable
-from .model_list import ModelLists, model_entry, model_list
+from .model_list import UpstreamModelLists, model_entry, model_list
 from .token_counts import token_count_answer
 
 Answer = tuple[int, Headers, bytes]
@@ -66,7 +66,7 @@ class OtherRequests:
 
     def __init__(self, stored: ResponseStore) -> None:
         self._stored = stored
-        self.listing = ModelLists()
+        self.listing = UpstreamModelLists()
         self._matrix = b""
         self.handlers: dict[str, Handler] = {
             "models": self._models,

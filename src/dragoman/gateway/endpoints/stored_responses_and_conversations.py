@@ -32,7 +32,7 @@ from ..exchange.previous_responses_and_stored_answers import (
     with_id,
 )
 from ..exchange.stored_responses import ClientStored, StoredConversation, StoredResponse
-from ..exchange.upstream_headers_and_key import auth
+from ..exchange.upstream_headers_and_key import auth_of_upstream
 from ..http.server import IncomingRequest
 from ..services import Services
 from .endpoint_table import EndpointCall
@@ -220,7 +220,7 @@ def _upstream_for_unknown_id(config: Config, request: IncomingRequest) -> Upstre
     """The upstream for an id that is not stored for the client; None where the id may belong to another client."""
     native = [upstream for upstream in config.upstreams.values() if upstream.dialect == _NATIVE]
     if has_client_identities(config) and not request.admin:
-        native = [upstream for upstream in native if auth(upstream) == "client"]
+        native = [upstream for upstream in native if auth_of_upstream(upstream) == "client"]
     return native[0] if native else None
 
 

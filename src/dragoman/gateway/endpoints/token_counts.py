@@ -89,7 +89,7 @@ async def _counts_of_upstream(
     """The upstream's count; None when the upstream does not count."""
     upstream = choice.upstream
     try:
-        path = "" if upstream.dialect == REHEARSAL else upstream_headers_and_key.counting(upstream, choice.model)
+        path = "" if upstream.dialect == REHEARSAL else upstream_headers_and_key.counting_path(upstream, choice.model)
     except WireError as error:
         return not_translatable(error)
     if not path:
@@ -133,7 +133,7 @@ def _counting_body(
             binary=route.binary,
             seals=route.seals,
             vault=vault,
-            host=upstream_headers_and_key.host(upstream),
+            host=upstream_headers_and_key.host_of_upstream(upstream),
             stand_ins=route.stand_ins,
             same_account=route.same_account,
         )

@@ -23,14 +23,21 @@ from ...translate.request import Options, make_options, pass_request
 from ...translate.request import Peek as Looked
 from ...translate.with_fast_paths import answer_with
 from ...transport.http_client_interface import Post, UpstreamAnswer
-from ...transport.request_head_and_decompression import prepared
+from ...transport.request_head_and_decompression import prepare_post
 from ...transport.secret_redaction import upstream_secrets
 from ..http.request_head_cache import KnownHead
 from .fault_reactions import Origin
 from .forwarded_headers import choose_headers
 from .routes import UpstreamChoice
 from .secrets_in_passed_frames import SecretSearch
-from .upstream_headers_and_key import address, auth, headers, host, key_headers, target
+from .upstream_headers_and_key import (
+    address_of_upstream,
+    auth_of_upstream,
+    generation_path,
+    headers,
+    host_of_upstream,
+    key_headers,
+)
 
 HOPS = "dragoman-hops"
 """The header with the ids of the gateways that have forwarded a request."""
@@ -64,7 +71,7 @@ def options_for(choice: UpstreamChoice, client: str) -> Options:
         binary=route.binary,
         repair=None if route.repair == "off" or _is_verbatim(choice, client) else route.repair,
         seals=route.seals,
-        host=host(choice.upstream),
+        host=host_of_upstream(choice.upstream),
         stand_ins=route.stand_ins,
         same_account=route.same_account,
         vault_later=True,
@@ -97,18 +104,18 @@ class UpstreamPlan:
         """Finds the fault for losses that force the client to send another request."""
         taken, self.lost = choose_headers(upstream.dialect, client, names)
         """`lost`: dropped headers of the client whose loss is reported."""
-        self.address = address(upstream)
+        self.address = address_of_upstream(upstream)
         self.stream = stream if upstream.stream == "auto" else upstream.stream == "always"
         """The request to the upstream demands a stream."""
-        self.target = target(upstream, choice.model, stream=self.stream)
-        self.google = auth(upstream) == "google"
+        self.target = generation_path(upstream, choice.model, stream=self.stream)
+        self.google = auth_of_upstream(upstream) == "google"
         """The upstream needs an access token of Google."""
 
         self.same_dialect = upstream.dialect == client
         """Client and upstream use the same dialect."""
         self.verbatim = _is_verbatim(choice, client)
         """The client's bytes are sent unchanged, even if they break a rule."""
-        called = host(upstream)
+        called = host_of_upstream(upstream)
         self.skip_read = self.verbatim and (called is None or hosts.lookup(called, client) is None)
         """The client's bytes are sent without being read: the host is not known to differ from the dialect."""
         alike: tuple[bool | None, ...] = (self.stream,)
@@ -134,7 +141,7 @@ class UpstreamPlan:
         self.watch = SecretSearch(upstream.dialect, upstream_secrets(upstream, environment))
         """Finds frames of the upstream's streams that may repeat its key."""
         self._environment = environment
-        self._own = route.client_key or auth(upstream) == "client"
+        self._own = route.client_key or auth_of_upstream(upstream) == "client"
         self.origin: Origin = "client_key" if self._own else "upstream"
         """The origin of the faults that the upstream answers with."""
         shown = key_headers() if self._own else ()
@@ -153,7 +160,7 @@ class UpstreamPlan:
             # An address with TLS is never a gateway on loopback, so it needs no check for loops.
             if not self.address.secure:
                 made.append((HOPS, f"{client_headers.get(HOPS, '')} {INSTANCE}".lstrip()))
-            found = prepared(self.address, self.target, tuple(made))
+            found = prepare_post(self.address, self.target, tuple(made))
             # Prepared heads exist only for speed, and hold keys.
             short = self._varying is None or sum(map(len, self._varying(client_headers))) <= MAX_LENGTH
             if short and fast.enabled():

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ...canon.events import Fault
 from ...errors import ConfigError
 from ..config import Config
-from .upstream_headers_and_key import auth, client_key, key_headers
+from .upstream_headers_and_key import auth_of_upstream, client_key, key_headers
 
 _FORWARDED = frozenset(
     {"cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"}
@@ -98,7 +98,7 @@ def read_keys(variable: str, environment: Mapping[str, str], setting: str) -> li
 def passes_client_keys(config: Config) -> bool:
     """Whether some upstream gets the key that the client sent. Then that key identifies the client."""
     return any(route.client_key for route in config.routes) or any(
-        auth(upstream) == "client" for upstream in config.upstreams.values()
+        auth_of_upstream(upstream) == "client" for upstream in config.upstreams.values()
     )
 
 

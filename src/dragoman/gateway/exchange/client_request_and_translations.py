@@ -150,7 +150,7 @@ class ClientRequest:
                 translation.body, translation.target, stream=plan.stream
             )
         if plan.enveloped:
-            translation.body = upstream_headers_and_key.fitted(plan.choice.upstream, translation.body)
+            translation.body = upstream_headers_and_key.with_cloud_project(plan.choice.upstream, translation.body)
         return translation
 
     def _translate_alone(self, plan: UpstreamPlan, model: str) -> Translation:

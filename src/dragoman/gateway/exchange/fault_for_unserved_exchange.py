@@ -11,7 +11,7 @@ from ...canon.events import Fault
 from ...codec.json_error_location import json_mistake
 from ...dialects import endpoints, get
 from ...errors import LossError, RepairError, WireError
-from ...transport.upstream_record_and_environment import wanting
+from ...transport.upstream_record_and_environment import variable_for_model
 from ..config import REHEARSAL, Config
 
 
@@ -92,7 +92,7 @@ def no_model(model: str, config: Config) -> Fault:
     if not model:
         return Fault("invalid_request", "the request names no model. Set `model`.", 400, "model_required", "model")
     steps = [f"name the model as upstream/model (upstreams: {known})", "add a route (docs/how-to/run-the-gateway.md)"]
-    variable = wanting(model)
+    variable = variable_for_model(model)
     if variable and all(upstream.key_env != variable for upstream in config.upstreams.values()):
         steps.insert(0, f"set {variable}")
     advice = ", or ".join(steps)

@@ -60,14 +60,14 @@ async def ask_upstream(
     try:
         token = (
             await services.tokens.get(upstream.credentials)
-            if upstream_headers_and_key.auth(upstream) == "google"
+            if upstream_headers_and_key.auth_of_upstream(upstream) == "google"
             else ""
         )
         headers = upstream_headers_and_key.headers(upstream, services.environment, client, client_headers, token)
-        place = upstream_headers_and_key.place(upstream, path)
+        place = upstream_headers_and_key.path_of_upstream(upstream, path)
         async with asyncio.timeout(seconds):
             async with await services.pool.request(
-                upstream_headers_and_key.address(upstream), method, place, headers, body
+                upstream_headers_and_key.address_of_upstream(upstream), method, place, headers, body
             ) as answer:
                 # An upstream may repeat the key that it refuses, with any status.
                 found = _redactor(services, client_headers).data(await answer.read(LARGEST))
@@ -86,7 +86,7 @@ async def ask_upstream(
 
 
 def _redactor(services: Services, client_headers: Mapping[str, str]) -> Redactor:
-    return services.redactor.beside([*services.tokens.known(), *passed_on(services.config, client_headers)])
+    return services.redactor.with_secrets([*services.tokens.known(), *passed_on(services.config, client_headers)])
 
 
 def _error_with_good_status(answer: SideAnswer, dialect: str) -> Fault | None:
@@ -110,7 +110,7 @@ def _about_our_key(
     """The fault of an upstream that refuses the gateway's key; None for any other answer. `fault`: the fault that was
     already read, where the status is good."""
     fault = fault or answer.fault(upstream.dialect)
-    if upstream_headers_and_key.auth(upstream) == "client" or not refuses_key(fault, answer.body):
+    if upstream_headers_and_key.auth_of_upstream(upstream) == "client" or not refuses_key(fault, answer.body):
         return None
     return _for_client(key_refused(fault, _name(services, upstream), upstream))
 

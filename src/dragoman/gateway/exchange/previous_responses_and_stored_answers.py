@@ -30,7 +30,7 @@ from .recent_exchanges import Exchange
 from .routes import UpstreamChoice
 from .stored_item_ids_in_request import ids, item_fields, reference
 from .stored_responses import ClientStored, StoredConversation, StoredResponse
-from .upstream_headers_and_key import auth
+from .upstream_headers_and_key import auth_of_upstream
 
 _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
 _NATIVE = "openai-responses"
@@ -154,7 +154,7 @@ class PreviousResponses:
         native = choice.upstream.dialect == _NATIVE
         if not native:
             return self.whole() if choice.upstream.dialect == REHEARSAL else self._body
-        shared = self._apart and not (choice.route.client_key or auth(choice.upstream) == "client")
+        shared = self._apart and not (choice.route.client_key or auth_of_upstream(choice.upstream) == "client")
         if shared and self._known.unreadable:
             raise Refused(_unreadable(self._known.unreadable))
         own = {self._known.previous, *self._named} if self._holder else self._named.keys()

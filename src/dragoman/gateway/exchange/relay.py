@@ -28,7 +28,7 @@ from ...translate.result import Translation
 from ...translate.stream_passthrough import PassThrough
 from ...transport.http_client_interface import Post, UpstreamAnswer, too_long
 from ...transport.response_head_reader import NONE
-from ...transport.retry_decision import wait
+from ...transport.retry_decision import seconds_before_retry
 from ..config import REHEARSAL, Route
 from ..http.recording_reply import RecordingReply
 from ..http.server import ClientGone, IncomingRequest, ReplyWriter
@@ -272,7 +272,7 @@ class Relay:
             return None
         if not TABLE[self._faults.origin, fault.kind].retried:
             return None
-        seconds = wait(fault, route.backoff, attempt)
+        seconds = seconds_before_retry(fault, route.backoff, attempt)
         if self._waited + seconds > self._bounds.retry_wait or monotonic() + seconds >= self._end:
             return None
         return seconds
@@ -369,10 +369,10 @@ class Relay:
                     raise TransportError("timeout", too_long(bounds.total))
             answer = pool.begin(post, translation.body)
             if answer is not None:
-                answer.within(left, bounds.total)
-                await answer.coming(first)
+                answer.limit_time(left, bounds.total)
+                await answer.wait_for_head(first)
                 if not answer.status:
-                    answer.unheard()
+                    answer.raise_if_not_repeatable()
                     answer = None
             if answer is None:
                 within = self._end - monotonic(), bounds.total
@@ -426,7 +426,7 @@ class Relay:
                 return answer.body if isinstance(answer, SideAnswer) and answer.status == 200 else b""
 
             account = upstream.base_url + upstream.credentials
-            body = await services.projects.fitted(account, translation.body, plan.project_form, ask)
+            body = await services.projects.with_project(account, translation.body, plan.project_form, ask)
             self._exchange.sent = translation.body = body
         return token
 

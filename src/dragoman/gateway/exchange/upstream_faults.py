@@ -13,7 +13,7 @@ from ...canon.events import Fault
 from ...dialects import get
 from ...translate.result import Translation
 from ...transport.http_client_interface import UpstreamAnswer
-from ...transport.retry_decision import until
+from ...transport.retry_decision import seconds_until_date
 from ...transport.secret_redaction import Redactor
 from ..services import Services
 from . import upstream_fault_messages
@@ -53,7 +53,7 @@ class UpstreamFaults:
             return upstream_fault_messages.redirect_answer(choice.name, answer.status, answer.header("location"))
         fault = get(choice.upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
         if fault.retry_after is None:
-            seconds = until(answer.header("retry-after"), self._services.now())
+            seconds = seconds_until_date(answer.header("retry-after"), self._services.now())
             fault = fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
         verbatim = choice.upstream.dialect == self._dialect and upstream_fault_messages.is_readable(fault)
         fault = self.describe(fault, choice, body)
@@ -78,7 +78,7 @@ class UpstreamFaults:
     def redactor(self) -> Redactor:
         """A redactor of all secrets that an upstream of this exchange may know."""
         services = self._services
-        return services.redactor.beside([*services.tokens.known(), *passed_on(services.config, self._headers)])
+        return services.redactor.with_secrets([*services.tokens.known(), *passed_on(services.config, self._headers)])
 
     def redact(self, fault: Fault) -> Fault:
         """An upstream's fault without secrets."""

@@ -8,23 +8,32 @@ from functools import lru_cache
 from ...dialects import endpoints, installed
 from ...transport import upstream_url_and_headers
 from ...transport.http_client_interface import Post
-from ...transport.request_head_and_decompression import prepared
+from ...transport.request_head_and_decompression import prepare_post
 from ...transport.upstream_record_and_environment import Upstream
-from ...transport.upstream_url_and_headers import address, auth, counting, fitted, host, joined, place, target
+from ...transport.upstream_url_and_headers import (
+    address_of_upstream,
+    auth_of_upstream,
+    counting_path,
+    generation_path,
+    host_of_upstream,
+    join_address,
+    path_of_upstream,
+    with_cloud_project,
+)
 from .forwarded_headers import to_upstream
 
 __all__ = [
-    "address",
-    "auth",
+    "address_of_upstream",
+    "auth_of_upstream",
     "client_key",
-    "counting",
-    "fitted",
+    "counting_path",
+    "generation_path",
     "headers",
-    "host",
-    "joined",
+    "host_of_upstream",
+    "join_address",
     "key_headers",
-    "place",
-    "target",
+    "path_of_upstream",
+    "with_cloud_project",
     "with_headers",
 ]
 
@@ -50,14 +59,14 @@ def headers(
     """The headers of a request to an upstream. `token`: an access token of Google. `pass_key`: the client's own key is
     sent."""
     more = to_upstream(upstream.dialect, client_dialect, client_headers)
-    own = pass_key or auth(upstream) == "client"
+    own = pass_key or auth_of_upstream(upstream) == "client"
     shown = _client_key_header(upstream.dialect, client_dialect, client_headers) if own else None
-    return upstream_url_and_headers.headers(upstream, environment, token, more, shown)
+    return upstream_url_and_headers.request_headers(upstream, environment, token, more, shown)
 
 
 def with_headers(post: Post, wanted: Mapping[str, str]) -> Post:
     """A request with further headers, which something in its body needs."""
-    return prepared(post.address, post.target, tuple(upstream_url_and_headers.beside(post.headers, wanted)))
+    return prepare_post(post.address, post.target, tuple(upstream_url_and_headers.merge_headers(post.headers, wanted)))
 
 
 def _client_key_header(dialect: str, client: str, client_headers: Mapping[str, str]) -> dict[str, str]:

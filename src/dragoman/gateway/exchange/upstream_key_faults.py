@@ -19,7 +19,7 @@ from ...errors import ConfigError
 from ...transport.upstream_record_and_environment import Upstream
 from .fault_reactions import KEY_REFUSED
 from .upstream_fault_messages import is_readable
-from .upstream_headers_and_key import auth
+from .upstream_headers_and_key import auth_of_upstream
 
 LOOKED = 4000
 """Characters of a message and of a body that are searched."""
@@ -83,7 +83,7 @@ def key_refused(fault: Fault, name: str, upstream: Upstream) -> Fault:
             f"Upstream {name!r} refused the key in {upstream.key_env} ({answer}). "
             f"Set {upstream.key_env} to a valid key, and start the gateway again."
         )
-    elif auth(upstream) == "google":
+    elif auth_of_upstream(upstream) == "google":
         message = (
             f"Upstream {name!r} refused the Google credentials ({answer}). "
             f"Log in again, or set upstreams.{name}.credentials to a valid file."

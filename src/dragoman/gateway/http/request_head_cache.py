@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from ... import fast
 from ...codec.cache_memory_budget import TableCache, small_cache
-from ...transport.request_head_and_decompression import lower
+from ...transport.request_head_and_decompression import lower_name
 
 MAX_KNOWN = 256
 """Number of heads that are kept."""
@@ -107,6 +107,6 @@ def join_headers(lines: list[tuple[bytes, bytes]]) -> dict[str, str]:
     June 2022)."""
     out: dict[str, str] = {}
     for name, value in lines:
-        key, text = lower(name), value.decode("latin-1")
+        key, text = lower_name(name), value.decode("latin-1")
         out[key] = f"{out[key]}, {text}" if key in out else text
     return out

@@ -23,7 +23,7 @@ import httptools
 from msgspec import Struct
 
 from ...transport.large_body_joining import is_large, join_pieces
-from ...transport.request_head_and_decompression import lower
+from ...transport.request_head_and_decompression import lower_name
 from ...transport.shared_deadline_timer import Deadlines
 from .client_hangup_detection import has_left
 from .incoming_request_record import IncomingRequest
@@ -376,7 +376,7 @@ class _Client(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         self._in_body = True
         lines, bounds = self._lines, self._server.bounds
-        self._headers = headers = {lower(name): value.decode("latin-1") for name, value in lines}
+        self._headers = headers = {lower_name(name): value.decode("latin-1") for name, value in lines}
         if len(headers) < len(lines):
             self._headers = headers = join_headers(lines)
         if self._behind or self._fed > bounds.head:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from ...errors import ConfigError
 from ...transport.proxy_and_client_choice import ProxySettings
-from ...transport.upstream_url_and_headers import address
+from ...transport.upstream_url_and_headers import address_of_upstream
 from ..config import REHEARSAL, Config, Upstream
 
 SECONDS = 3.0
@@ -35,8 +35,8 @@ async def check_upstreams(config: Config, environment: Mapping[str, str], warn: 
 
 
 async def _check_connection(name: str, upstream: Upstream, proxies: ProxySettings, warn: Callable[[str], None]) -> None:
-    host_and_port = address(upstream)
-    if proxies.of(host_and_port) is not None:
+    host_and_port = address_of_upstream(upstream)
+    if proxies.proxy_for(host_and_port) is not None:
         return  # A connection to the proxy would prove nothing about the upstream.
     try:
         async with asyncio.timeout(SECONDS):

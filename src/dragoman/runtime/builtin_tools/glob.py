@@ -45,16 +45,16 @@ class Glob(Tool):
             return "The pattern is empty."
         if ".." in pattern.split("/"):
             return "The pattern must not lead out of the folder that is searched."
-        globs.compiled(pattern, arguments.get("case_sensitive", False))
-        workspace_file_access.place(arguments.get("path") or ".", around.workspace)
+        globs.compile_pattern(pattern, arguments.get("case_sensitive", False))
+        workspace_file_access.path_in_workspace(arguments.get("path") or ".", around.workspace)
         return None
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         pattern, given = arguments["pattern"], arguments.get("path")
         folders = [given] if given else [str(root) for root in around.workspace]
-        places = [workspace_file_access.place(folder, around.workspace) for folder in folders]
+        places = [workspace_file_access.path_in_workspace(folder, around.workspace) for folder in folders]
         for where in places:
-            status = workspace_file_access.status(where)
+            status = workspace_file_access.file_status(where)
             if status is None:
                 raise ToolError("file_not_found", f"Search path does not exist: {where.path}")
             if not stat.S_ISDIR(status.st_mode):
@@ -63,12 +63,12 @@ class Glob(Tool):
         matched: list[FolderEntry] = []
         skipped: list[FolderEntry] = []
         for where in places:
-            found = ignore_options.ignores(where, options).also(where.path, ALWAYS_OUT)
-            base, wanted = _from(pattern, where, arguments.get("case_sensitive", False))
-            entries = await file_walk.gathered(file_walk.files(where, found, around.workspace, skipped))
+            found = ignore_options.ignore_rules_for_call(where, options).with_patterns(where.path, ALWAYS_OUT)
+            base, wanted = _pattern_and_folder(pattern, where, arguments.get("case_sensitive", False))
+            entries = await file_walk.collect_entries(file_walk.walk_files(where, found, around.workspace, skipped))
             matched += [entry for entry in entries if wanted.fullmatch(entry.path.relative_to(base).as_posix())]
         within = ", ".join([str(where.path) for where in places])
-        left_out = ignore_options.counted(skipped)
+        left_out = ignore_options.count_skipped(skipped)
         if not matched:
             message = f"No files found matching pattern '{pattern}' within {within} {left_out}".rstrip()
             return Outcome(message, "No files found")
@@ -78,10 +78,10 @@ class Glob(Tool):
         return Outcome(f"{text}\n{left_out}" if left_out else text, f"Found {len(paths)} matching file(s)")
 
 
-def _from(pattern: str, where: WorkspacePath, case_sensitive: bool) -> tuple[Path, re.Pattern[str]]:
+def _pattern_and_folder(pattern: str, where: WorkspacePath, case_sensitive: bool) -> tuple[Path, re.Pattern[str]]:
     """The expression for a pattern and the folder where the search starts. A file with exactly that name matches too,
     such as `[id].tsx`."""
     base = Path("/") if pattern.startswith("/") else where.path
     rest = pattern.removeprefix("/" if pattern.startswith("/") else "./")
-    wanted = globs.compiled(rest, case_sensitive)
+    wanted = globs.compile_pattern(rest, case_sensitive)
     return base, re.compile(f"{wanted.pattern}|{re.escape(rest)}", wanted.flags)

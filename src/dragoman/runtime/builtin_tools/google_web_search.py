@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ...errors import ConfigError
 from ...transport.search_service_config import SearchService
-from ..cited_sources import CitedSource, cited, listed
+from ..cited_sources import CitedSource, with_citation_numbers, with_source_list
 from ..fetch import fetch
 from ..tool_interface import Kind, Outcome, Tool, ToolEnvironment, ToolError
 
@@ -71,19 +71,19 @@ class GoogleWebSearch(Tool):
         query = arguments["query"]
         # A configured service goes first, because the user chose it.
         if self.endpoint is not None:
-            text, sources = await _searched(self.endpoint, query)
+            text, sources = await _search_service(self.endpoint, query)
         elif around.ask is not None and "web_search" in around.hosted:
-            text, sources = cited(await around.ask(query, hosted=("web_search",)))
+            text, sources = with_citation_numbers(await around.ask(query, hosted=("web_search",)))
         else:
             message = "There is no web search here: the upstream has none, and no search service is configured."
             raise ToolError("web_search_failed", message)
         if not text.strip():
             return Outcome(f'No search results or information found for query: "{query}"', "No information found.")
-        message = listed(f'Web search results for "{query}":\n{text}', sources)
+        message = with_source_list(f'Web search results for "{query}":\n{text}', sources)
         return Outcome(message, f'Search results for "{query}" returned.')
 
 
-async def _searched(endpoint: SearchEndpoint, query: str) -> tuple[str, list[CitedSource]]:
+async def _search_service(endpoint: SearchEndpoint, query: str) -> tuple[str, list[CitedSource]]:
     """The results of a search service: an excerpt of each page, with a number."""
     # All signs are quoted: a query must not add parameters of its own.
     url, body = endpoint.url.replace("{query}", quote(query, safe="")), None
@@ -94,7 +94,7 @@ async def _searched(endpoint: SearchEndpoint, query: str) -> tuple[str, list[Cit
     if page.status != 200:
         raise ToolError("web_search_failed", f"The search endpoint answered with status {page.status}.")
     try:
-        found = _results(msgspec.json.decode(page.body))
+        found = _result_rows(msgspec.json.decode(page.body))
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise ToolError("web_search_failed", f"The search endpoint did not answer in JSON: {error}") from error
     sources = [CitedSource(_word(row, "url", "link"), _word(row, "title", "name")) for row in found]
@@ -105,14 +105,14 @@ async def _searched(endpoint: SearchEndpoint, query: str) -> tuple[str, list[Cit
     return "\n".join(lines), sources
 
 
-def _results(answer: Any) -> list[dict[str, Any]]:
+def _result_rows(answer: Any) -> list[dict[str, Any]]:
     """The list of results. Services put the list under different keys."""
     for name in ("results", "items", "organic", "organic_results", "value", "web", "webPages", "data"):
         found = answer.get(name) if isinstance(answer, dict) else None
         if isinstance(found, list):
             return [row for row in found if isinstance(row, dict) and _word(row, "url", "link")][:MAX_RESULTS]
         if isinstance(found, dict):
-            return _results(found)
+            return _result_rows(found)
     return []
 
 

@@ -31,25 +31,25 @@ class ListDirectory(Tool):
     }
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
-        workspace_file_access.place(arguments["path"], around.workspace)
+        workspace_file_access.path_in_workspace(arguments["path"], around.workspace)
         for pattern in arguments.get("ignore", ()):
-            globs.compiled(pattern)
+            globs.compile_pattern(pattern)
         return None
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        where = workspace_file_access.place(arguments["path"], around.workspace)
-        status = workspace_file_access.status(where)
+        where = workspace_file_access.path_in_workspace(arguments["path"], around.workspace)
+        status = workspace_file_access.file_status(where)
         if status is None:
             raise ToolError("file_not_found", f"Directory not found or inaccessible: {where.path}")
         if not stat.S_ISDIR(status.st_mode):
             raise ToolError("path_is_not_a_directory", f"Path is not a directory: {where.path}")
-        found = ignore_options.ignores(where, arguments.get("file_filtering_options"))
-        entries = file_walk.listed(where, found, around.workspace)
-        patterns = [globs.compiled(pattern) for pattern in arguments.get("ignore", ())]
+        found = ignore_options.ignore_rules_for_call(where, arguments.get("file_filtering_options"))
+        entries = file_walk.list_folder(where, found, around.workspace)
+        patterns = [globs.compile_pattern(pattern) for pattern in arguments.get("ignore", ())]
         shown = [entry for entry in entries if not any(pattern.fullmatch(entry.path.name) for pattern in patterns)]
         skipped = [entry for entry in shown if entry.ignored]
         shown = sorted([entry for entry in shown if not entry.ignored], key=lambda entry: not entry.is_folder)
-        left_out = ignore_options.counted(skipped)
+        left_out = ignore_options.count_skipped(skipped)
         if not shown:
             message = f"Directory {where.path} is empty."
             return Outcome(f"{message} {left_out}".rstrip(), "Directory is empty.")

@@ -38,10 +38,10 @@ class ReadFile(Tool):
             return "Offset must be a whole number, and not negative."
         if limit < 1 or limit != int(limit):
             return "Limit must be a whole number, and positive."
-        return ignore_options.withheld(workspace_file_access.place(path, around.workspace))
+        return ignore_options.hidden_file_error(workspace_file_access.path_in_workspace(path, around.workspace))
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        where = workspace_file_access.place(arguments["absolute_path"], around.workspace)
+        where = workspace_file_access.path_in_workspace(arguments["absolute_path"], around.workspace)
         limit = arguments.get("limit")
         count = None if limit is None else int(limit)
         found = await asyncio.to_thread(file_content.read, where, int(arguments.get("offset", 0)), count)

@@ -70,16 +70,18 @@ class ReadManyFiles(Tool):
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
         for pattern in [*arguments["paths"], *arguments.get("include", ()), *arguments.get("exclude", ())]:
-            globs.compiled(pattern)
+            globs.compile_pattern(pattern)
         for pattern in [*arguments["paths"], *arguments.get("include", ())]:
-            workspace_file_access.place(_fixed(pattern, around.workspace)[0] or ".", around.workspace)
+            workspace_file_access.path_in_workspace(
+                _split_pattern(pattern, around.workspace)[0] or ".", around.workspace
+            )
         return None
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         files, missed = await _files(arguments, around)
         if not files:
             return Outcome(f"No files matching the criteria were found: {'; '.join(missed)}", "No files were read.")
-        parts, skipped = await asyncio.to_thread(_contents, files)
+        parts, skipped = await asyncio.to_thread(_read_contents, files)
         if not parts:
             raise ToolError("read_many_files_search_error", f"None of the files could be read: {'; '.join(skipped)}")
         count = len(files) - len(skipped)
@@ -92,7 +94,7 @@ class ReadManyFiles(Tool):
         return Outcome((*parts, Text(END + note)), display)
 
 
-def _fixed(pattern: str, workspace: Sequence[Path]) -> tuple[str, str]:
+def _split_pattern(pattern: str, workspace: Sequence[Path]) -> tuple[str, str]:
     """The constant folder at the beginning of a pattern, and the rest. An existing path is no pattern (`[id].tsx`)."""
     if any(os.path.lexists(root / pattern) for root in workspace):
         return pattern, ""
@@ -112,20 +114,21 @@ async def _files(arguments: Mapping[str, Any], around: ToolEnvironment) -> tuple
     out = list(arguments.get("exclude", ()))
     out += DEFAULT_EXCLUDES if arguments.get("useDefaultExcludes", True) else ()
     for given in [*arguments["paths"], *arguments.get("include", ())]:
-        base, rest = _fixed(given, around.workspace)
-        where = workspace_file_access.place(base or ".", around.workspace)
-        if workspace_file_access.status(where) is None:
+        base, rest = _split_pattern(given, around.workspace)
+        where = workspace_file_access.path_in_workspace(base or ".", around.workspace)
+        if workspace_file_access.file_status(where) is None:
             missed.append(f"{given} (not found)")
         elif rest or where.path.is_dir():
             rest = rest or ("**" if arguments.get("recursive", True) else "*")
-            below = await _below(base, rest, (options, out), around.workspace)
+            below = await _files_below(base, rest, (options, out), around.workspace)
             for file in below:
                 found.setdefault(file.where.path, file)
             if not below:
                 missed.append(f"{given} (no file matches)")
         # Ignore files also apply to a file that the pattern names exactly.
-        elif left_out := file_walk.reason(
-            where, ignore_options.ignores(WorkspacePath(where.root, ()), options).also(where.root, out)
+        elif left_out := file_walk.ignore_reason(
+            where,
+            ignore_options.ignore_rules_for_call(WorkspacePath(where.root, ()), options).with_patterns(where.root, out),
         ):
             missed.append(f"{given} ({'git-ignored' if left_out == 'git' else 'ignored or excluded'})")
         else:
@@ -136,37 +139,41 @@ async def _files(arguments: Mapping[str, Any], around: ToolEnvironment) -> tuple
     return files[:MAX_FILES], missed
 
 
-async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], workspace: Sequence[Path]) -> list[_File]:
+async def _files_below(
+    base: str, pattern: str, left_out: tuple[Any, list[str]], workspace: Sequence[Path]
+) -> list[_File]:
     """The files below a folder that match a pattern. A relative folder is searched in every root that has it."""
     options, out = left_out
-    wanted = globs.compiled(pattern)
+    wanted = globs.compile_pattern(pattern)
     files: list[_File] = []
     for folder in [Path(base)] if base.startswith("/") else [root / base for root in workspace]:
         if not folder.is_dir():
             continue
-        where = workspace_file_access.place(folder, workspace)
-        known = ignore_options.ignores(where, options).also(where.root, out)
+        where = workspace_file_access.path_in_workspace(folder, workspace)
+        known = ignore_options.ignore_rules_for_call(where, options).with_patterns(where.root, out)
         # For links: their targets may lie in an ignored folder of the workspace.
-        top = ignore_options.ignores(WorkspacePath(where.root, ()), options).also(where.root, out)
-        for entry in await file_walk.gathered(file_walk.files(where, known, workspace)):
+        top = ignore_options.ignore_rules_for_call(WorkspacePath(where.root, ()), options).with_patterns(
+            where.root, out
+        )
+        for entry in await file_walk.collect_entries(file_walk.walk_files(where, known, workspace)):
             if wanted.fullmatch(entry.path.relative_to(where.path).as_posix()):
-                found = workspace_file_access.place(entry.path, workspace)
-                if found.path != entry.path and file_walk.reason(found, top):
+                found = workspace_file_access.path_in_workspace(entry.path, workspace)
+                if found.path != entry.path and file_walk.ignore_reason(found, top):
                     continue  # a link to an ignored file
-                relative = not base.startswith("/") and where.root == workspace_file_access.real(workspace[0])
+                relative = not base.startswith("/") and where.root == workspace_file_access.real_path(workspace[0])
                 shown = entry.path.relative_to(where.root).as_posix() if relative else str(entry.path)
-                files.append(_File(found, shown, _names(pattern, entry.path)))
+                files.append(_File(found, shown, _names_file_type(pattern, entry.path)))
     return files
 
 
-def _names(pattern: str, path: Path) -> bool:
+def _names_file_type(pattern: str, path: Path) -> bool:
     """Whether a pattern contains a file's ending or name, and not only a wildcard."""
     last = pattern.rpartition("/")[2].lower()
     ending = path.suffix.lower()
     return bool(ending and ending.lstrip(".") in last.replace("{", " ").replace(",", " ")) or path.stem.lower() in last
 
 
-def _contents(files: list[_File]) -> tuple[list[Text | Media], list[str]]:
+def _read_contents(files: list[_File]) -> tuple[list[Text | Media], list[str]]:
     """The parts for the files, and the skipped files with reasons."""
     parts: list[Text | Media] = []
     skipped: list[str] = []

@@ -39,22 +39,22 @@ class Replace(Tool):
         expected = arguments.get("expected_replacements", 1)
         if expected != int(expected):
             return "expected_replacements must be a whole number."
-        return file_edit.checked(arguments, around)
+        return file_edit.check_path(arguments, around)
 
     async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
-        return file_edit.confirmation(_planned(arguments, around))
+        return file_edit.confirmation(_plan_edit(arguments, around))
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         # Planned again: the file may have changed since the person was asked.
-        edit = _planned(arguments, around)
+        edit = _plan_edit(arguments, around)
         path = arguments["file_path"]
         if edit.creates:
-            return file_edit.made(edit, around, f"Created new file: {path} with provided content.")
-        return file_edit.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
+            return file_edit.apply_edit(edit, around, f"Created new file: {path} with provided content.")
+        return file_edit.apply_edit(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
 
 
-def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> PlannedEdit:
-    where = workspace_file_access.place(arguments["file_path"], around.workspace)
+def _plan_edit(arguments: Mapping[str, Any], around: ToolEnvironment) -> PlannedEdit:
+    where = workspace_file_access.path_in_workspace(arguments["file_path"], around.workspace)
     path, old, new = where.path, arguments["old_string"], arguments["new_string"]
     expected = int(arguments.get("expected_replacements", 1))
     was = text_file_and_diff.read(where)
@@ -64,7 +64,7 @@ def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> PlannedEd
         return PlannedEdit(where, was, new)
     if not old:
         raise ToolError("attempt_to_create_existing_file", f"File already exists, cannot create: {path}")
-    changed, count = edit_matching.exact(was.text, old, new, was.end)
+    changed, count = edit_matching.match_exactly(was.text, old, new, was.end)
     if count == 0:
         message = f"Failed to edit, 0 occurrences found for old_string in {path}. The exact text was not found."
         raise ToolError(

@@ -14,8 +14,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from .. import processes, workspace_file_access
-from ..processes import Ended, Left
-from ..programs_in_shell_command import roots
+from ..processes import BackgroundProcesses, EndedCommand
+from ..programs_in_shell_command import programs_of_command
 from ..sandbox_interface import ProcessStart, Sandbox
 from ..shells import Shell, usual_shell
 from ..tool_interface import Confirmation, Failure, Kind, Outcome, Tool, ToolEnvironment, ToolError
@@ -86,7 +86,7 @@ class RunShellCommand(Tool):
         self.interval = interval
         self.sandbox: Sandbox | None = None
         self._temporary: Path | None = None
-        self._left: list[Left] = []
+        self._left: list[BackgroundProcesses] = []
         if sandbox is not None:
             self.use_sandbox(sandbox)
 
@@ -104,17 +104,17 @@ class RunShellCommand(Tool):
         # A zero byte would end the argument of the program.
         if "\0" in arguments["command"]:
             return "Command cannot hold a zero byte."
-        where = workspace_file_access.place(arguments.get("directory") or ".", around.workspace)
+        where = workspace_file_access.path_in_workspace(arguments.get("directory") or ".", around.workspace)
         if not os.path.isdir(where.path):
             return f"Directory does not exist: {where.path}"
         return None
 
     async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
-        names, hidden = roots(arguments["command"])
+        names, hidden = programs_of_command(arguments["command"])
         folder = ""
         if arguments.get("directory"):
-            found = workspace_file_access.place(arguments["directory"], around.workspace).path
-            folder = "" if found == workspace_file_access.place(".", around.workspace).path else str(found)
+            found = workspace_file_access.path_in_workspace(arguments["directory"], around.workspace).path
+            folder = "" if found == workspace_file_access.path_in_workspace(".", around.workspace).path else str(found)
         # On one line: a text of the model must not look like a command or like an answer.
         title = " ".join((arguments.get("description") or "Run a command").split())
         title += f" (in {arguments['directory']})" if arguments.get("directory") else ""
@@ -134,7 +134,7 @@ class RunShellCommand(Tool):
         return self.sandbox is not None and bool(arguments.get("network"))
 
     def _start(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> ProcessStart:
-        folder = workspace_file_access.place(arguments.get("directory") or ".", around.workspace).path
+        folder = workspace_file_access.path_in_workspace(arguments.get("directory") or ".", around.workspace).path
         environment = {**around.environment, **QUIET, **CAREFUL_GIT}
         start = ProcessStart(self._shell.command(arguments["command"]), folder, environment, around.workspace)
         if self.sandbox is None:
@@ -148,7 +148,7 @@ class RunShellCommand(Tool):
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         try:
             start = self._start(arguments, around)
-            ended = await processes.run(
+            ended = await processes.run_command(
                 start.command,
                 folder=start.folder,
                 environment=start.environment,
@@ -170,7 +170,7 @@ class RunShellCommand(Tool):
             error = f"{error}\n{message}".lstrip("\n")
             failure = Failure(message, "shell_timeout")
         error = "\n".join([text for text in (error, self._hint(arguments, ended)) if text])
-        return Outcome(_report(arguments, ended, error), _shown(ended, error), failure)
+        return Outcome(_report(arguments, ended, error), _display(ended, error), failure)
 
     async def close(self) -> None:
         """End the background processes of all commands."""
@@ -181,7 +181,7 @@ class RunShellCommand(Tool):
         if temporary is not None:
             await asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True)
 
-    def _hint(self, arguments: Mapping[str, Any], ended: Ended) -> str:
+    def _hint(self, arguments: Mapping[str, Any], ended: EndedCommand) -> str:
         """A line for the model about the sandbox, if the sandbox may be the cause of a failure."""
         if self.sandbox is None or not ended.code or not _REFUSED.search(ended.error + ended.output):
             return ""
@@ -189,7 +189,7 @@ class RunShellCommand(Tool):
         return f"[sandbox {self.sandbox.name}: the command can write only in the workspace and in $TMPDIR{network}]"
 
 
-def _report(arguments: Mapping[str, Any], ended: Ended, error: str) -> str:
+def _report(arguments: Mapping[str, Any], ended: EndedCommand, error: str) -> str:
     pids = sorted(pid for pid, _ in ended.left.processes)
     return "\n".join(
         [
@@ -205,7 +205,7 @@ def _report(arguments: Mapping[str, Any], ended: Ended, error: str) -> str:
     )
 
 
-def _shown(ended: Ended, error: str) -> str:
+def _display(ended: EndedCommand, error: str) -> str:
     """The display for a person: the command's output, or its ending if there is no output."""
     code = f"(exit code {ended.code})" if ended.code else ""
     output = "\n".join([text for text in (ended.output.rstrip("\n"), error) if text])

@@ -40,54 +40,54 @@ class SaveMemory(Tool):
         return None if _line(arguments["fact"]) else 'Parameter "fact" must be a non-empty string.'
 
     async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
-        edit = _planned(arguments["fact"], around)
-        diff = text_file_and_diff.difference(edit.where, edit.was, edit.new)
+        edit = _plan_edit(arguments["fact"], around)
+        diff = text_file_and_diff.file_diff(edit.where, edit.was, edit.new)
         return Confirmation(f"Remember: {_line(arguments['fact'])}", "remember", diff)
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         fact = arguments["fact"]
-        edit = _planned(fact, around)
+        edit = _plan_edit(fact, around)
         try:
             edit.where.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-            made = file_edit.made(edit, around, "")
+            made = file_edit.apply_edit(edit, around, "")
             if edit.creates:  # `remembered` refuses a file that other users can write
                 edit.where.path.chmod(0o600)
         except (ToolError, OSError) as error:
-            raise _failed(error) from error
+            raise _json_error(error) from error
         message = f'Okay, I\'ve remembered that: "{fact}"'
         if around.wanted is not None:
             message = "The memory file now has the text that the user wrote."
         return Outcome(f'{{ "success": true, "message": {_quoted(message)} }}', made.display)
 
 
-def remembered(config: Path, file: Path | None = None) -> str:
+def read_memories(config: Path, file: Path | None = None) -> str:
     """All remembered facts, for a new conversation. "": none. ConfigError: other users can write the file."""
-    place = _place(config, file)
+    place = _memory_path(config, file)
     found = text_file_and_diff.read(place)
     if found.was is not None:
         require_only_owner_writes(place.path, found.was)
-    return text_file_and_diff.shown(found.text)
+    return text_file_and_diff.without_invalid_bytes(found.text)
 
 
-def _place(config: Path, file: Path | None) -> WorkspacePath:
+def _memory_path(config: Path, file: Path | None) -> WorkspacePath:
     """The place of the file. The user may have made it a link, so links are followed."""
-    where = workspace_file_access.real(file or config / FILE)
+    where = workspace_file_access.real_path(file or config / FILE)
     return WorkspacePath(where.parent, (where.name,))
 
 
-def _planned(fact: str, around: ToolEnvironment) -> PlannedEdit:
+def _plan_edit(fact: str, around: ToolEnvironment) -> PlannedEdit:
     if around.config is None and around.memory is None:
-        raise _failed("No folder for remembered facts is configured.")
-    where = _place(around.config or Path(), around.memory)
+        raise _json_error("No folder for remembered facts is configured.")
+    where = _memory_path(around.config or Path(), around.memory)
     section = _SECTIONS.get((around.memory or Path(FILE)).name, SECTION)
     try:
         was = text_file_and_diff.read(where)
     except ToolError as error:
-        raise _failed(error) from error
+        raise _json_error(error) from error
     return PlannedEdit(where, was, with_fact(was.text, fact, section))
 
 
-def _failed(why: object) -> ToolError:
+def _json_error(why: object) -> ToolError:
     """A failure with a JSON text for the model."""
     return ToolError("memory_failed", f'{{ "success": false, "error": {_quoted(f"Failed to save memory. {why}")} }}')
 

@@ -60,8 +60,8 @@ class SearchFileContent(Tool):
         if not arguments["pattern"]:
             return "The pattern is empty."
         if arguments.get("include"):
-            globs.compiled(arguments["include"])
-        where = workspace_file_access.place(arguments.get("path") or ".", around.workspace)
+            globs.compile_pattern(arguments["include"])
+        where = workspace_file_access.path_in_workspace(arguments.get("path") or ".", around.workspace)
         if not os.path.isdir(where.path):
             return f"Path is not a directory: {where.path}"
         return None
@@ -73,9 +73,9 @@ class SearchFileContent(Tool):
         folders = [given] if given else [str(root) for root in around.workspace]
         matches: list[Match] = []
         for folder in folders:
-            where = workspace_file_access.place(folder, around.workspace)
+            where = workspace_file_access.path_in_workspace(folder, around.workspace)
             # One match more than the limit is searched, to find out whether the list is complete.
-            matches += await self._searched(where, pattern, include, limit + 1 - len(matches), around)
+            matches += await self._search(where, pattern, include, limit + 1 - len(matches), around)
         head = f"for pattern '{pattern}' in path \"{given or '.'}\"" + (f' (filter: "{include}")' if include else "")
         if not matches:
             return Outcome(f"No matches found {head}.", "No matches found")
@@ -83,13 +83,13 @@ class SearchFileContent(Tool):
         matches = sorted(matches[:limit])
         noun = "match" if len(matches) == 1 else "matches"
         heading = f"Found {len(matches)} {noun} {head}" + (f" (results limited to {limit} matches)" if cut else "")
-        base = workspace_file_access.place(folders[0], around.workspace).path
+        base = workspace_file_access.path_in_workspace(folders[0], around.workspace).path
         return Outcome(
-            "\n".join([f"{heading}:", "---", *_grouped(matches, base)]),
+            "\n".join([f"{heading}:", "---", *_lines_by_file(matches, base)]),
             f"Found {len(matches)} {noun}" + (" (limited)" if cut else ""),
         )
 
-    async def _searched(
+    async def _search(
         self, where: WorkspacePath, pattern: str, include: str, limit: int, around: ToolEnvironment
     ) -> list[Match]:
         """At most `limit` matches below a place."""
@@ -100,12 +100,12 @@ class SearchFileContent(Tool):
         if ripgrep:
             # `--regexp`, so that a pattern that begins with "-" is not read as an option.
             command = [ripgrep, *_OPTIONS, *(("--glob", include) if include else ()), "--regexp", pattern, "."]
-            return await _listen(command, where.path, b"", limit, file_filter, around)
+            return await _read_matches(command, where.path, b"", limit, file_filter, around)
         found = await _files(where, include, around.workspace)
         paths = b"".join([os.fsencode(path.relative_to(where.root)) + b"\0" for path in found])
         # `-I`, so that no module of the workspace is imported in place of a standard module.
         command = [sys.executable, "-I", str(Path(line_search.__file__)), pattern]
-        return await _listen(command, where.root, paths, limit, file_filter, around)
+        return await _read_matches(command, where.root, paths, limit, file_filter, around)
 
 
 # The result must depend on the workspace only, not on the user's settings of ripgrep and git.
@@ -116,9 +116,12 @@ _OPTIONS = ("--json", "--no-config", "--ignore-case", "--hidden", "--no-require-
 async def _files(where: WorkspacePath, include: str, workspace: Sequence[Path]) -> list[Path]:
     """The files to search. Links are skipped, because the walk finds their targets in the workspace itself."""
     form = include.removeprefix("!")
-    wanted = globs.compiled((form.removeprefix("/") if "/" in form else f"**/{form}") if form else "**")
+    wanted = globs.compile_pattern((form.removeprefix("/") if "/" in form else f"**/{form}") if form else "**")
     found = [
-        entry.path for entry in await file_walk.gathered(file_walk.files(where, file_walk.ignores(where), workspace))
+        entry.path
+        for entry in await file_walk.collect_entries(
+            file_walk.walk_files(where, file_walk.ignore_rules(where), workspace)
+        )
     ]
     return [
         path
@@ -134,19 +137,21 @@ class _FileFilter:
     def __init__(self, where: WorkspacePath, workspace: Sequence[Path]) -> None:
         self._where = where
         self._workspace = workspace
-        self._found = file_walk.ignores(where)
+        self._found = file_walk.ignore_rules(where)
         self._known: dict[Path, bool] = {}
 
     def __call__(self, path: Path) -> bool:
         known = self._known.get(path)
         if known is None:
             steps = path.relative_to(self._where.root).parts
-            known = not file_walk.reason(WorkspacePath(self._where.root, steps), self._found, len(self._where.steps))
-            self._known[path] = known = known and workspace_file_access.inside(path, self._workspace)
+            known = not file_walk.ignore_reason(
+                WorkspacePath(self._where.root, steps), self._found, len(self._where.steps)
+            )
+            self._known[path] = known = known and workspace_file_access.is_inside(path, self._workspace)
         return known
 
 
-async def _listen(
+async def _read_matches(
     command: Sequence[str], folder: Path, given: bytes, limit: int, file_filter: _FileFilter, around: ToolEnvironment
 ) -> list[Match]:
     """The matches in the output of a search program, up to the limit."""
@@ -164,7 +169,7 @@ async def _listen(
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     matches: list[Match] = []
     # Input and output run at the same time. A program whose output nobody reads stops reading its input.
-    feeding = asyncio.ensure_future(_feed(process.stdin, given))
+    feeding = asyncio.ensure_future(_write_input(process.stdin, given))
     complaining = asyncio.ensure_future(process.stderr.read(4096))
     try:
         async with asyncio.timeout(SECONDS):
@@ -182,7 +187,7 @@ async def _listen(
         feeding.cancel()
         complaining.cancel()
         if process.returncode is None:
-            await processes.end(process.pid)
+            await processes.end_group(process.pid)
         await process.wait()
     # Exit code 1 means that no line matched.
     if code > 1 and not matches:
@@ -190,7 +195,7 @@ async def _listen(
     return matches
 
 
-async def _feed(stdin: asyncio.StreamWriter, given: bytes) -> None:
+async def _write_input(stdin: asyncio.StreamWriter, given: bytes) -> None:
     try:
         stdin.write(given)
         await stdin.drain()
@@ -223,7 +228,7 @@ def _match(line: bytes, folder: Path) -> Match | None:
     if not isinstance(record, dict) or record.get("type") != "match":
         return None
     data = record["data"]
-    text = text_file_and_diff.shown(_text(data["lines"])).strip()
+    text = text_file_and_diff.without_invalid_bytes(_text(data["lines"])).strip()
     if len(text) > MAX_LINE:
         text = f"{text[:MAX_LINE]}... [truncated]"
     return Match(Path(os.path.normpath(folder / _text(data["path"]))), data["line_number"], text)
@@ -234,7 +239,7 @@ def _text(given: Mapping[str, str]) -> str:
     return given["text"] if "text" in given else os.fsdecode(base64.b64decode(given["bytes"]))
 
 
-def _grouped(matches: list[Match], base: Path) -> list[str]:
+def _lines_by_file(matches: list[Match], base: Path) -> list[str]:
     """The matches as lines of text, file by file."""
     out: list[str] = []
     last: Path | None = None

@@ -55,20 +55,20 @@ class SmartEdit(Tool):
         self._corrections: dict[tuple[str, str, str, str], Correction] = {}
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
-        return file_edit.checked(arguments, around)
+        return file_edit.check_path(arguments, around)
 
     async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
-        return file_edit.confirmation(await self._planned(arguments, around))
+        return file_edit.confirmation(await self._plan_edit(arguments, around))
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        edit = await self._planned(arguments, around)
+        edit = await self._plan_edit(arguments, around)
         path = arguments["file_path"]
         if edit.creates:
-            return file_edit.made(edit, around, f"Created new file: {path} with provided content.")
-        return file_edit.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
+            return file_edit.apply_edit(edit, around, f"Created new file: {path} with provided content.")
+        return file_edit.apply_edit(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
 
-    async def _planned(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> PlannedEdit:
-        where = workspace_file_access.place(arguments["file_path"], around.workspace)
+    async def _plan_edit(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> PlannedEdit:
+        where = workspace_file_access.path_in_workspace(arguments["file_path"], around.workspace)
         old, new = arguments["old_string"], arguments["new_string"]
         was = text_file_and_diff.read(where)
         if was.was is None:
@@ -79,17 +79,17 @@ class SmartEdit(Tool):
         if not old:
             raise ToolError("attempt_to_create_existing_file", f"File already exists, cannot create: {where.path}")
         try:
-            return _found(where, was, old, new)
+            return _find_edit(where, was, old, new)
         except ToolError:
             shown = around.shown
             if shown is not None and shown.original == was.text:
                 return PlannedEdit(where, was, shown.new)  # the person approved the model's correction
-            correction = await self._corrected(arguments, was, around)
+            correction = await self._correct_edit(arguments, was, around)
             if correction is None:
                 raise
-        return _found(where, was, correction.search, correction.replace)
+        return _find_edit(where, was, correction.search, correction.replace)
 
-    async def _corrected(
+    async def _correct_edit(
         self, arguments: Mapping[str, Any], was: TextFile, around: ToolEnvironment
     ) -> Correction | None:
         """A model's correction of an edit that finds nothing. The correction is kept, so that the run makes the edit
@@ -116,8 +116,8 @@ class SmartEdit(Tool):
         return found
 
 
-def _found(where: WorkspacePath, was: TextFile, old: str, new: str) -> PlannedEdit:
-    changed, count = edit_matching.replaced(was.text, old, new, was.end) if old else (was.text, 0)
+def _find_edit(where: WorkspacePath, was: TextFile, old: str, new: str) -> PlannedEdit:
+    changed, count = edit_matching.replace_first_match(was.text, old, new, was.end) if old else (was.text, 0)
     path = where.path
     if count == 0:
         message = f"Failed to edit, 0 occurrences found for old_string in {path}. The file does not contain the text,"
@@ -139,5 +139,5 @@ def _question(arguments: Mapping[str, Any], was: TextFile) -> str:
         f"<instruction>\n{arguments['instruction']}\n</instruction>\n"
         f"<search>\n{arguments['old_string']}\n</search>\n"
         f"<replace>\n{arguments['new_string']}\n</replace>\n"
-        f"<file>\n{text_file_and_diff.shown(was.text)}\n</file>\n"
+        f"<file>\n{text_file_and_diff.without_invalid_bytes(was.text)}\n</file>\n"
     )

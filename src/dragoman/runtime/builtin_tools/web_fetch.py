@@ -10,7 +10,7 @@ from typing import Any
 
 from ...errors import DragomanError
 from .. import html_text
-from ..cited_sources import CitedSource, cited, listed
+from ..cited_sources import CitedSource, with_citation_numbers, with_source_list
 from ..fetch import fetch
 from ..tool_interface import Confirmation, Kind, Outcome, Tool, ToolEnvironment, ToolError
 
@@ -51,45 +51,45 @@ class WebFetch(Tool):
 
     async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
         # The person approves the addresses that are really fetched.
-        found = tuple([raw(url) for url in urls(arguments["prompt"])])
+        found = tuple([raw_file_url(url) for url in urls(arguments["prompt"])])
         return Confirmation(f"Fetch {', '.join(found)}", "fetch", urls=found)
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
         prompt = arguments["prompt"]
         if around.ask is not None and "web_fetch" in around.hosted:
             try:
-                text, sources = cited(await around.ask(prompt, hosted=("web_fetch",)))
+                text, sources = with_citation_numbers(await around.ask(prompt, hosted=("web_fetch",)))
             except DragomanError:
                 text = ""  # then this tool fetches the pages
             if text.strip():
-                return Outcome(listed(text, sources), "Content processed from prompt.")
-        return await _fetched(prompt, around)
+                return Outcome(with_source_list(text, sources), "Content processed from prompt.")
+        return await _fetch_pages(prompt, around)
 
 
 def urls(prompt: str) -> list[str]:
     """The addresses in a text, each once."""
-    found = [_trimmed(match) for match in _URL.findall(prompt)]
+    found = [_without_punctuation(match) for match in _URL.findall(prompt)]
     return list(dict.fromkeys([url for url in found if url.partition("://")[2]]))
 
 
-def _trimmed(url: str) -> str:
+def _without_punctuation(url: str) -> str:
     """An address without punctuation of the sentence at its end. A closing bracket stays if the address opens it."""
     while url and (url[-1] in ".,;:!?*_" or (url[-1] in _CLOSED and url.count(url[-1]) > url.count(_CLOSED[url[-1]]))):
         url = url[:-1]
     return url
 
 
-def raw(url: str) -> str:
+def raw_file_url(url: str) -> str:
     """The raw address of a file, for the address of its page on GitHub."""
     found = _BLOB.fullmatch(url)
     return f"https://raw.githubusercontent.com/{found[1]}/{found[2]}" if found else url
 
 
-async def _fetched(prompt: str, around: ToolEnvironment) -> Outcome:
+async def _fetch_pages(prompt: str, around: ToolEnvironment) -> Outcome:
     """Fetch the pages here. A model answers the prompt about them, if there is a model."""
     get = around.fetch or fetch
     found = urls(prompt)
-    answers: list[Any] = await asyncio.gather(*[_words(get, raw(url)) for url in found])
+    answers: list[Any] = await asyncio.gather(*[_page_text(get, raw_file_url(url)) for url in found])
     sources: list[CitedSource] = []
     texts: list[str] = []
     failed: list[str] = []
@@ -109,11 +109,11 @@ async def _fetched(prompt: str, around: ToolEnvironment) -> Outcome:
     result = content
     if around.ask is not None:
         with contextlib.suppress(DragomanError):  # without an answer the pages themselves are returned
-            result = cited(await around.ask(_question(prompt, content)))[0].strip() or content
-    return Outcome(listed(result, sources), f"Content of {len(texts)} page(s) processed.")
+            result = with_citation_numbers(await around.ask(_question(prompt, content)))[0].strip() or content
+    return Outcome(with_source_list(result, sources), f"Content of {len(texts)} page(s) processed.")
 
 
-async def _words(get: Any, url: str) -> tuple[str, str] | str:
+async def _page_text(get: Any, url: str) -> tuple[str, str] | str:
     """(title, words) of a page, or the reason why there are none."""
     try:
         page = await get(url)
@@ -121,7 +121,7 @@ async def _words(get: Any, url: str) -> tuple[str, str] | str:
         return str(error)
     if not 200 <= page.status < 300:
         return f"status {page.status}"
-    return await asyncio.to_thread(html_text.read, page) or f"it is {page.mime}, not text"
+    return await asyncio.to_thread(html_text.read_page, page) or f"it is {page.mime}, not text"
 
 
 def _question(prompt: str, content: str) -> str:

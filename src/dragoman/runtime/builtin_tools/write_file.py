@@ -29,20 +29,20 @@ class WriteFile(Tool):
     }
 
     def check(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> str | None:
-        return file_edit.checked(arguments, around)
+        return file_edit.check_path(arguments, around)
 
     async def confirm(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Confirmation | None:
-        return file_edit.confirmation(_planned(arguments, around))
+        return file_edit.confirmation(_plan_edit(arguments, around))
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        edit = _planned(arguments, around)
+        edit = _plan_edit(arguments, around)
         path = arguments["file_path"]
         new = f"Successfully created and wrote to new file: {path}."
-        return file_edit.made(edit, around, new if edit.creates else f"Successfully overwrote file: {path}.")
+        return file_edit.apply_edit(edit, around, new if edit.creates else f"Successfully overwrote file: {path}.")
 
 
-def _planned(arguments: Mapping[str, Any], around: ToolEnvironment) -> PlannedEdit:
-    where = workspace_file_access.place(arguments["file_path"], around.workspace)
+def _plan_edit(arguments: Mapping[str, Any], around: ToolEnvironment) -> PlannedEdit:
+    where = workspace_file_access.path_in_workspace(arguments["file_path"], around.workspace)
     was = text_file_and_diff.read(where)
     content = arguments["content"]
     # The file keeps its line ends, unless the model wrote such ends itself.

@@ -25,8 +25,8 @@ from ... import __version__
 from ...canon.response import Usage
 from ..tool_interface import ToolError
 from .config import ServerConfig
-from .connection_transports import Notes, transport
-from .server_requests import Sample, Sampling, ServerRequests, elicited
+from .connection_transports import StreamNotes, transport
+from .server_requests import Sample, Sampling, ServerRequests, answer_elicitation
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ _UNAUTHORIZED = 401
 MODERN = "2026-07-28"
 
 
-class Offered(Struct, frozen=True):
+class OfferedTool(Struct, frozen=True):
     """A tool as its server describes it."""
 
     name: str
@@ -56,7 +56,7 @@ class Offered(Struct, frozen=True):
     title: str = ""
 
 
-class Skipped(Struct, frozen=True):
+class SkippedTool(Struct, frozen=True):
     """A tool that is not offered, or only under conditions, with the reason."""
 
     name: str
@@ -85,8 +85,8 @@ class McpConnection:
         self.login = login
         self.connect_seconds = CONNECT_SECONDS
         self.login_hint = f"sign in with: dragoman mcp login {name}"
-        self.tools: tuple[Offered, ...] = ()
-        self.refused: tuple[Skipped, ...] = ()
+        self.tools: tuple[OfferedTool, ...] = ()
+        self.refused: tuple[SkippedTool, ...] = ()
         """Tools with declarations that break the protocol."""
         self.version = ""
         """The agreed protocol version."""
@@ -94,7 +94,7 @@ class McpConnection:
         """Why the server is not connected. "": it is connected, or was never tried."""
         self.changed: Callable[[], None] = lambda: None
         """Called after a change of the tools."""
-        self._life: _Life | None = None
+        self._life: _LiveConnection | None = None
         self._lock = asyncio.Lock()
         self._closed = False
 
@@ -105,9 +105,9 @@ class McpConnection:
 
     async def connect(self) -> None:
         """Connect if needed, and list the tools. ToolError: the server cannot be reached."""
-        await self._reached()
+        await self._usable_connection()
 
-    async def _reached(self) -> _Life:
+    async def _usable_connection(self) -> _LiveConnection:
         async with self._lock:
             if self._life is not None and self._life.client is not None:
                 return self._life
@@ -116,7 +116,7 @@ class McpConnection:
             await self._end()
             # After an earlier connection the tools may have changed meanwhile.
             again = bool(self.version)
-            self._life = life = _Life(self)
+            self._life = life = _LiveConnection(self)
             limit = min(self.connect_seconds, self.config.seconds)
             await asyncio.wait({life.task, life.ready}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if life.client is not None:
@@ -126,7 +126,7 @@ class McpConnection:
                 return life
             late = not life.task.done()
             await self._end()
-            why = f"it was not ready after {limit:g} s" if late else _why(life.task)
+            why = f"it was not ready after {limit:g} s" if late else _failure_reason(life.task)
             hint = self.login_hint if life.notes.status == _UNAUTHORIZED else ""
             details = "; ".join([part for part in (self.config.url, str(life.notes), hint) if part])
             self.failure = f"{why} ({details})" if details else why
@@ -187,7 +187,7 @@ class McpConnection:
 
     async def _request(self, what: str, once: Callable[[Client], Awaitable[T]]) -> T:
         """Send a request, and once more if the server has lost our session. `what` names the request in errors."""
-        life = await self._reached()
+        life = await self._usable_connection()
         try:
             # One time limit for both attempts, so that the second attempt does not prolong the wait of the caller.
             async with asyncio.timeout(self.config.seconds):
@@ -195,20 +195,20 @@ class McpConnection:
                 try:
                     return await once(life.client)
                 except MCPError as error:
-                    life.forgotten = life.forgotten or self._forgotten(error)
-                    if not life.forgotten:
+                    life.session_lost = life.session_lost or self._is_session_lost(error)
+                    if not life.session_lost:
                         raise
                     async with self._lock:
                         if self._life is life:  # otherwise another call has connected already
                             await self._end()
-                    again = (await self._reached()).client
+                    again = (await self._usable_connection()).client
                     assert again is not None
                     return await once(again)
         except TimeoutError:
             message = f"{what!r} of the MCP server {self.name!r} took longer than {self.config.seconds:g} s."
             raise ToolError("mcp_timeout", message) from None
         except MCPError as error:
-            raise self._failed(what, error) from error
+            raise self._call_error(what, error) from error
         except (ValidationError, InputRequiredRoundsExceededError, RuntimeError, ValueError) as error:
             # The SDK refuses answers that break the protocol, or the tool's own output schema.
             message = f"The MCP server {self.name!r} gave no valid answer for {what!r}: {_first_line(error)}"
@@ -225,16 +225,16 @@ class McpConnection:
             life, self._life = self._life, None
             await life.end()
 
-    def _forgotten(self, error: MCPError) -> bool:
+    def _is_session_lost(self, error: MCPError) -> bool:
         """Whether the server has lost our session, for example after a restart. By the specification (2025-11-25,
         Streamable HTTP) the status is 404 then. The pattern matches the messages of the SDKs."""
         # Sessions exist over Streamable HTTP only, and only before MCP 2026-07-28.
         return bool(self.config.url) and self.version < MODERN and _FORGOTTEN.match(error.message) is not None
 
-    def _failed(self, tool: str, error: MCPError) -> ToolError:
+    def _call_error(self, tool: str, error: MCPError) -> ToolError:
         life = self._life
         # The call may have run. So it is not sent again, and the result names the reason.
-        if error.code == wire.CONNECTION_CLOSED and (life is None or life.over or life.task.done()):
+        if error.code == wire.CONNECTION_CLOSED and (life is None or life.ended or life.task.done()):
             message = (
                 f"The MCP server {self.name!r} ended during the call of {tool!r}. The call may have changed something. "
                 "The next call connects to the server again."
@@ -245,27 +245,27 @@ class McpConnection:
         return ToolError("mcp_error", message)
 
 
-class _Life:
+class _LiveConnection:
     """A connection from its opening to its end."""
 
     def __init__(self, of: McpConnection) -> None:
         self._of = of
-        self.notes = Notes()
+        self.notes = StreamNotes()
         self.client: Client | None = None
         """The SDK's client, while the connection is usable."""
-        self.over = False
-        self.forgotten = False
+        self.ended = False
+        self.session_lost = False
         """True if the server has lost our session. Then it has not run the call."""
         self._stale = False
         self._woken = asyncio.Event()
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.task = asyncio.create_task(self._run(), name=f"mcp {of.name}")
-        self.task.add_done_callback(_looked_at)
+        self.task.add_done_callback(_retrieve_exception)
 
     async def end(self) -> None:
         """End the connection, and wait for the end. The task is cancelled only while it opens, or if the close takes
         too long: the orderly end of a process takes some seconds."""
-        if self.client is None and not self.over:
+        if self.client is None and not self.ended:
             self.task.cancel()
         self._finish()
         await asyncio.wait({self.task}, timeout=_CLOSE_SECONDS)
@@ -275,11 +275,11 @@ class _Life:
         self.ready.cancel()
 
     def _finish(self) -> None:
-        self.over = True
+        self.ended = True
         self.client = None
         self._woken.set()
 
-    def _change(self) -> None:
+    def _note_change(self) -> None:
         self._stale = True
         self._woken.set()
 
@@ -300,33 +300,33 @@ class _Life:
         try:
             async with client:
                 # The tools are listed before the connection counts as ready.
-                await self._look(client)
-                if self.over:
+                await self._list_tools(client)
+                if self.ended:
                     raise MCPError(wire.CONNECTION_CLOSED, "Connection closed")
                 self.client = client
                 # Clear the notes: refusals are normal while the SDK finds the protocol version of a server.
                 self.notes.status, self.notes.strange = 0, ""
                 self.ready.set_result(None)
-                listening = asyncio.create_task(self._listen(client))
+                listening = asyncio.create_task(self._listen_for_changes(client))
                 try:
-                    await self._wait(client)
+                    await self._wait_for_end(client)
                 finally:
                     listening.cancel()
                     await asyncio.wait({listening})
         finally:
             self._finish()
 
-    async def _wait(self, client: Client) -> None:
+    async def _wait_for_end(self, client: Client) -> None:
         """Wait for the end of the connection. After a change of the tools, list them again."""
-        while not self.over:
+        while not self.ended:
             await self._woken.wait()
             self._woken.clear()
-            if self._stale and not self.over:
+            if self._stale and not self.ended:
                 self._stale = False
-                await self._look(client)
+                await self._list_tools(client)
                 self._of.changed()
 
-    async def _look(self, client: Client) -> None:
+    async def _list_tools(self, client: Client) -> None:
         """List the tools. The SDK drops tools with headers that protocol 2026-07-28 forbids, and only logs that. So the
         raw list is read before the SDK checks it."""
         of, refused = self._of, []
@@ -339,16 +339,16 @@ class _Life:
                 lambda cursor: client.session.send_request(_listing(cursor), wire.ListToolsResult)
             ):
                 why = find_invalid_x_mcp_header(tool.input_schema)
-                refused += [Skipped(tool.name, f"x-mcp-header: {why}")] if why is not None else []
+                refused += [SkippedTool(tool.name, f"x-mcp-header: {why}")] if why is not None else []
         found = await _pages(lambda cursor: client.list_tools(cursor=cursor))
-        of.tools = tuple([_offered(tool) for tool in found])
+        of.tools = tuple([_offered_tool(tool) for tool in found])
         of.refused = tuple(refused)
 
     async def _on_message(self, message: Any) -> None:
         if isinstance(message, wire.ToolListChangedNotification):
-            self._change()
+            self._note_change()
 
-    async def _listen(self, client: Client) -> None:
+    async def _listen_for_changes(self, client: Client) -> None:
         """Listen for changes: in protocol 2026-07-28 a server sends changes only to listeners."""
         tools = client.server_capabilities.tools
         # Older revisions send notifications/tools/list_changed without a subscription (MCP 2025-11-25).
@@ -358,16 +358,16 @@ class _Life:
             try:
                 async with client.listen(tools_list_changed=True) as changes:
                     async for _ in changes:
-                        self._change()
+                        self._note_change()
             except MCPError:
                 return  # the server has no subscriptions
             except (SubscriptionLost, TimeoutError):
                 pass  # the list below contains the missed changes
             await asyncio.sleep(pause)
-            self._change()
+            self._note_change()
 
     async def _elicit(self, context: Any, params: wire.ElicitRequestParams) -> wire.ElicitResult:
-        return await elicited(self._of.name, params, self._of.requests.elicit)
+        return await answer_elicitation(self._of.name, params, self._of.requests.elicit)
 
     async def _sample(
         self, context: Any, params: wire.CreateMessageRequestParams
@@ -396,19 +396,19 @@ async def _pages(page: Callable[[str | None], Any], what: str = "tools") -> list
     raise ValueError(f"its list of {what} has more than {_PAGES} pages")
 
 
-def _offered(tool: wire.Tool) -> Offered:
+def _offered_tool(tool: wire.Tool) -> OfferedTool:
     # The display name is the title, then the title of the annotations, then the name (MCP 2025-11-25).
     title = tool.title or (tool.annotations.title if tool.annotations is not None else None) or ""
-    return Offered(tool.name, tool.description or title, tool.input_schema, title)
+    return OfferedTool(tool.name, tool.description or title, tool.input_schema, title)
 
 
-def _looked_at(task: asyncio.Task[None]) -> None:
+def _retrieve_exception(task: asyncio.Task[None]) -> None:
     """Read a task's exception, so that the event loop does not log it as never retrieved."""
     if not task.cancelled():
         task.exception()
 
 
-def _why(task: asyncio.Task[None]) -> str:
+def _failure_reason(task: asyncio.Task[None]) -> str:
     error = None if task.cancelled() else task.exception()
     # The SDK's task groups wrap errors several times. The first one is the cause.
     while isinstance(error, BaseExceptionGroup):

@@ -121,9 +121,9 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
     settings: dict[str, Any] = {key: each for key, each in given.items() if key in known}
     # The variables of a disabled server need not be set.
     if environ is not None and not settings.get("disabled"):
-        settings = {key: _filled(each, environ, f"{where}: {key}") for key, each in settings.items()}
+        settings = {key: _fill_variables(each, environ, f"{where}: {key}") for key, each in settings.items()}
     try:
-        found = msgspec.convert({**settings, "unknown": _unknown(given, known)}, ServerConfig)
+        found = msgspec.convert({**settings, "unknown": _unknown_names(given, known)}, ServerConfig)
     except msgspec.ValidationError as error:
         raise BadConfig(where, str(error).replace("`$.", "`")) from None
     kind = given.get("type", "stdio" if found.command else "http")
@@ -146,20 +146,20 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
     return found
 
 
-def _unknown(given: Mapping[str, Any], known: set[str]) -> list[str]:
+def _unknown_names(given: Mapping[str, Any], known: set[str]) -> list[str]:
     oauth = given.get("oauth")
     inner = oauth.keys() - set(OAuthConfig.__struct_encode_fields__) if isinstance(oauth, dict) else ()
     return sorted([*(given.keys() - known - _IGNORED), *[f"oauth.{key}" for key in inner]])
 
 
-def _filled(value: Any, environ: Mapping[str, str], where: str) -> Any:
+def _fill_variables(value: Any, environ: Mapping[str, str], where: str) -> Any:
     """The value with environment variables filled in."""
     if isinstance(value, str):
         return _VARIABLE.sub(_variable(environ, where), value)
     if isinstance(value, list):
-        return [_filled(each, environ, where) for each in value]
+        return [_fill_variables(each, environ, where) for each in value]
     if isinstance(value, dict):
-        return {key: _filled(each, environ, where) for key, each in value.items()}
+        return {key: _fill_variables(each, environ, where) for key, each in value.items()}
     return value
 
 

@@ -24,7 +24,7 @@ _MAX_KEPT = 2_000
 _LINE = 100
 
 
-class Notes:
+class StreamNotes:
     """Notes on the streams, for the message about a failure."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Notes:
 
 
 def transport(
-    config: ServerConfig, notes: Notes, ended: Callable[[], None], login: httpx2.Auth | None = None
+    config: ServerConfig, notes: StreamNotes, ended: Callable[[], None], login: httpx2.Auth | None = None
 ) -> Transport:
     """The streams to and from a server, not yet open. `ended` is called after the last message. `login` authenticates
     requests over HTTP."""
@@ -54,7 +54,7 @@ def transport(
 
 
 @asynccontextmanager
-async def _process(config: ServerConfig, notes: Notes, ended: Callable[[], None]) -> AsyncIterator[Any]:
+async def _process(config: ServerConfig, notes: StreamNotes, ended: Callable[[], None]) -> AsyncIterator[Any]:
     how = StdioServerParameters(
         command=config.command,
         args=list(config.args),
@@ -64,11 +64,11 @@ async def _process(config: ServerConfig, notes: Notes, ended: Callable[[], None]
         encoding_error_handler="replace",
     )
     async with _standard_error(notes) as errors, stdio_client(how, errors) as (reading, writing):
-        yield _Watched(reading, notes, ended), writing
+        yield _WatchedStream(reading, notes, ended), writing
 
 
 @asynccontextmanager
-async def _http(config: ServerConfig, notes: Notes, login: httpx2.Auth | None) -> AsyncIterator[Any]:
+async def _http(config: ServerConfig, notes: StreamNotes, login: httpx2.Auth | None) -> AsyncIterator[Any]:
     async def note(response: httpx2.Response) -> None:
         if response.status_code >= 400:
             notes.status = response.status_code
@@ -85,7 +85,7 @@ async def _http(config: ServerConfig, notes: Notes, login: httpx2.Auth | None) -
 
 
 @asynccontextmanager
-async def _standard_error(notes: Notes) -> AsyncIterator[TextIO]:
+async def _standard_error(notes: StreamNotes) -> AsyncIterator[TextIO]:
     """A file for the standard error of a server. Its last bytes are kept in the notes."""
     loop = asyncio.get_running_loop()
     reading, writing = os.pipe()
@@ -99,18 +99,18 @@ async def _standard_error(notes: Notes) -> AsyncIterator[TextIO]:
 
 
 class _StandardErrorReader(asyncio.Protocol):
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: StreamNotes) -> None:
         self._notes = notes
 
     def data_received(self, data: bytes) -> None:
         self._notes.standard_error = (self._notes.standard_error + data)[-_MAX_KEPT:]
 
 
-class _Watched:
+class _WatchedStream:
     """A stream that reports its end, and lines that are no message. The SDK reports these only to callers that wait for
     an answer."""
 
-    def __init__(self, stream: Any, notes: Notes, ended: Callable[[], None]) -> None:
+    def __init__(self, stream: Any, notes: StreamNotes, ended: Callable[[], None]) -> None:
         self._stream, self._notes, self._ended = stream, notes, ended
 
     async def receive(self) -> Any:
@@ -119,7 +119,7 @@ class _Watched:
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-    def __aiter__(self) -> _Watched:
+    def __aiter__(self) -> _WatchedStream:
         return self
 
     async def __anext__(self) -> Any:
@@ -133,7 +133,7 @@ class _Watched:
             self._notes.strange = str(found.errors()[0]["input"])[:_LINE]
         return found
 
-    async def __aenter__(self) -> _Watched:
+    async def __aenter__(self) -> _WatchedStream:
         await self._stream.__aenter__()
         return self
 

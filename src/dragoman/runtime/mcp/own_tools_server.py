@@ -68,7 +68,7 @@ class ToolServer:
         )
 
     async def _list(self, context: RequestContext, params: wire.PaginatedRequestParams | None) -> wire.ListToolsResult:
-        return wire.ListToolsResult(tools=[_declared(tool) for tool in self.toolbox])
+        return wire.ListToolsResult(tools=[_declaration(tool) for tool in self.toolbox])
 
     async def _call(self, context: RequestContext, params: wire.CallToolRequestParams) -> wire.CallToolResult:
         if params.name not in self.toolbox:
@@ -87,7 +87,7 @@ class ToolServer:
             self._running.discard(work)
 
     async def _run(self, call: ToolCall, context: RequestContext) -> wire.CallToolResult:
-        async with _Reporter(context.session.report_progress) as report:
+        async with _ProgressReporter(context.session.report_progress) as report:
             around = msgspec.structs.replace(self._around, report=report)
             result = (await self.toolbox.run(call, around, self._policy)).result
         return wire.CallToolResult(content=[_block(part) for part in result.parts], is_error=result.is_error)
@@ -121,9 +121,9 @@ class ToolServer:
             app: Any = self.server.streamable_http_app(streamable_http_path=PATH, host=LOOPBACK)
             # h11: httptools keeps blanks at the end of a header's value, and MCP compares headers with the body.
             config = uvicorn.Config(
-                _Locked(app, key) if key else app, http="h11", log_level="warning", timeout_graceful_shutdown=3
+                _KeyCheck(app, key) if key else app, http="h11", log_level="warning", timeout_graceful_shutdown=3
             )
-            serving = asyncio.create_task(_Listener(config).serve([listening]))
+            serving = asyncio.create_task(_HttpServer(config).serve([listening]))
             ready(f"http://{LOOPBACK}:{listening.getsockname()[1]}{PATH}")
             try:
                 await serving
@@ -131,7 +131,7 @@ class ToolServer:
                 await self.close()
 
 
-class _Listener(uvicorn.Server):
+class _HttpServer(uvicorn.Server):
     """A uvicorn server that does not end the process by the signal: the tools must clean up first."""
 
     @contextmanager
@@ -159,7 +159,7 @@ def _on_stop_signals(stop: Callable[[], object]) -> Iterator[None]:
             loop.remove_signal_handler(each)
 
 
-class _Locked:
+class _KeyCheck:
     """Serves only requests with the key."""
 
     def __init__(self, app: Any, key: str) -> None:
@@ -177,7 +177,7 @@ class _Locked:
         await send({"type": "http.response.body", "body": b""})
 
 
-class _Reporter:
+class _ProgressReporter:
     """Sends a tool's reports as progress: the newest report, after the previous one is sent."""
 
     def __init__(self, send: Callable[[float, float | None, str | None], Awaitable[None]]) -> None:
@@ -208,7 +208,7 @@ class _Reporter:
             await self._send(self._count, None, text)
 
 
-def _declared(tool: Tool) -> wire.Tool:
+def _declaration(tool: Tool) -> wire.Tool:
     return wire.Tool(
         name=tool.name, description=tool.description, input_schema=dict(tool.schema), annotations=_HINTS[tool.kind]
     )

@@ -26,7 +26,7 @@ def outcome(tool: str, result: Any) -> Outcome:
     shown: list[str] = []
     for block in result.content:
         _add(tool, block, parts, shown)
-    if result.structured_content is not None and not _mirrored(result.structured_content, parts):
+    if result.structured_content is not None and not _is_repeated_in_texts(result.structured_content, parts):
         _add_text(msgspec.json.encode(result.structured_content).decode(), parts, shown)
     display = "\n".join(shown)
     content: str | tuple[Text | Media, ...] = tuple(parts)
@@ -69,7 +69,7 @@ def _add_media(tool: str, what: str, mime: str, data: str, parts: list[Text | Me
     parts.append(Media(kind_of(mime), mime, data))
 
 
-def _mirrored(value: Any, parts: list[Text | Media]) -> bool:
+def _is_repeated_in_texts(value: Any, parts: list[Text | Media]) -> bool:
     """Whether the texts repeat the structured content. By the specification (2025-06-18) servers should send both, with
     the text as JSON. Some servers wrap a value that is no object as `result`, and send one text for each item of a
     list."""

@@ -87,7 +87,7 @@ class ServerRequests(Struct, frozen=True):
     permit: Permit | None = None
 
 
-async def elicited(server: str, params: wire.ElicitRequestParams, elicit: Elicit | None) -> wire.ElicitResult:
+async def answer_elicitation(server: str, params: wire.ElicitRequestParams, elicit: Elicit | None) -> wire.ElicitResult:
     """The answer to a question of a server."""
     declined = wire.ElicitResult(action="decline")
     if elicit is None:
@@ -103,12 +103,12 @@ async def elicited(server: str, params: wire.ElicitRequestParams, elicit: Elicit
         return declined
     found = await elicit(Question(server, params.message, fields))
     # The person's client may have bugs; the server's schema decides.
-    if found is None or not _fits(dict(found), params.requested_schema):
+    if found is None or not _fits_schema(dict(found), params.requested_schema):
         return declined
     return wire.ElicitResult(action="accept", content=dict(found))
 
 
-def _fits(values: dict[str, Any], schema: Mapping[str, Any]) -> bool:
+def _fits_schema(values: dict[str, Any], schema: Mapping[str, Any]) -> bool:
     def retrieve(uri: str) -> Any:
         raise ValueError(f"{uri} is not in the schema itself")  # a schema must not cause a fetch
 
@@ -132,18 +132,18 @@ class Sampling:
         """The model's answer, or why there is none."""
         sample, permit = self.sample, self._permit
         if sample is None or permit is None:
-            return _refused("requests to the model are answered only during a call of a tool")
+            return _refusal("requests to the model are answered only during a call of a tool")
         turns = _turns(params)
         if turns is None:
-            return _refused("only texts, images and sounds can be sent to the model")
+            return _refusal("only texts, images and sounds can be sent to the model")
         # A server never gets more tokens than in the configuration.
         limit = min(params.max_tokens, self._left)
         if limit <= 0:
-            return _refused("the tokens for requests of this server are used up (samplingTokens)")
+            return _refusal("the tokens for requests of this server are used up (samplingTokens)")
         title = f"The MCP server {self._server} sends a request to your model, for up to {limit} tokens:\n"
-        confirmation = Confirmation(title + _shown(turns), "other", server=self._server, tool=SAMPLING)
+        confirmation = Confirmation(title + _request_text(turns), "other", server=self._server, tool=SAMPLING)
         if not await permit(SAMPLING, confirmation):
-            return _refused("the user refused the request")
+            return _refusal("the user refused the request")
         stop = tuple(params.stop_sequences or ())
         settings = Settings(max_tokens=limit, temperature=params.temperature, stop=stop)
         try:
@@ -184,7 +184,7 @@ def _turns(params: wire.CreateMessageRequestParams) -> tuple[Turn, ...] | None:
     return tuple(turns)
 
 
-def _shown(turns: tuple[Turn, ...]) -> str:
+def _request_text(turns: tuple[Turn, ...]) -> str:
     """The whole request, because the person approves exactly the sent text."""
     lines: list[str] = []
     for turn in turns:
@@ -193,7 +193,7 @@ def _shown(turns: tuple[Turn, ...]) -> str:
     return "\n".join(lines)
 
 
-def _refused(why: str) -> wire.ErrorData:
+def _refusal(why: str) -> wire.ErrorData:
     return wire.ErrorData(code=-1, message=why)  # -1: the user rejected the request (MCP 2025-11-25, Sampling)
 
 

@@ -18,11 +18,11 @@ from ...store.mcp_logins import Logins
 from ..tool_interface import Confirmation, Kind, Outcome, ToolEnvironment, ToolError
 from ..toolbox import Toolbox
 from . import result_content, tool_names
-from .client import McpConnection, Offered, Skipped
+from .client import McpConnection, OfferedTool, SkippedTool
 from .config import ServerConfig
 from .oauth import stored_login
 from .server_requests import ServerRequests
-from .untyped_schema_check import untyped
+from .untyped_schema_check import untyped_schema_path
 
 
 class RemoteTool:
@@ -30,7 +30,7 @@ class RemoteTool:
 
     kind: Kind = "other"
 
-    def __init__(self, name: str, connection: McpConnection, offered: Offered) -> None:
+    def __init__(self, name: str, connection: McpConnection, offered: OfferedTool) -> None:
         self.name = name
         self.description = offered.description
         self.schema = offered.schema
@@ -58,7 +58,7 @@ class RemoteTool:
         return Confirmation(title, self.kind, server=self.server, tool=self.offered.name, trusted=trusted)
 
     async def run(self, arguments: Mapping[str, Any], around: ToolEnvironment) -> Outcome:
-        report = _seldom(around.report)
+        report = _limit_rate(around.report)
         result = await self._connection.call(self.offered.name, arguments, report, around.answer, around.spend)
         return result_content.outcome(self.offered.name, result)
 
@@ -71,7 +71,7 @@ class Status(Struct, frozen=True):
     failure: str
     version: str
     tools: tuple[RemoteTool, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedTool, ...]
     notes: tuple[str, ...]
 
 
@@ -100,7 +100,7 @@ class Servers:
         """The MCP tools in the toolbox, by name."""
         self._names: dict[tuple[str, str], str] = {}
         """The given names. A name stays the same, because a model has seen it."""
-        self._skipped: dict[str, tuple[Skipped, ...]] = {}
+        self._skipped: dict[str, tuple[SkippedTool, ...]] = {}
         for connection in self._connections.values():
             connection.changed = self._sync
 
@@ -149,19 +149,19 @@ class Servers:
         tools = tuple([tool for tool in self._mine.values() if tool.server == of.name])
         notes = [f"the key {key} means nothing here" for key in of.config.unknown]
         if of.config.schema_gate == "warn":
-            found = [(tool.offered.name, untyped(tool.schema)) for tool in tools]
+            found = [(tool.offered.name, untyped_schema_path(tool.schema)) for tool in tools]
             notes += [f"{name}: its schema has no type at {at}" for name, at in found if at is not None]
         skipped = self._skipped.get(of.name, ())
         return Status(of.name, of.connected, of.failure, of.version, tools, skipped, tuple(notes))
 
     def _sync(self) -> None:
         """Update the toolbox to the current tools of the servers."""
-        wanted: list[tuple[McpConnection, Offered]] = []
+        wanted: list[tuple[McpConnection, OfferedTool]] = []
         for connection in self._connections.values():
             skipped = list(connection.refused)
             seen: set[str] = set()
             for offered in connection.tools:
-                barred = _barred(connection.config, offered, seen)
+                barred = _why_not_offered(connection.config, offered, seen)
                 seen.add(offered.name)
                 if barred is None:
                     wanted.append((connection, offered))
@@ -170,7 +170,9 @@ class Servers:
             self._skipped[connection.name] = tuple(skipped)
         have = {tool.key: tool for tool in self._mine.values()}
         # An unchanged tool stays the same object: a call of it may be running.
-        same = {(of.name, offered.name) for of, offered in wanted if _holds(have.get((of.name, offered.name)), offered)}
+        same = {
+            (of.name, offered.name) for of, offered in wanted if _is_current(have.get((of.name, offered.name)), offered)
+        }
         for key in have.keys() - same:
             self._toolbox.remove(have[key].name)
             del self._mine[have[key].name]
@@ -178,16 +180,16 @@ class Servers:
             if (connection.name, offered.name) not in same:
                 self._add(connection, offered)
 
-    def _add(self, connection: McpConnection, offered: Offered) -> None:
+    def _add(self, connection: McpConnection, offered: OfferedTool) -> None:
         key = (connection.name, offered.name)
         name = self._names.get(key)
         if name is None or name in self._toolbox:
-            name = tool_names.chosen(*key, self._toolbox)
+            name = tool_names.choose_name(*key, self._toolbox)
         tool = RemoteTool(name, connection, offered)
         try:
             self._toolbox.add(tool)
         except ConfigError as error:
-            self._skipped[connection.name] += (Skipped(offered.name, f"its schema is not valid: {error.problem}"),)
+            self._skipped[connection.name] += (SkippedTool(offered.name, f"its schema is not valid: {error.problem}"),)
         else:
             self._mine[name] = tool
             self._names[key] = name
@@ -197,24 +199,24 @@ def _login(config: ServerConfig, logins: Logins | None) -> Callable[[], httpx2.A
     return lambda: stored_login(config, logins) if logins is not None else None
 
 
-def _barred(config: ServerConfig, offered: Offered, seen: set[str]) -> Skipped | None:
+def _why_not_offered(config: ServerConfig, offered: OfferedTool, seen: set[str]) -> SkippedTool | None:
     """Why a tool is not offered. None: it is offered."""
     name = offered.name
     if not name:
-        return Skipped(name, "it has no name")
+        return SkippedTool(name, "it has no name")
     # Names are unique in a server (MCP 2025-11-25). Of two equal names, the first counts.
     if name in seen:
-        return Skipped(name, "another tool of the server has the same name")
+        return SkippedTool(name, "another tool of the server has the same name")
     if name in config.exclude_tools:
-        return Skipped(name, "excluded by the configuration (excludeTools)", True)
+        return SkippedTool(name, "excluded by the configuration (excludeTools)", True)
     if config.include_tools is not None and name not in config.include_tools:
-        return Skipped(name, "not included by the configuration (includeTools)", True)
-    at = untyped(offered.schema) if config.schema_gate == "skip" else None
+        return SkippedTool(name, "not included by the configuration (includeTools)", True)
+    at = untyped_schema_path(offered.schema) if config.schema_gate == "skip" else None
     why = f'its schema has no type at {at}; "schemaGate": "warn" lets it in'
-    return Skipped(name, why) if at is not None else None
+    return SkippedTool(name, why) if at is not None else None
 
 
-def _holds(tool: RemoteTool | None, offered: Offered) -> bool:
+def _is_current(tool: RemoteTool | None, offered: OfferedTool) -> bool:
     return tool is not None and tool.offered == offered
 
 
@@ -225,7 +227,7 @@ async def _reach(connection: McpConnection) -> None:
         return  # connection.failure has the reason
 
 
-def _seldom(report: Callable[[str], None]) -> Callable[[str], None]:
+def _limit_rate(report: Callable[[str], None]) -> Callable[[str], None]:
     """A report function that passes on at most one report a second."""
     last = -1.0
 

@@ -13,7 +13,7 @@ Gate = Literal["skip", "warn", "off"]
 _UNIONS = ("anyOf", "allOf", "oneOf")
 
 
-def untyped(schema: Any) -> str | None:
+def untyped_schema_path(schema: Any) -> str | None:
     """The JSON pointer of a schema without a type. None: every schema has one. A union beside a type is not checked,
     nor is a schema that is no object (`true` is a schema too)."""
     todo: list[tuple[Path, Any]] = [((), schema)]

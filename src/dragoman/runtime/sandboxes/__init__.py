@@ -33,28 +33,28 @@ def names() -> tuple[str, ...]:
     return tuple([one.name for one in sandboxes()])
 
 
-def choose(wanted: str) -> SandboxChoice:
+def choose_sandbox(wanted: str) -> SandboxChoice:
     """The sandbox with this name, the first that works (`auto`), or none (`off`). ConfigError: the named sandbox does
     not work here, or the name is unknown. The probes run processes, so this takes some time."""
     if wanted == OFF:
         return SandboxChoice(None)
     found = {one.name: one for one in sandboxes()}
     if wanted == AUTO:
-        return _first()
+        return _first_working()
     if wanted not in found:
         raise ConfigError("sandbox", wanted, (OFF, AUTO, *found))
-    failure = _probed(wanted)
+    failure = _probe_failure(wanted)
     if failure:
         raise ConfigError("sandbox", wanted, problem=f"the sandbox does not work here: {failure}")
     return SandboxChoice(found[wanted])
 
 
-def _first() -> SandboxChoice:
+def _first_working() -> SandboxChoice:
     failures: list[str] = []
     for one in sandboxes():
         # sandbox-exec is a part of macOS, and the others need Linux.
         if (sys.platform == "darwin") == (one.name == SandboxExec.name):
-            failure = _probed(one.name)
+            failure = _probe_failure(one.name)
             if not failure:
                 return SandboxChoice(one)
             failures.append(f"{one.name}: {failure}")
@@ -62,6 +62,6 @@ def _first() -> SandboxChoice:
 
 
 @cache
-def _probed(name: str) -> str:
+def _probe_failure(name: str) -> str:
     """The failure of a sandbox's probe; "" if the probe worked. One probe in a process is enough."""
     return probe(next(one for one in sandboxes() if one.name == name))

@@ -14,7 +14,7 @@ from dragoman.gateway.exchange import upstream_headers_and_key
 from dragoman.gateway.exchange.cached_upstream_plans import HOPS, INSTANCE, MAX_KNOWN, MAX_POSTS, UpstreamPlans
 from dragoman.gateway.exchange.routes import UpstreamChoice
 from dragoman.gateway.http.request_head_cache import KnownHead, KnownHeads
-from dragoman.transport.response_head_reader import listed
+from dragoman.transport.response_head_reader import head_of_headers
 from dragoman.transport.upstream_record_and_environment import Auth, Upstream
 
 ENVIRONMENT = {"KEY": "the upstream's own"}
@@ -152,7 +152,7 @@ class AnswerOfKind:
     """An answer with a content type."""
 
     def __init__(self, kind: str) -> None:
-        self.heading = listed([(b"date", b"now"), (b"content-type", kind.encode())])
+        self.heading = head_of_headers([(b"date", b"now"), (b"content-type", kind.encode())])
 
     def header(self, name: str) -> str:
         return self.heading.header(name)

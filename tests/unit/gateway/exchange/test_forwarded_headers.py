@@ -9,7 +9,7 @@ from bench import payloads
 
 from dragoman.gateway.config import Config, Upstream
 from dragoman.gateway.exchange.forwarded_headers import not_forwarded, to_client, to_upstream
-from dragoman.transport.response_head_reader import ResponseHead, listed
+from dragoman.transport.response_head_reader import ResponseHead, head_of_headers
 from dragoman.transport.secret_redaction import Redactor
 
 from ..gateway_and_upstreams import Scripted, ask, through
@@ -95,7 +95,7 @@ def test_headers_go_only_to_upstreams_of_their_provider(
 
 
 def head_of(answer: list[tuple[str, str]]) -> ResponseHead:
-    return listed([(name.encode(), value.encode()) for name, value in answer])
+    return head_of_headers([(name.encode(), value.encode()) for name, value in answer])
 
 
 ANSWER = [

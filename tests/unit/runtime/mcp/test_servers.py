@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.errors import ConfigError
-from dragoman.runtime.mcp.client import Offered, Skipped
+from dragoman.runtime.mcp.client import OfferedTool, SkippedTool
 from dragoman.runtime.mcp.config import ServerConfig
 from dragoman.runtime.mcp.servers import Servers
 from dragoman.runtime.policy import Policy
@@ -20,11 +20,11 @@ NOTHING = {"type": "object", "properties": {}}
 UNTYPED = {"type": "object", "properties": {"x": {}}}
 
 
-def offered(*names: str, schema: Any = NOTHING) -> tuple[Offered, ...]:
-    return tuple([Offered(name, f"does {name}", schema) for name in names])
+def offered(*names: str, schema: Any = NOTHING) -> tuple[OfferedTool, ...]:
+    return tuple([OfferedTool(name, f"does {name}", schema) for name in names])
 
 
-def join_servers(tools: dict[str, tuple[Offered, ...]], toolbox: Toolbox, **config: Any) -> Servers:
+def join_servers(tools: dict[str, tuple[OfferedTool, ...]], toolbox: Toolbox, **config: Any) -> Servers:
     servers = Servers({name: ServerConfig(command="never", **config) for name in tools})
     for name, some in tools.items():
         servers[name].tools = some
@@ -78,9 +78,9 @@ def test_skipped_tools_have_a_reason() -> None:
 
 def test_tools_that_break_the_protocol_are_listed_as_skipped() -> None:
     servers = join_servers({"s": offered("a")}, Toolbox())
-    servers["s"].refused = (Skipped("h", "x-mcp-header: not a string"),)
+    servers["s"].refused = (SkippedTool("h", "x-mcp-header: not a string"),)
     servers["s"].changed()
-    assert servers.status()[0].skipped == (Skipped("h", "x-mcp-header: not a string"),)
+    assert servers.status()[0].skipped == (SkippedTool("h", "x-mcp-header: not a string"),)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_changed_tool_gets_a_new_declaration() -> None:
     before = toolbox["read"]
     servers["a"].changed()
     assert toolbox["read"] is before
-    servers["a"].tools = (Offered("read", "reads better", NOTHING),)
+    servers["a"].tools = (OfferedTool("read", "reads better", NOTHING),)
     servers["a"].changed()
     assert [tool.description for tool in toolbox] == ["reads better"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.runtime.mcp.untyped_schema_check import untyped
+from dragoman.runtime.mcp.untyped_schema_check import untyped_schema_path
 
 STRING = {"type": "string"}
 
@@ -26,7 +26,7 @@ STRING = {"type": "string"}
     ],
 )
 def test_a_typed_schema_is_accepted(schema: Any) -> None:
-    assert untyped(schema) is None
+    assert untyped_schema_path(schema) is None
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_a_typed_schema_is_accepted(schema: Any) -> None:
     ],
 )
 def test_an_untyped_schema_is_refused_with_its_path(schema: Any, where: str) -> None:
-    assert untyped(schema) == where
+    assert untyped_schema_path(schema) == where
 
 
 def test_a_very_deep_schema_is_checked() -> None:
     schema: Any = {}
     for _ in range(5_000):
         schema = {"type": "array", "items": schema}
-    assert untyped(schema) == "/items" * 5_000
+    assert untyped_schema_path(schema) == "/items" * 5_000

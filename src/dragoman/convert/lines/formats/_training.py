@@ -69,7 +69,7 @@ def chat_columns(arguments: str, more: Columns, **members: Column) -> Columns:
     return {"messages": [message], "tools": "json", **members}
 
 
-def strip(request: Request, context: Context, parallel: bool = False) -> Request:
+def without_settings(request: Request, context: Context, parallel: bool = False) -> Request:
     """The request without model, settings and tool choice, which a conversation for training does not have. Each
     setting becomes a loss. `parallel`: the format has a field for parallel calls.
     """
@@ -85,7 +85,7 @@ def strip(request: Request, context: Context, parallel: bool = False) -> Request
     return msgspec.structs.replace(request, model=_PLACEHOLDER, settings=kept, choice=None, stream=None)
 
 
-def only(body: bytes, allowed: frozenset[str], context: Context) -> dict[str, Raw]:
+def keep_allowed(body: bytes, allowed: frozenset[str], context: Context) -> dict[str, Raw]:
     """The members of a written request that the format has. Every other member is a loss."""
     found = json_text.fields(body)
     for name in found:
@@ -103,10 +103,10 @@ def training_dialect(
     base = get(name)
 
     def write(request: Request, context: Context) -> bytes:
-        request = strip(request, context, "parallel_tool_calls" in allowed)
+        request = without_settings(request, context, "parallel_tool_calls" in allowed)
         if change is not None:
             request = change(request, context)
-        return json_text.encode(only(base.write_request(request, context), allowed, context))
+        return json_text.encode(keep_allowed(base.write_request(request, context), allowed, context))
 
     # `fast=None`: the fast paths of the dialect would not use this writer.
     return msgspec.structs.replace(

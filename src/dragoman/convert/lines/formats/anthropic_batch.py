@@ -15,7 +15,7 @@ from msgspec import Raw
 from ....codec import json_text
 from ....dialects import get
 from ....errors import WireError
-from ..file_format_record import Ending, FileFormat, LineRecord, members, text_of, unread
+from ..file_format_record import Ending, FileFormat, LineRecord, members, text_of, unknown_members
 
 NAME = "anthropic-batch"
 DIALECT = get("anthropic")
@@ -30,11 +30,13 @@ def read(line: bytes) -> LineRecord:
     found = members(line, NAME)
     identity = text_of(found, "custom_id", NAME)
     if "params" in found:
-        return LineRecord("request", bytes(found["params"]), DIALECT, identity, "/params", unread=unread(found, _INPUT))
+        return LineRecord(
+            "request", bytes(found["params"]), DIALECT, identity, "/params", unread=unknown_members(found, _INPUT)
+        )
     if "result" not in found:
         raise WireError(NAME, "", "params or result")
     result = members(bytes(found["result"]), NAME)
-    kind, more = text_of(result, "type", NAME), unread(found, _OUTPUT)
+    kind, more = text_of(result, "type", NAME), unknown_members(found, _OUTPUT)
     if kind == "succeeded" and "message" in result:
         return LineRecord("response", bytes(result["message"]), DIALECT, identity, "/result/message", unread=more)
     if kind == "errored" and "error" in result:

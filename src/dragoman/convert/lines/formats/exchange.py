@@ -20,7 +20,7 @@ from ....dialect import Dialect
 from ....dialects import get
 from ....errors import ConfigError, WireError
 from ....translate.detect import detect
-from ..file_format_record import FileFormat, LineRecord, members, unread
+from ..file_format_record import FileFormat, LineRecord, members, unknown_members
 
 NAME = "exchange"
 _KNOWN = frozenset({"request", "response"})
@@ -37,7 +37,9 @@ def read(line: bytes) -> LineRecord:
     dialect = dialect or detect(body)[0]
     if not dialect:
         raise WireError(NAME, "/request", "a request of a known dialect")
-    return LineRecord("exchange", body, get(dialect), at="/request", unread=unread(found, _KNOWN), answer=answer)
+    return LineRecord(
+        "exchange", body, get(dialect), at="/request", unread=unknown_members(found, _KNOWN), answer=answer
+    )
 
 
 @lru_cache(maxsize=16)
@@ -62,7 +64,7 @@ def conversation_reader(name: str) -> Dialect:
     return msgspec.structs.replace(base, read_request=read_request, fast=None)
 
 
-def joined(record: LineRecord) -> bytes:
+def join_documents(record: LineRecord) -> bytes:
     """The document for `conversation_reader`: the length of the request, the request, the answer."""
     return b"%d\n%b%b" % (len(record.body), record.body, record.answer)
 

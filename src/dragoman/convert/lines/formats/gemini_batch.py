@@ -15,7 +15,7 @@ from msgspec import Raw
 from ....codec import json_text
 from ....dialects import get
 from ....errors import WireError
-from ..file_format_record import Ending, FileFormat, LineRecord, members, text_of, unread
+from ..file_format_record import Ending, FileFormat, LineRecord, members, text_of, unknown_members
 
 NAME = "gemini-batch"
 DIALECT = get("gemini")
@@ -47,13 +47,15 @@ def read(line: bytes) -> LineRecord:
     found = members(line, NAME)
     identity = text_of(found, "key", NAME)
     if "response" in found and found["response"] not in _EMPTY:
-        more = unread(found, _OUTPUT)
+        more = unknown_members(found, _OUTPUT)
         return LineRecord("response", bytes(found["response"]), DIALECT, identity, "/response", unread=more)
     if "error" in found:
         return _failed(found, identity)
     if "request" not in found:
         raise WireError(NAME, "", "request, response or error")
-    return LineRecord("request", bytes(found["request"]), DIALECT, identity, "/request", unread=unread(found, _INPUT))
+    return LineRecord(
+        "request", bytes(found["request"]), DIALECT, identity, "/request", unread=unknown_members(found, _INPUT)
+    )
 
 
 def _failed(found: dict[str, Raw], identity: str | None) -> LineRecord:
@@ -61,7 +63,7 @@ def _failed(found: dict[str, Raw], identity: str | None) -> LineRecord:
     code = json_text.plain(status["code"]) if "code" in status else _INTERNAL
     if type(code) is not int:
         raise WireError(NAME, "/error/code", "a whole number", repr(code))
-    more = unread(found, _OUTPUT)
+    more = unknown_members(found, _OUTPUT)
     if code in _ENDINGS:
         return LineRecord("ended", b"", DIALECT, identity, ending=_ENDINGS[code], unread=more)
     name, http = CODES.get(code, ("INTERNAL", code if 400 <= code < 600 else 500))

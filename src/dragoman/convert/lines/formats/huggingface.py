@@ -18,7 +18,7 @@ from ....context import Context
 from ....dialects import get
 from ....errors import WireError
 from ..file_format_record import conversation_dialect, members, text_of
-from ._training import chat_columns, only, strip, training_format
+from ._training import chat_columns, keep_allowed, training_format, without_settings
 
 NAME = "huggingface"
 _CHAT = get("openai-chat")
@@ -49,8 +49,8 @@ def _list_in_text(tools: Raw) -> bytes:
 
 def write_request(request: Request, context: Context) -> bytes:
     """Write a conversation."""
-    body = _CHAT.write_request(strip(request, context), context)
-    kept = only(body, _MEMBERS, context)
+    body = _CHAT.write_request(without_settings(request, context), context)
+    kept = keep_allowed(body, _MEMBERS, context)
     named: dict[str, str] = {}
     messages = [_message(json_text.fields(raw), named) for raw in _items(kept["messages"])]
     return json_text.encode({**kept, "messages": messages})

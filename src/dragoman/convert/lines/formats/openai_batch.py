@@ -15,7 +15,7 @@ from msgspec import Raw
 from ....codec import json_text
 from ....dialects import get
 from ....errors import WireError
-from ..file_format_record import Ending, FileFormat, LineRecord, members, text_of, unread
+from ..file_format_record import Ending, FileFormat, LineRecord, members, text_of, unknown_members
 
 NAME = "openai-batch"
 CHAT, RESPONSES = get("openai-chat"), get("openai-responses")
@@ -46,7 +46,7 @@ def read(line: bytes) -> LineRecord:
             PATHS[url],
             text_of(found, "custom_id", NAME),
             "/body",
-            unread=unread(found, _INPUT),
+            unread=unknown_members(found, _INPUT),
         )
     if "response" not in found and "error" not in found:
         raise WireError(NAME, "", "body, or response and error")
@@ -54,7 +54,7 @@ def read(line: bytes) -> LineRecord:
 
 
 def _result(found: dict[str, Raw]) -> LineRecord:
-    identity, more = text_of(found, "custom_id", NAME), unread(found, _OUTPUT)
+    identity, more = text_of(found, "custom_id", NAME), unknown_members(found, _OUTPUT)
     response = found.get("response", _NULL)
     if response == _NULL:
         error = members(bytes(found["error"]), NAME) if found.get("error", _NULL) != _NULL else {}

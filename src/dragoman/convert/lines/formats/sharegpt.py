@@ -22,7 +22,7 @@ from ....context import Context
 from ....dialects import get
 from ....errors import WireError
 from ..file_format_record import conversation_dialect, members, text_of
-from ._training import part_text, strip, training_format
+from ._training import part_text, training_format, without_settings
 
 NAME = "sharegpt"
 ROLES = {
@@ -103,7 +103,7 @@ def _tools(tools: Raw) -> list[Any]:
 
 def write_request(request: Request, context: Context) -> bytes:
     """Write a conversation."""
-    request = strip(request, context)
+    request = without_settings(request, context)
     document: dict[str, Any] = {"conversations": []}
     entries: list[dict[str, str]] = document["conversations"]
     turns = list(request.turns)
