@@ -12,7 +12,7 @@ from bench import payloads
 from dragoman import fast, translate_request, translate_response
 from dragoman.codec import cache_memory_budget
 from dragoman.dialects import names
-from dragoman.gateway.http.request_head_cache import KnownHeads
+from dragoman.fast.repeated_request_heads import KnownHeads
 from dragoman.transport.response_head_reader import HeadShapes
 
 SECRET = "xyzzy"
