@@ -13,7 +13,7 @@ from dragoman import fast, translate_request, translate_response
 from dragoman.codec import cache_memory_budget
 from dragoman.dialects import names
 from dragoman.fast.repeated_request_heads import KnownHeads
-from dragoman.transport.response_head_reader import HeadShapes
+from dragoman.transport.response_head_reader import HeadReader
 
 SECRET = "xyzzy"
 HEAD = b"HTTP/1.1 200 OK\r\nx-id: a\r\n\r\n"
@@ -90,13 +90,13 @@ def test_the_check_finds_the_content_while_the_switch_is_on() -> None:
 def test_heads_are_kept_only_while_the_switch_is_on(switched_off: None) -> None:
     lines = [(b"content-length", b"1")]
     head = b"POST / HTTP/1.1\r\ncontent-length: 1"
-    shapes, heads = HeadShapes(), KnownHeads()
-    assert dict(shapes.read(HEAD)) == {"x-id": "a"}
-    assert (len(shapes), heads.learn(head, b"/", lines, {"content-length": "1"}, "/", "")) == (0, None)
+    answers, heads = HeadReader(), KnownHeads()
+    assert dict(answers.read(HEAD)) == {"x-id": "a"}
+    assert (len(answers.repeated), heads.learn(head, b"/", lines, {"content-length": "1"}, "/", "")) == (0, None)
     fast.on()
-    shapes.read(HEAD)
+    answers.read(HEAD)
     assert heads.learn(head, b"/", lines, {"content-length": "1"}, "/", "") is not None
-    assert (len(shapes), len(heads.known)) == (1, 1)
+    assert (len(answers.repeated), len(heads.known)) == (1, 1)
     fast.forget()
-    assert (len(shapes), len(heads.known)) == (0, 0)
-    assert dict(shapes.read(HEAD)) == {"x-id": "a"}
+    assert (len(answers.repeated), len(heads.known)) == (0, 0)
+    assert dict(answers.read(HEAD)) == {"x-id": "a"}
