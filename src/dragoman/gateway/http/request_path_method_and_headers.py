@@ -6,9 +6,9 @@ from ...codec.cache_memory_budget import small_cache
 from ...transport.request_head_and_decompression import lower
 
 
-@small_cache(512)  # Clients use the same few addresses again and again.
 def parted(url: bytes) -> tuple[str, str]:
     """Path and query of an address."""
+    # This function has no cache, because a query may hold a key (Gemini's clients send `?key=`).
     path, _, query = url.decode("latin-1").partition("?")
     return path, query
 
