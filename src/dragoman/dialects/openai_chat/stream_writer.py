@@ -281,13 +281,12 @@ class StreamWriter:
 
     def _end_others(self, answer: int) -> bytes:
         """The ends of all other choices that have begun. Every choice has one finish_reason (lint rule OAC-S01)."""
-        out = b""
-        for number in sorted(self._unfinished - {answer}):
+        others = sorted(self._unfinished - {answer})
+        for number in others:
             # The upstream left out the choice or its end.
             self._context.lose("answer.invented", self._context.ends.answer(number))
-            out += self._chunk(number, b"{}", b'"stop"')
         self._unfinished = {answer}
-        return out
+        return b"".join([self._chunk(number, b"{}", b'"stop"') for number in others])
 
     def _failed(self, words: str, answer: int) -> bytes:
         """The sentence for an answer that failed."""
