@@ -222,7 +222,7 @@ def _between(
     if not context.model and "/" in request.model:
         # Google's clients send the model name as a path, which no other upstream accepts.
         context.model = bare(request.model)
-    facts: HistoryFacts = context.facts
+    facts: HistoryFacts | None = context.facts
     if facts is None or facts.turns is not turns:
         facts = facts_of(turns, context)
     if history is None:
