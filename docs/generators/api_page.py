@@ -51,7 +51,9 @@ def _entry(name: str, value: Any) -> list[str]:
     out += ["```python", *_signature(name, value), "```", ""]
     out += [inspect.getdoc(value) or "", ""]
     if inspect.isclass(value):
-        for member, function in sorted(vars(value).items()):
+        own_classes = [one for one in value.__mro__ if one.__module__.startswith("dragoman.")]
+        members = {name: one for parent in reversed(own_classes) for name, one in vars(parent).items()}
+        for member, function in sorted(members.items()):
             own = getattr(function, "__func__", function)
             if not member.startswith("_") and (inspect.isfunction(own) or isinstance(own, property)):
                 text = " ".join((inspect.getdoc(own) or "").split())
