@@ -36,6 +36,7 @@ def api() -> str:
         "",
         "All public names of the module `dragoman`. `import dragoman` loads msgspec and no other package.",
         "The agent has a module of its own: [agents in Python](../how-to/agents-in-python.md).",
+        "All public modules, and what stays: [versions and releases](../releasing.md#what-a-version-number-promises).",
         "",
     ]
     for title, group in {**GROUPS, "More": others}.items():
