@@ -11,7 +11,7 @@ from dragoman.dialects import get
 from tests.generated import laws
 from tests.generated.generated_documents import Drawn, drawn, marked
 from tests.generated.generated_streams import progress_events, streams
-from tests.generated.test_drawn import check, failed
+from tests.generated.test_generated_documents import check, failed
 from tests.laws.legal_output import is_similar
 from tests.laws.round_trip import broken
 from tests.oracles import grammar
