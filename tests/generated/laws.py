@@ -16,10 +16,9 @@ from dragoman.canon.fold_and_unfold import fold
 from dragoman.dialects import get, names
 from tests.generated.generated_documents import Drawn, marked
 from tests.generated.values_from_schema import MARK
-from tests.laws import round_trip
+from tests.laws import marked_documents, round_trip
 from tests.laws.legal_output import passes_with_its_faults, unlawful
 from tests.laws.round_trip import answer, broken, request_there_and_back, stream, streamed_back
-from tests.recorded import marked_documents
 from tests.recorded.normal_form import canonical, normal
 from tests.recorded.recorded_bodies import CREATED, Case, Kind, context, events, written_again
 from tests.recorded.tree_comparison import differences, placeless

@@ -12,10 +12,10 @@ from tests.generated import laws
 from tests.generated.generated_documents import Drawn, drawn, marked
 from tests.generated.generated_streams import progress_events, streams
 from tests.generated.test_generated_documents import check, failed
+from tests.laws import marked_documents
 from tests.laws.legal_output import is_similar
 from tests.laws.round_trip import broken
 from tests.oracles import grammar
-from tests.recorded import marked_documents
 from tests.recorded.normal_form import gathered
 from tests.recorded.recorded_bodies import CREATED, DIALECTS, PAIRS, context, events, fed
 from tests.recorded.test_streams import crlf, cuts

@@ -13,9 +13,9 @@ from dragoman.canon import Citation, Media, Part, Path, Reasoning, Request, Resp
 from dragoman.context import Context
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
+from tests.laws.marked_documents import Marked, Marker, silent
 from tests.property.law_for_each_dialect import each
 from tests.property.strategies import requests, responses
-from tests.recorded.marked_documents import Marked, Marker, silent
 
 DIALECTS = dialects()
 

@@ -11,7 +11,7 @@ import pytest
 import dragoman
 from dragoman import Translation
 from dragoman.dialects import get
-from tests.recorded import marked_documents
+from tests.laws import marked_documents
 from tests.recorded.recorded_bodies import CREATED, DIALECTS, PAIRS, Case, cases, context, settle, written_again
 
 Json = Any

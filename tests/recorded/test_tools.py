@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 import dragoman
+from tests.laws import marked_documents
 from tests.oracles import body_verdict, conversation_rules, exchanges
-from tests.recorded import marked_documents
 from tests.recorded.recorded_bodies import DIALECTS, PAIRS, Case, cases, settle
 
 Json = Any

@@ -10,7 +10,7 @@ import pytest
 from dragoman import Loss
 from dragoman.canon import Seal
 from dragoman.codec import packed_seals
-from tests.recorded import marked_documents
+from tests.laws import marked_documents
 
 CALL = {"name": "f", "arguments": '{"a": "b", "n": 1}'}
 DOCUMENT = {
