@@ -12,7 +12,7 @@ from tests.generated import laws
 from tests.generated.generated_documents import Drawn, drawn, marked
 from tests.generated.generated_streams import progress_events, streams
 from tests.generated.test_generated_documents import check, failed
-from tests.laws import marked_documents
+from tests.laws import no_silent_loss
 from tests.laws.legal_output import is_similar
 from tests.laws.round_trip import broken
 from tests.oracles import grammar
@@ -79,7 +79,7 @@ def _silent(answer: Drawn, raw: bytes, out: bytes, losses: tuple[dragoman.Loss, 
     """Return the marks that are neither in the output nor in a field that a loss names. An event has other places
     than the whole answer, so the field's name is enough."""
     rest = {step for loss in losses if loss.effect != "invented" for step in loss.path.split("/")[-2:]}
-    text, told = marked_documents._visible(out), raw.decode()
+    text, told = no_silent_loss.visible(out), raw.decode()
     return [
         "/" + "/".join(map(str, at))
         for mark, places in marked(answer).places.items()
