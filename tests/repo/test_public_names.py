@@ -1,26 +1,19 @@
-"""The public names that docs/releasing.md promises, each with its level: modules, attributes, errors, codes, words.
+"""The public names that docs/releasing.md promises, each with its level: modules, their names, attributes and errors.
 
 Add a new name here together with its code. To remove or rename a name breaks callers: first read the policy in
-docs/releasing.md. The parameters of functions and classes are in `test_public_parameters.py`. `test_public_imports.py`
-checks that examples and pages import these names only.
+docs/releasing.md. The parameters of functions and classes are in `test_public_parameters.py`, the words of commands and
+files in `test_public_words.py`. `test_public_imports.py` checks that examples and pages import these names only.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from importlib import import_module
-from typing import get_args
 
-import click
 import pytest
 
 import dragoman
-from dragoman.canon.events import FaultKind
-from dragoman.canon.loss_codes import CODES
-from dragoman.canon.repair_codes import REPAIRS
-from dragoman.cli.main import main
-from tests.repo.repository_files import ROOT, SOURCE
+from tests.repo.repository_files import ROOT
 
 STABLE = {
     "dragoman": (
@@ -177,48 +170,6 @@ ERRORS = {
     "WireError": "DragomanError",
 }
 
-LOSS_CODES = """
-    field.dropped model.invented metadata.dropped user.dropped tier.dropped header.dropped state.dropped system.demoted
-    system.media.dropped name.dropped order.approximated turn.dropped turn.invented prefill.trimmed part.dropped
-    part.as_text hosted.dropped hosted.mapped media.dropped media.summarised media.reference media.moved media.retyped
-    media.detail.dropped media.name.dropped citation.dropped citation.approximated character.replaced refusal.as_text
-    reasoning.dropped reasoning.invented seal.dropped seal.loosened seal.dummy tool.refused tool.duplicate
-    tool.hosted.dropped tool.hosted.mapped tool.hosted.option.dropped tool.hosted.as_function tool.examples.as_text
-    tool.custom.wrapped tool.namespace.prefixed tool.deferred.expanded tool.renamed tool.strict.dropped
-    tool.strict.approximated tool.output_schema.dropped tool.merged schema.keyword.dropped schema.rewritten
-    schema.ref.inlined schema.ref.cut schema.invalid choice.weakened choice.dropped choice.by_filter
-    choice.none.by_omission parallel.unenforced call.id.rewritten call.id.invented call.name.invented call.truncated
-    call.custom.wrapped call.stand_in arguments.invalid result.error.as_text result.structured.as_text
-    result.media.moved result.texts.joined result.duplicate result.invented result.orphaned result.moved
-    sampling.dropped sampling.clamped stop.dropped stop.truncated limit.invented limit.raised limit.lowered
-    effort.approximated effort.dropped thoughts.dropped thoughts.invented thoughts.approximated
-    compaction.approximated compaction.dropped verbosity.dropped format.dropped format.as_text format.strict.dropped
-    format.detail.dropped n.dropped logprobs.dropped cache.dropped cache.approximated answer.dropped stop.approximated
-    usage.dropped usage.approximated usage.invented id.invented id.dropped record.id.invented record.id.rewritten
-    event.dropped fault.approximated
-"""
-FAULT_KINDS = """
-    invalid_request context_too_long auth billing permission not_found conflict too_large unprocessable rate_limit
-    cancelled server upstream_bad overloaded timeout
-"""
-REPAIR_CODES = """
-    duplicate-id duplicate-result empty-part empty-turn interleaved-text orphan-call orphan-result result-kind
-    result-out-of-order split-results stranded-thinking thinking-out-of-place truncated-call unsealed-thinking
-    wrong-alternation
-"""
-COMMANDS = """
-    alias list|alias remove|alias set|ask|chat|completion|config check|config init|config show|config trust|conform
-    connect|convert|demo|dialects|doctor|forget|lint|log|login|logout|loss|matrix|mcp call|mcp list|mcp login
-    mcp logout|mcp prompt|mcp prompts|mcp read|mcp resources|mcp serve|models|repair|rule|run|serve|show
-    template edit|template list|template remove|template save|template show|translate|undo
-"""
-VARIABLES = """
-    DRAGOMAN_BASE_URL DRAGOMAN_CONFIG DRAGOMAN_FAST DRAGOMAN_GATEWAY_KEY DRAGOMAN_MCP DRAGOMAN_MEMORY DRAGOMAN_MODEL
-    DRAGOMAN_STORE
-"""
-INTERNAL_VARIABLES = "DRAGOMAN_COMMAND DRAGOMAN_COMPLETE DRAGOMAN_GIVEN_KEY DRAGOMAN_KEY DRAGOMAN_SESSION_KEY"
-HEADERS = "dragoman-estimate dragoman-exchange dragoman-losses dragoman-repairs"
-
 POLICY = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| ([12]) \| ((?:`dragoman[a-z_.]*`(?:, )?)+) \| (.*) \|$", re.M)
 
@@ -259,37 +210,3 @@ def test_objects_have_the_attributes_that_their_classes_do_not_name() -> None:
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors_stay_in_their_family(name: str) -> None:
     assert getattr(dragoman, name).__bases__[0].__name__ == ERRORS[name]
-
-
-def test_codes_stay() -> None:
-    assert set(LOSS_CODES.split()) - set(CODES) == set()
-    assert set(REPAIR_CODES.split()) - set(REPAIRS) == set()
-    assert set(FAULT_KINDS.split()) - set(get_args(FaultKind)) == set()
-
-
-def test_command_words_stay() -> None:
-    promised = {words for line in COMMANDS.strip().splitlines() for words in line.strip().split("|")}
-    assert promised - set(_commands(main, ())) == set()
-
-
-def _commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
-    yield " ".join(path)
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            assert inner is not None
-            yield from _commands(inner, (*path, name))
-
-
-def test_environment_variables_stay_and_are_in_the_policy() -> None:
-    texts = [path.read_text(encoding="utf-8") for end in ("py", "toml") for path in SOURCE.rglob(f"*.{end}")]
-    used = {name for text in texts for name in re.findall(r"\bDRAGOMAN_[A-Z][A-Z_]*[A-Z]\b", text)}
-    assert used - set(INTERNAL_VARIABLES.split()) == set(VARIABLES.split())
-    assert set(re.findall(r"`(DRAGOMAN_[A-Z_]*[A-Z])`", POLICY)) == set(VARIABLES.split())
-
-
-def test_headers_stay_and_are_in_the_policy() -> None:
-    texts = "".join([path.read_text(encoding="utf-8") for path in (SOURCE / "gateway").rglob("*.py")])
-    assert [name for name in HEADERS.split() if f'"{name}"' not in texts] == []
-    assert set(re.findall(r"`(dragoman-[a-z]+)`", POLICY)) == set(HEADERS.split())
