@@ -282,9 +282,11 @@ class RequestWriter:
         self.messages = messages
         self._history.restore(messages, state)
 
-    def turn(self, index: int) -> None:
-        """Write one turn."""
-        self._history.turn(self.turns[index], self.turns, index)
+    def write_turns(self, begin: int, end: int) -> None:
+        """Write the turns from index `begin` to before index `end`."""
+        turns, write = self.turns, self._history.turn
+        for index in range(begin, end):
+            write(turns[index], turns, index)
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
         """The messages that later turns do not change, and the state after them."""

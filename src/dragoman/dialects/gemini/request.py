@@ -275,13 +275,14 @@ class RequestWriter(PlainDocument):
         self.messages = messages
         self._history.restore(messages, state)
 
-    def turn(self, index: int) -> None:
-        """Write one turn."""
-        own = self._own
+    def write_turns(self, begin: int, end: int) -> None:
+        """Write the turns from index `begin` to before index `end`."""
+        own, turns, write = self._own, self.turns, self._history.turn
         # A history of another dialect gets dummies in all turns. So its bytes do not change when the open turn ends,
         # and stay cached.
-        sealed = self.context.profile.seals if own is None else own.sealed(index - self.lead)
-        self._history.turn(self.turns[index], sealed=sealed)
+        sealed = self.context.profile.seals
+        for index in range(begin, end):
+            write(turns[index], sealed=sealed if own is None else own.sealed(index - self.lead))
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
         """The contents that later turns do not change, and the state after them."""
