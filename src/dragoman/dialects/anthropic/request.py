@@ -75,10 +75,12 @@ class RequestReader:
         """Read one message."""
         context, unknown, turns = self._context, self._unknown, self.turns
         at: Path = ("messages", i)
-        role = message.role
-        parts = read_content(message.content, ("messages", i, "content"), context, unknown)
+        role, content = message.role, message.content
+        parts = read_content(content, ("messages", i, "content"), context, unknown)
         extra = gather(context, at, unknown) if unknown else None
-        if role == "user":
+        if role == "user" and type(content) is str:
+            turns.append(Turn("user", tuple(parts), "", extra, at))
+        elif role == "user":
             # There is no role tool: results are blocks of the user's messages (anthropic 2.8.0, 2026-11).
             _read_user(parts, at, extra, turns)
         elif role == "assistant":

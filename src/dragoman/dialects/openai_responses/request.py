@@ -155,8 +155,10 @@ class RequestReader:
         # `type` may be absent on a message (openai 3.49.0, 2026-11).
         role = _ROLES.get(item.role) if kind == "message" else None
         if role is not None:
-            self._end_assistant()
-            self._end_results()
+            if self._assistant_parts:
+                self._end_assistant()
+            if self._results:
+                self._end_results()
             parts = read_content(item.content, ("input", i, "content"), context, unknown)
             self.turns.append(Turn(role, parts, item.name or "", message_extra(item, at, context, unknown), at))
             return
