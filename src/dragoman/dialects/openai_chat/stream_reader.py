@@ -131,7 +131,7 @@ class StreamReader(FrameReader):
                 self._over = True
                 events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
                 return False
-        if type(chunk) is wire.HostChunk:
+        if type(chunk) is wire.HostChunk and (chunk.usage is not None or wire.has_additions(chunk)):
             unknown = wire.additions(chunk)
         # A chunk with `error` ends the stream, without [DONE]; the HTTP status is already 200 (openai SDK 3.49.0).
         if chunk.error:
@@ -150,7 +150,7 @@ class StreamReader(FrameReader):
         elif not self._started or self._root_fields(chunk) != self._roots:
             # Azure's first chunk has only the filter results of the prompt; the next one has the id and the model.
             self._take_roots(chunk)
-        if choices and chunk.usage is None and choices[-1].usage is not None:
+        if chunk.usage is None and choices and choices[-1].usage is not None:
             chunk.usage = choices[-1].usage
             if unknown:
                 unknown[("usage",)] = unknown.pop(("choices", len(choices) - 1, "usage"), {})
