@@ -41,6 +41,14 @@ _NOTHING = FrameTemplate(b"", b"")
 class StreamTranslator:
     """Translates a stream: takes the upstream's bytes and returns the client's bytes."""
 
+    fault: Fault | None = None
+    """The fault that ended the stream, if any."""
+    note = ""
+    """How the upstream broke off after the answer was whole. The client has lost nothing."""
+    _blank = _LF  # between frames
+    _index: int  # index of the part whose text takes the fast path
+    _last: bytes  # the frame of its last text
+
     def __init__(
         self,
         *,
@@ -85,15 +93,8 @@ class StreamTranslator:
                 self._reader.match(matcher)
         self._fast_path: FastPath | None = None
         """The function for frames that are more of the same text."""
-        self._index = 0  # index of the part whose text continues
-        self._texts: list[str] = []  # its original pieces of text since then
+        self._texts: list[str] = []  # the original pieces of text that took the fast path
         self._changed: dict[int, str] = {}  # number of a changed piece -> its text for the client
-        self._last = b""  # the frame of the last text
-        self._blank = _LF  # between frames
-        self.fault: Fault | None = None
-        """The fault that ended the stream, if any."""
-        self.note = ""
-        """How the upstream broke off after the answer was whole. The client has lost nothing."""
 
     def _matcher(self, dialect: Dialect) -> FrameMatcher | None:
         """The matcher of repeated frames. None without `dragoman.fast`."""
