@@ -7,7 +7,6 @@ held back until the earlier call is whole.
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Any, ClassVar
 
 import msgspec
@@ -42,10 +41,10 @@ from .streamed_calls import StreamedCall, begins
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
 ROOT_FIELDS = Fields("id", "model", *_CHUNK_EXTRAS)
 """The fields outside the choices that a later chunk may add or change."""
-_beside_calls = attrgetter(
+_has_more_than_calls = Fields(
     *("content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"),
     *("name", "tool_call_id"),
-)
+).any_sent
 _NAMES = Fields("name", "tool_call_id")
 _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
 
@@ -267,7 +266,7 @@ class StreamReader(FrameReader):
         kind, before = answer.kind, len(events)
         calls = delta.tool_calls
         going_on = False
-        if not calls or any(_beside_calls(delta)):
+        if not calls or _has_more_than_calls(delta):
             self._read_delta(answer, delta, events)
             going_on = answer.kind in ("text", "reasoning") and not delta.annotations
         if calls:
