@@ -67,7 +67,7 @@ class CompactTranslation(NamedTuple):
 
 def compact_translation(translation: Translation) -> CompactTranslation:
     """A translated request with only the facts that its answer needs."""
-    translation._losses = limit_losses(translation.losses)
+    translation.losses = limit_losses(translation.losses)
     request, history, translation.history = translation.request, translation.history, None
     if request is None:
         return CompactTranslation(translation, 0, [], None)
