@@ -17,7 +17,7 @@ from .canon.losses import Losses, Noted, Severity
 from .canon.parts import Extra, Path
 from .canon.request import Request
 from .canon.response import Stop
-from .canon.stop_usage_and_logprobs_paths import AnswerPlaces
+from .canon.stop_usage_and_logprobs_paths import AnswerPaths
 from .canon.tools import HostedTool, Tool
 from .canon.turns import Turn
 from .facts.host import Host
@@ -82,7 +82,7 @@ class Context(Struct, eq=False):
     """Paths of values that stand at another path in the source (such as the address of a toolset's MCP server)."""
     marks: dict[Path, Path] = {}
     """Paths of cache marks that the source holds outside the part that they belong to."""
-    ends: AnswerPlaces = AnswerPlaces()
+    answer_paths: AnswerPaths = AnswerPaths()
     """For an answer: where the source holds the stop reason and the usage."""
     scored: bool = False
     """For an answer: both dialects have fields for the log probabilities of tokens."""
@@ -102,7 +102,7 @@ class Context(Struct, eq=False):
     """The client wrote the request for another model of the same dialect, so the facts about the model apply."""
     unsealed: bool = False
     """The upstream has refused a seal of this history: the history is sent without seals."""
-    suited: bool = False
+    adapted_to_host: bool = False
     """The writer changed the request because of the host."""
     half_characters: HalfCharactersInterface | None = None
     """For a stream: joins the halves of characters (`codec/surrogates/streams.py`)."""
@@ -142,7 +142,9 @@ class Context(Struct, eq=False):
         """The path of the stop reason of the answer with this number; the path of the answer if the source gives no
         reason.
         """
-        return stop.at or self.ends.answer(number) + (self.ends.stop if stop.reason != "unknown" else ())
+        return stop.at or self.answer_paths.answer(number) + (
+            self.answer_paths.stop if stop.reason != "unknown" else ()
+        )
 
     def keep(self, at: Path, fields: dict[str, Raw]) -> Extra:
         """Keep fields that only the source dialect knows. `settle` turns them into losses unless the target understands
@@ -151,16 +153,18 @@ class Context(Struct, eq=False):
         self.kept.append((at, fields))
         return {self.source: fields}
 
-    def settle(self, noise: frozenset[str]) -> None:
+    def settle(self, minor_fields: frozenset[str]) -> None:
         """Turn the kept fields into losses, because the target does not understand the source's extras."""
         for at, fields in self.kept:
             for name, value in fields.items():
-                self.lose_field(at, name, value, noise)
+                self.lose_field(at, name, value, minor_fields)
         self.kept.clear()
 
-    def lose_field(self, at: Path, name: str, value: Raw, noise: frozenset[str]) -> None:
+    def lose_field(self, at: Path, name: str, value: Raw, minor_fields: frozenset[str]) -> None:
         """Record the loss of a field that only the source dialect knows, unless the field has no meaning."""
         # Only the Context of an answer has the place of a stop reason.
-        severity = field_severity(at, name, bytes(value), quiet=name in noise, answer=bool(self.ends.stop))
+        severity = field_severity(
+            at, name, bytes(value), quiet=name in minor_fields, answer=bool(self.answer_paths.stop)
+        )
         if severity is not None:
             self.lose("field.dropped", (*at, name), severity=severity)

@@ -144,8 +144,8 @@ def unloaded(response: Response, origin: str, under: Context) -> Response:
 def sent_back(response: Response, source: str, target: str, under: Context) -> Response:
     """Write and read the answer in the dialect of its source. The losses are in `under`."""
     last = answer(target, get(target).write_response(unloaded(response, target, under), under), source)
-    if source not in get(target).kin:
-        under.settle(get(source).noise)
+    if source not in get(target).related:
+        under.settle(get(source).minor_fields)
     return last
 
 
@@ -165,8 +165,8 @@ def streamed_back(first: Response, source: str, target: str, there: bytes, losse
     else:
         middle = unloaded(middle, source, under)
         back = b"".join([*[writer.send(event) for event in unfold(middle)], writer.close()])
-        if target not in get(source).kin:
-            under.settle(get(target).noise)
+        if target not in get(source).related:
+            under.settle(get(target).minor_fields)
         back_losses = under.losses.all()
     last = fold(events(source, back, target=target))
     if isinstance(middle, Fault) or isinstance(last, Fault):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dragoman.canon.parts import Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
-from dragoman.codec.history_facts import survey
+from dragoman.codec.history_facts import history_facts
 from dragoman.codec.json_text import raw
 
 _IDS = st.sampled_from(["", "a", "b", "c", "d", "x" * 65])
@@ -32,8 +32,8 @@ _TURNS = st.lists(
 @given(_TURNS, st.integers(0, 6))
 def test_facts_grow_with_the_history(turns: tuple[Turn, ...], known: int) -> None:
     known = min(known, len(turns))
-    past = survey(turns[:known])
-    whole, grown = survey(turns), survey(turns, known, past)
+    past = history_facts(turns[:known])
+    whole, grown = history_facts(turns), history_facts(turns, known, past)
     for name in ("turns", "foreign_seals", "has_opaque", "arranged", "open_calls", "alternates"):
         if name == "open_calls" and past.calls is None:
             continue  # If two calls share an id, later facts are unknown.
@@ -47,16 +47,16 @@ def test_the_facts_of_a_sound_history_include_its_open_calls() -> None:
     asked = Turn("assistant", (Text("look"), ToolCall("a", "f"), ToolCall("b", "f")), at=("messages", 1))
     told = Turn("tool", (ToolResult("a", (Text("1"),)), ToolResult("b", (Text("2"),))), at=("messages", 2))
     user = Turn("user", (Text("hi"),), at=("messages", 0))
-    found = survey((user, asked))
+    found = history_facts((user, asked))
     assert (found.open_calls, found.calls, found.arranged, found.alternates) == (
         ("a", "b"),
         (frozenset("ab"),),
         True,
         True,
     )
-    assert survey((user, asked, told)).open_calls == ()
-    assert survey((user, told)).open_calls is None
-    assert not survey((user, told)).arranged
-    assert survey((user, asked, asked)).calls is None
-    assert survey((user, user)).alternates  # one message, in two turns
-    assert not survey((user, Turn("user", user.parts, at=("messages", 1)))).alternates
+    assert history_facts((user, asked, told)).open_calls == ()
+    assert history_facts((user, told)).open_calls is None
+    assert not history_facts((user, told)).arranged
+    assert history_facts((user, asked, asked)).calls is None
+    assert history_facts((user, user)).alternates  # one message, in two turns
+    assert not history_facts((user, Turn("user", user.parts, at=("messages", 1)))).alternates

@@ -176,7 +176,7 @@ def test_names_are_legal_apart_and_found_again(source: str, target: str, names: 
     assert len(set(offered)) == len(names)
     for name in offered:
         # Between two dialects of one upstream a client's own names are left alone.
-        assert re.fullmatch(NAME_LAWS.get(target, SAFE_NAME), name) or source in get(target).kin, name
+        assert re.fullmatch(NAME_LAWS.get(target, SAFE_NAME), name) or source in get(target).related, name
     spelled = dict(zip(names, offered, strict=True))
     assert [name for _, name, _, _ in asked(out)] == [spelled[names[i % len(names)]] for i in range(3)]
     for turn in out.turns:

@@ -35,7 +35,7 @@ from dragoman.canon import (
     pointer,
 )
 from dragoman.canon.parts import is_stored_elsewhere
-from dragoman.codec.answer_ids import original
+from dragoman.codec.answer_ids import original_id
 from dragoman.codec.call_ids import from_chat_client
 from dragoman.codec.failure_sentence_in_answer import GAP, failure
 from dragoman.context import Context
@@ -199,7 +199,12 @@ def response_differences(
         one, other = getattr(first.usage, name, None) or 0, getattr(last.usage, name, None) or 0
         if one != other and not journey.reports_loss("usage."):
             found.append(f"usage {name}: {one} became {other}")
-    if first.id and original(first.id) != original(last.id) and not made(first.id) and not journey.reports_loss("id."):
+    if (
+        first.id
+        and original_id(first.id) != original_id(last.id)
+        and not made(first.id)
+        and not journey.reports_loss("id.")
+    ):
         found.append(f"id: {first.id} became {last.id}")
     if first.model and first.model != last.model:
         found.append(f"model: {first.model} became {last.model}")

@@ -14,7 +14,8 @@ RECORDED = {
     dialect: [
         (record, name)
         for record in exchanges.records(dialect)
-        if (name := hosts.origin((record.provider or "").removesuffix(".recorded"))) and hosts.lookup(name, dialect)
+        if (name := hosts.origin_name((record.provider or "").removesuffix(".recorded")))
+        and hosts.lookup(name, dialect)
     ]
     for dialect in DIALECTS
 }

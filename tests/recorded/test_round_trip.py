@@ -23,7 +23,7 @@ from dragoman.canon import (
     Turn,
 )
 from dragoman.canon.fold_and_unfold import fold
-from dragoman.codec.failure_sentence_in_answer import ended
+from dragoman.codec.failure_sentence_in_answer import with_fitting_stop
 from dragoman.codec.hosted_calls import cross_answer
 from dragoman.dialects import get
 from dragoman.errors import FaultError
@@ -83,7 +83,7 @@ def test_a_stream_and_its_whole_answer_translate_to_the_same(source: str, target
         under = context(source, target)
         plan = plan_for_answer("auto", None, get(source), get(target), "", wanted=get(source).unsealed_thoughts)
         try:
-            told = ended(told, under, get(target).broken_calls)
+            told = with_fitting_stop(told, under, get(target).broken_calls)
         except FaultError:
             assert isinstance(streamed, Fault), case.id
             continue

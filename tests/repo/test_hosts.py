@@ -73,14 +73,14 @@ def test_a_host_is_found_by_its_names_and_its_addresses(name: str) -> None:
         assert hosts.lookup(other, dialect) is facts, other
         assert hosts.lookup(other.upper(), dialect) is facts, other
         assert hosts.lookup(f"https://{other}/v1", dialect) is facts, other
-        assert hosts.origin(other) == name
+        assert hosts.origin_name(other) == name
 
 
 def test_an_unknown_host_has_no_facts_and_its_own_name() -> None:
     assert hosts.lookup("llm.example.com", "openai-chat") is None
     assert hosts.lookup("mistral", "anthropic") is None
-    assert hosts.origin("https://LLM.example.com:8080/v1") == "llm.example.com:8080"
-    assert hosts.origin(None) == ""
+    assert hosts.origin_name("https://LLM.example.com:8080/v1") == "llm.example.com:8080"
+    assert hosts.origin_name(None) == ""
 
 
 def test_every_row_has_an_effect_that_no_later_row_removes() -> None:

@@ -61,7 +61,7 @@ FOR_EXTENSIONS = {
     "dragoman.codec.wire_decoding_with_unknown_fields": "Admitter Unknown",
     "dragoman.context": "Context",
     "dragoman.dialect": (
-        "AnswerPlaces Dialect Fast HistoryRequirements LogprobsPlace Slot StreamEnd StreamReader StreamWriter"
+        "AnswerPaths Dialect Fast HistoryRequirements LogprobsPlace Slot StreamEnd StreamReader StreamWriter"
         " TemplateWriter UpstreamPaths listed"
     ),
     "dragoman.dialect.endpoints_record": (
@@ -107,10 +107,11 @@ ATTRIBUTES = {
     "dragoman.convert.Converted": "line losses model",
     "dragoman.convert.LineConverter": "__call__ row",
     "dragoman.dialect.Dialect": (
-        "broken_calls call_slots echoes endpoints ends evidence fast framing hosted interleaves is_answer kin logprobs"
-        " moves_images name noise origin read_fault read_request read_response read_tools reader requirements rules"
-        " seal_list sealed splice_model stream_end title turns unsealed_thoughts upstream_paths write_fault"
-        " write_hosted write_request write_response write_results write_tools writer"
+        "answer_paths broken_calls call_slots endpoints evidence fast framing hosted interleaves is_answer"
+        " logprobs minor_fields moves_images name origin read_fault read_request read_response read_tools"
+        " reader related requirements returns_seals_on rules seal_list sealed splice_model stream_end title"
+        " turns unsealed_thoughts upstream_paths write_fault write_hosted write_request write_response"
+        " write_results write_tools writer"
     ),
     "dragoman.dialect.StreamReader": "close feed",
     "dragoman.dialect.StreamWriter": "close send",

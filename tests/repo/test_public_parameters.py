@@ -248,7 +248,7 @@ FOR_EXTENSIONS = {
     "dragoman.codec.wire_decoding_with_unknown_fields.Admitter.admit": "body, base=...",
     "dragoman.context.Context": "source, target, model=..., profile=...",
     "dragoman.context.Context.lose": "code, at=..., detail=..., severity=...",
-    "dragoman.dialect.AnswerPlaces": "stop=..., usage=..., answers=..., calls=...",
+    "dragoman.dialect.AnswerPaths": "stop=..., usage=..., answers=..., calls=...",
     "dragoman.dialect.Fast": "skim, message, reader, writer, simple=..., read_plain=..., write_plain=..., repeated=...",
     "dragoman.dialect.HistoryRequirements": (
         "history=..., adjacent=..., unique_ids=..., alternate=..., kinds=..., empty_texts=..., empty_last=..., "

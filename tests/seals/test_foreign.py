@@ -194,7 +194,7 @@ def test_tool_results_sends_every_seal_back(client: str, upstream: str) -> None:
     if upstream in (client, dialects.get(client).origin):
         pytest.skip("bytes pass: nothing is carried")
     script = UPSTREAMS[upstream](30)
-    way = "native" if dialects.get(client).echoes else "id"
+    way = "native" if dialects.get(client).returns_seals_on else "id"
     session = Session(Case(client, upstream, way), script, streamed=False)
     session.client.say("Question?")
     translated = dragoman.translate_response(

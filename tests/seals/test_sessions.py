@@ -30,7 +30,7 @@ class Case(NamedTuple):
 def _strategies(client: str, upstream: str) -> list[str]:
     if client == upstream or (client, upstream) == ("code-assist", "gemini"):
         return ["auto"]
-    native = ["native", "auto"] if dialects.get(client).echoes else []
+    native = ["native", "auto"] if dialects.get(client).returns_seals_on else []
     return [*native, "id", "vault"]
 
 

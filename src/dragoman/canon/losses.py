@@ -99,7 +99,7 @@ class Losses(dict[tuple[str, Path], Noted]):
         return loss
 
 
-def beyond(losses: tuple[Loss, ...], tolerance: Severity) -> tuple[Loss, ...]:
+def losses_above(losses: tuple[Loss, ...], tolerance: Severity) -> tuple[Loss, ...]:
     """The losses whose severity is above `tolerance`."""
     limit = SEVERITIES.index(tolerance)
     return tuple([loss for loss in losses if SEVERITIES.index(loss.severity) > limit])

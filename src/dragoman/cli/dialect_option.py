@@ -10,7 +10,7 @@ import msgspec
 from click.shell_completion import CompletionItem
 
 from ..codec.json_error_location import json_mistake
-from ..dialects import ALIASES, installed, named
+from ..dialects import ALIASES, dialect_name, installed
 from ..translate.detect import detect, is_ambiguous
 from .loss_and_error_output import fail
 
@@ -31,7 +31,7 @@ class DialectType(TextType):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         known = (*installed(), *self._more)
-        found = named(value)
+        found = dialect_name(value)
         if found not in known:
             self._refuse(value, known, param, ctx)
         return found

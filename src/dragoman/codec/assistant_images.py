@@ -16,7 +16,7 @@ import msgspec
 from ..canon.parts import Media, Opaque, Part, Text, ToolCall
 from ..canon.turns import Turn
 from ..context import Context
-from .media import proper
+from .media import registered_media_type
 
 _TAKEN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The image types that every target with image input accepts."""
@@ -62,7 +62,7 @@ def _is_sendable(media: Media) -> bool:
     if media.kind != "image":
         return False
     # A file id is known to its own upstream only, so only data and public addresses can move.
-    return proper(media.mime) in _TAKEN if media.data else media.url.startswith(("https://", "http://"))
+    return registered_media_type(media.mime) in _TAKEN if media.data else media.url.startswith(("https://", "http://"))
 
 
 def _type_of(media: Media) -> str:

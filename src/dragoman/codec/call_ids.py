@@ -2,8 +2,8 @@
 from its position.
 
 Ids for Chat clients begin with `call_`. This prefix is added to the upstream's id and removed again. The same original
-always gives the same id, so call and result agree in every turn and every process. `distinct` separates calls that
-share an id or have none, before anything is written.
+always gives the same id, so call and result agree in every turn and every process. `with_unique_ids` separates calls
+that share an id or have none, before anything is written.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ SAFE = re.compile(rf"[a-zA-Z0-9_-]{{1,{_CHAT_ROOM}}}\Z")
 """Legal in every dialect, so clients of every dialect return such an id unchanged."""
 
 
-def hashed(original: str, prefix: str = "call_") -> str:
+def hashed_id(original: str, prefix: str = "call_") -> str:
     """A safe id for `original`."""
     # Twenty hexadecimal digits are 80 bits: two equal ids in one conversation are practically impossible.
     return prefix + hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-def minted(at: Path, context: Context, salt: str = "") -> str:
+def id_from_path(at: Path, context: Context, salt: str = "") -> str:
     """An id for a call without one, computed from its path: the same in every later turn.
 
     In an answer the path is always the same, so `salt` distinguishes the answers.
     """
     context.lose("call.id.invented", at)
-    return hashed("\x1f".join([*[str(step) for step in at], salt] if salt else [str(step) for step in at]))
+    return hashed_id("\x1f".join([*[str(step) for step in at], salt] if salt else [str(step) for step in at]))
 
 
 def plain_id(call_id: str) -> bool:
@@ -65,7 +65,7 @@ def send(call_id: str, pattern: re.Pattern[str], context: Context, at: Path) -> 
     if unpack_id(from_chat_client(call_id)) is not None:
         return call_id  # the id carries packed seals, which a hash would lose
     context.lose("call.id.rewritten", at)
-    return hashed(call_id)
+    return hashed_id(call_id)
 
 
 def to_chat_client(call_id: str, pattern: re.Pattern[str], context: Context, at: Path) -> str:
@@ -78,7 +78,7 @@ def to_chat_client(call_id: str, pattern: re.Pattern[str], context: Context, at:
     if (len(call_id) <= _CHAT_ROOM and pattern.match(call_id)) or unpack_id(call_id) is not None:
         return _CHAT_MARK + call_id
     context.lose("call.id.rewritten", at)
-    return hashed(call_id)
+    return hashed_id(call_id)
 
 
 def short_for_chat_client(call_id: str) -> str | None:
@@ -94,7 +94,7 @@ def from_chat_client(call_id: str) -> str:
     return call_id[len(_CHAT_MARK) :] if call_id.startswith(_CHAT_MARK) else call_id
 
 
-def distinct(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
+def with_unique_ids(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     """The turns with a unique id for every call, and every result under the id of its call.
 
     Some hosts number the calls of each step anew, give parallel calls one id, or give none. The replacement of a
@@ -105,7 +105,7 @@ def distinct(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     return turns if calls is not None else _Renumbering(context).turns(turns)
 
 
-def earlier(context: Context) -> set[str]:
+def ids_of_earlier_turns(context: Context) -> set[str]:
     """The ids of all calls in the conversation before the answer."""
     turns = context.answers.turns if context.answers is not None else ()
     return {part.id for turn in turns if turn.role == "assistant" for part in turn.parts if type(part) is ToolCall}
@@ -114,7 +114,7 @@ def earlier(context: Context) -> set[str]:
 def _stands(call_id: str, given: Set[str]) -> bool:
     """Whether an id is among `given`. An id that the target refuses is there as its hash."""
     # The history holds ids as the target got them, so an unsafe id is there only as its hash.
-    return call_id in given or (not SAFE.match(call_id) and hashed(call_id) in given)
+    return call_id in given or (not SAFE.match(call_id) and hashed_id(call_id) in given)
 
 
 class DistinctIds:
@@ -137,11 +137,11 @@ class DistinctIds:
         else:
             context.lose("call.id.invented", call.at)
         times = self._times.get(call.id, 0) + 1
-        given = hashed(f"{call.id}\x1f{times}")
+        given = hashed_id(f"{call.id}\x1f{times}")
         # The id of another call may by chance be such a hash: a client may return ids that we made before.
         while given in self._given:
             times += 1
-            given = hashed(f"{call.id}\x1f{times}")
+            given = hashed_id(f"{call.id}\x1f{times}")
         self._times[call.id] = times
         self._given.add(given)
         return given
@@ -155,7 +155,7 @@ class DistinctIds:
 def with_distinct_ids(parts: tuple[Part, ...], context: Context) -> tuple[Part, ...]:
     """The parts of an answer, with call ids that are unique in the answer and in the conversation."""
     found = [part.id for part in parts if type(part) is ToolCall]
-    stood = earlier(context) if found else set()
+    stood = ids_of_earlier_turns(context) if found else set()
     if len(set(found)) == len(found) and (not stood or not any(_stands(call_id, stood) for call_id in found)):
         return parts
     given = DistinctIds(stood)

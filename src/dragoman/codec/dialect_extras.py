@@ -55,7 +55,7 @@ def _either(names: Fields, condition: str) -> Callable[[Struct], object]:
     return found
 
 
-def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
+def sent_fields(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
     """The raw fields among `names` that the source sent."""
     if type(names) is Fields and not names.any_sent(wire):
         return None
@@ -90,7 +90,7 @@ def gather(context: Context, at: Path, unknown: Unknown, more: dict[str, Raw] | 
     return {context.source: more} if more else None
 
 
-def take_shared(fields: dict[str, Raw], names: frozenset[str]) -> dict[str, Raw]:
+def take_shared_fields(fields: dict[str, Raw], names: frozenset[str]) -> dict[str, Raw]:
     """The fields among `fields` that another dialect has with the same name and form. They are removed from `fields`,
     so that no loss is reported.
     """
@@ -115,7 +115,9 @@ def without_cache_options(extra: Extra, dialect: str, context: Context) -> Extra
 CACHE_OPTIONS = "prompt_cache_options"
 
 
-def misplaced(context: Context, at: Path, wire: Struct, names: tuple[str, ...], extra: Extra | None) -> Extra | None:
+def with_misplaced_fields(
+    context: Context, at: Path, wire: Struct, names: tuple[str, ...], extra: Extra | None
+) -> Extra | None:
     """`extra` with the sent fields among `names`: the dialect has these fields, but not in this kind of object."""
     if type(names) is Fields and not names.any_sent(wire):
         return extra

@@ -41,7 +41,7 @@ def failure(stop: Stop, *own: str) -> str:
     return stop.detail or sentence
 
 
-def finer(word: str, reason: StopReason) -> str:
+def stop_detail(word: str, reason: StopReason) -> str:
     """The detail of a stop whose word is more precise than the canon's reason (Gemini's `RECITATION`, `NO_IMAGE`)."""
     if reason in FAILED:
         return f"{FAILED[reason][:-1]}: {word}."
@@ -116,7 +116,7 @@ def in_order(answers: list[Alternative], numbers: list[int]) -> list[Alternative
     return [answers[place] for place in sorted(range(len(answers)), key=numbers.__getitem__)]
 
 
-def flawed(call: ToolCall, arguments: str, context: Context) -> bool:
+def report_broken_arguments(call: ToolCall, arguments: str, context: Context) -> bool:
     """Report arguments that are no JSON object. True: they break off, so the call is incomplete."""
     # The cheap tests come first: most arguments are valid, and this runs for each call.
     if call.custom or not arguments or json_text.is_whole(arguments) or json_text.object_raw(arguments) is not None:
@@ -135,10 +135,10 @@ def decoded_once(arguments: str, at: Path, context: Context) -> str:
     return inner
 
 
-def first_only(response: Response, context: Context) -> None:
+def report_later_answers(response: Response, context: Context) -> None:
     """Report the second and later answers, for dialects with one answer only."""
     for number, other in enumerate(response.alternatives, 1):
-        place = context.ends.answer(number)
+        place = context.answer_paths.answer(number)
         # Some upstreams do not list answers in the order of their numbers. The paths of the parts are reliable.
         stood = next((part.at[: len(place)] for part in other.parts if len(part.at) > len(place)), place)
         context.lose("answer.dropped", stood, "only the first answer is written")
@@ -166,7 +166,7 @@ ending. fault: not even a word, so the answer becomes a fault.
 """
 
 
-def left_out(call: ToolCall, arguments: str, context: Context) -> bool:
+def leave_out_broken_call(call: ToolCall, arguments: str, context: Context) -> bool:
     """Whether a call of an answer is left out because its arguments are no JSON object. Reports the loss."""
     if call.custom or json_text.object_raw(arguments) is not None:
         return False
@@ -175,7 +175,7 @@ def left_out(call: ToolCall, arguments: str, context: Context) -> bool:
     return True
 
 
-def malformed(stop: Stop, context: Context, number: int = 0) -> Stop:
+def stop_without_call(stop: Stop, context: Context, number: int = 0) -> Stop:
     """The stop of an answer without one of its calls: the upstream's own reason if that explains the missing call (such
     as a limit), else bad_tool_call.
     """
@@ -186,39 +186,41 @@ def malformed(stop: Stop, context: Context, number: int = 0) -> Stop:
     return Stop("bad_tool_call")
 
 
-def unusable() -> Fault:
+def unusable_call_fault() -> Fault:
     """The fault for an answer with such a call, in dialects without a word for it."""
     return Fault("upstream_bad", FAILED["bad_tool_call"], 502)
 
 
-def ended(response: Response, context: Context, broken: BrokenCalls = "text") -> Response:
+def with_fitting_stop(response: Response, context: Context, broken: BrokenCalls = "text") -> Response:
     """The response with a stop that fits its calls. Raises FaultError if the target cannot represent the answer."""
-    parts, stop = _ended(response.parts, response.stop, context, 0, broken)
+    parts, stop = _with_fitting_stop(response.parts, response.stop, context, 0, broken)
     # The fault is raised only for a call that is left out here, not for an ending that the upstream itself reported.
     if broken == "fault" and stop is not response.stop and stop.reason == "bad_tool_call":
-        raise FaultError(unusable(), losses=tuple(context.losses.all()))
+        raise FaultError(unusable_call_fault(), losses=tuple(context.losses.all()))
     if not response.alternatives:
         if stop is response.stop and parts is response.parts:
             return response
         return msgspec.structs.replace(response, parts=parts, stop=stop)
     others = [
-        Alternative(*_ended(other.parts, other.stop, context, i + 1, broken), other.extra)
+        Alternative(*_with_fitting_stop(other.parts, other.stop, context, i + 1, broken), other.extra)
         for i, other in enumerate(response.alternatives)
     ]
     return msgspec.structs.replace(response, parts=parts, stop=stop, alternatives=tuple(others))
 
 
-def _ended(
+def _with_fitting_stop(
     parts: tuple[Part, ...], stop: Stop, context: Context, number: int, broken: BrokenCalls
 ) -> tuple[tuple[Part, ...], Stop]:
     calls = [part for part in parts if type(part) is ToolCall]
     if broken == "text":
-        cut = [call for call in calls if flawed(call, call.arguments, context)]
+        cut = [call for call in calls if report_broken_arguments(call, call.arguments, context)]
         return parts, cut_short(stop, context, number) if cut else stop
-    gone = [call for call in calls if left_out(call, call.arguments, context)]
+    gone = [call for call in calls if leave_out_broken_call(call, call.arguments, context)]
     if not gone:
         return parts, stop
     for call in gone:
         if call.seal is not None and call.seal.data:
             context.lose("seal.dropped", call.at, "of a call that is left out")
-    return tuple([part for part in parts if not any(part is call for call in gone)]), malformed(stop, context, number)
+    return tuple([part for part in parts if not any(part is call for call in gone)]), stop_without_call(
+        stop, context, number
+    )

@@ -87,7 +87,7 @@ _FULL = re.compile(
 _BLURRED: frozenset[FaultKind] = frozenset({"invalid_request", "unprocessable", "too_large"})
 
 
-def sharpened(kind: FaultKind, message: str) -> FaultKind:
+def kind_by_message(kind: FaultKind, message: str) -> FaultKind:
     """The kind, or context_too_long if only the message reveals it. Most hosts have no code for a full context, and
     agents shorten their history when they get this kind.
     """
@@ -343,7 +343,7 @@ class ErrorObjects:
         kind = _BY_CODE.get(code) or (kind_of_status(status) if status else _kind_in_stream(code, str(type_)))
         message = error.get("message")
         rest = {name: json_text.raw(value) for name, value in error.items() if name not in _FIELDS}
-        if isinstance(message, str) and sharpened(kind, message) != kind:
+        if isinstance(message, str) and kind_by_message(kind, message) != kind:
             kind = "context_too_long"
             if code:
                 # The code is less precise than the message. Clients look for the code that fits the message.

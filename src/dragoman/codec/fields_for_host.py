@@ -58,31 +58,31 @@ def without_refused_fields(
     settings: Settings,
     host: Host,
     context: Context,
-    noise: frozenset[str] = frozenset(),
+    minor_fields: frozenset[str] = frozenset(),
     *,
     own: bool,
 ) -> dict[str, Any]:
     """The written request with the host's field names, without the fields that it refuses. `own`: the source itself has
-    this dialect, so fields without effect stay. `noise`: fields whose loss is info.
+    this dialect, so fields without effect stay. `minor_fields`: fields whose loss is info.
     """
     for name, fact in host.fields.items():
         if fact is True:
             continue
         if "[]." in name:
             if fact is False and _without_word(out, name):
-                _report(name.partition("[].")[0], settings, host, context, noise, own)
+                _report(name.partition("[].")[0], settings, host, context, minor_fields, own)
             continue
         holder, last = (out, name) if "." not in name else _holder(out, name)
         if last not in holder:
             continue
         if isinstance(fact, str):
             at = settings.at.get(_CANON.get(name, name))
-            context.suited |= not own or at != (fact,)
+            context.adapted_to_host |= not own or at != (fact,)
             out = {(fact if key == name else key): value for key, value in out.items()}
         # A default value changes nothing, so its removal is no loss.
         elif name not in _DEFAULTS or holder[last] != _DEFAULTS[name]:
             del holder[last]
-            _report(name, settings, host, context, noise, own)
+            _report(name, settings, host, context, minor_fields, own)
         # The host may refuse the field even with its default. A client of this dialect sent it on purpose, though.
         elif not own:
             del holder[last]
@@ -110,13 +110,15 @@ def _without_word(out: dict[str, Any], name: str) -> bool:
     return True
 
 
-def _report(name: str, settings: Settings, host: Host, context: Context, noise: frozenset[str], own: bool) -> None:
-    context.suited = True
+def _report(
+    name: str, settings: Settings, host: Host, context: Context, minor_fields: frozenset[str], own: bool
+) -> None:
+    context.adapted_to_host = True
     if name == "stream_options" and settings.stream_usage is None and not own:
         return  # the writer added the field, not the client
     place: Path = tuple(name.split("."))
     if not own:
         place = settings.at.get(_CANON.get(name, name), place)
     # Hosts without stream_options always send the usage.
-    severity: Severity | None = "info" if name in noise or name == "stream_options" else None
+    severity: Severity | None = "info" if name in minor_fields or name == "stream_options" else None
     context.lose(_CODES.get(name, "field.dropped"), place, f"{host.name} does not take it", severity)

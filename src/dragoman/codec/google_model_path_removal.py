@@ -10,7 +10,7 @@ endpoints have no other name, and Fireworks' `accounts/fireworks/models/NAME` is
 """
 
 
-def bare(model: str) -> str:
+def model_without_path(model: str) -> str:
     """The name without the path of a Google resource."""
     # A plain name is the common case.
     if "models/" not in model:

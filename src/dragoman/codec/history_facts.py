@@ -52,11 +52,11 @@ def facts_of(turns: tuple[Turn, ...], context: Context) -> HistoryFacts:
     found: HistoryFacts | None = context.facts
     # The facts belong to one tuple of turns. A stage that changes the turns makes a new tuple, so identity is enough.
     if found is None or found.turns is not turns:
-        context.facts = found = survey(turns)
+        context.facts = found = history_facts(turns)
     return found
 
 
-def sound(turns: tuple[Turn, ...], requirements: HistoryRequirements, context: Context) -> bool:
+def needs_no_repair(turns: tuple[Turn, ...], requirements: HistoryRequirements, context: Context) -> bool:
     """Whether the history certainly needs no repair. Nearly all histories are sound, so this is checked first. False
     does not mean broken.
     """
@@ -64,13 +64,13 @@ def sound(turns: tuple[Turn, ...], requirements: HistoryRequirements, context: C
     return found.open_calls == () and (found.alternates or not requirements.alternate)
 
 
-def bare(turns: tuple[Turn, ...]) -> bool:
+def affects_no_later_turn(turns: tuple[Turn, ...]) -> bool:
     """Whether the turns cannot affect later turns."""
-    found = survey(turns)
+    found = history_facts(turns)
     return not (found.foreign_seals or found.has_opaque or found.open_calls is None or found.open_calls or found.calls)
 
 
-def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING) -> HistoryFacts:
+def history_facts(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING) -> HistoryFacts:
     """The facts about `turns`. The facts about the turns before `begin` are in `past`."""
     # The first request of a conversation mostly has a system text and a user's text.
     if len(turns) < 3 and not begin and _are_texts(turns):

@@ -97,7 +97,7 @@ def pages(result: HostedResult | None) -> list[Citation]:
     return [page for page in result.sources if page.url] if result is not None else []
 
 
-def drop(
+def drop_use(
     call: HostedCall,
     result: HostedResult | None,
     context: Context,
@@ -114,7 +114,7 @@ def drop(
     return ()
 
 
-def mapped(
+def report_mapped_use(
     call: HostedCall, result: HostedResult | None, context: Context, kind: str, left: str = "", *, request: bool
 ) -> None:
     """Report that a use is written as `kind`. `left`: the part of the result that `kind` cannot hold. In a history the

@@ -13,7 +13,7 @@ from typing import Any
 from ..canon.parts import Citation, HostedCall, HostedResult, Media, Part, Text, is_stored_elsewhere
 from ..context import Context
 from . import json_text
-from .hosted_calls import drop, members, queries, word
+from .hosted_calls import drop_use, members, queries, word
 
 
 def program(call: HostedCall) -> tuple[str, str]:
@@ -24,10 +24,10 @@ def program(call: HostedCall) -> tuple[str, str]:
 
 def output(result: HostedResult | None) -> str:
     """All text of a result, each text on its own lines; the standard error of a program last."""
-    return stacked([stdout(result), result.stderr if result is not None else ""])
+    return join_on_lines([stdout(result), result.stderr if result is not None else ""])
 
 
-def came_back(result: HostedResult | None) -> str:
+def text_of_result(result: HostedResult | None) -> str:
     """All text of a result, as in `output`. If there is none, and only the result's own dialect has the tool: the text
     in the dialect's JSON."""
     words = output(result)
@@ -38,10 +38,10 @@ def came_back(result: HostedResult | None) -> str:
 
 def stdout(result: HostedResult | None) -> str:
     """All text of a result without standard error."""
-    return stacked([part.text for part in (result.parts if result is not None else ()) if type(part) is Text])
+    return join_on_lines([part.text for part in (result.parts if result is not None else ()) if type(part) is Text])
 
 
-def stacked(texts: Iterable[str]) -> str:
+def join_on_lines(texts: Iterable[str]) -> str:
     """The texts joined, each on its own lines."""
     out = ""
     for text in texts:
@@ -172,7 +172,7 @@ def write_as_text(call: HostedCall, result: HostedResult | None, context: Contex
     if call.family == "tool_search":
         return drop_search(call, result, context)
     # The client does not see the search, but gets the text that the model wrote with it.
-    return drop(call, result, context, severity="info" if call.family in ("web_search", "web_fetch") else None)
+    return drop_use(call, result, context, severity="info" if call.family in ("web_search", "web_fetch") else None)
 
 
 def drop_search(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:

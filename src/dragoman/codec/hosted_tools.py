@@ -28,7 +28,7 @@ from .cache_memory_budget import lookup_cache, small_cache
 Tools = tuple[Tool | HostedTool, ...]
 
 
-def same(value: Any) -> Any:
+def unchanged(value: Any) -> Any:
     """The value unchanged."""
     return value
 
@@ -37,9 +37,9 @@ class Option(Struct, frozen=True):
     """The place of an option in the tool's value, and its form there."""
 
     path: Path
-    read: Callable[[Any], Any] = same
+    read: Callable[[Any], Any] = unchanged
     """Converts the value to the common form."""
-    write: Callable[[Any], Any] | None = same
+    write: Callable[[Any], Any] | None = unchanged
     """Converts from the common form. None: the option is read but never written."""
 
 
@@ -141,7 +141,7 @@ STAND_INS: Mapping[str, Tool] = {
 """Functions for families that the target's upstreams do not run, with names and arguments that clients know."""
 
 
-class _Wish(Struct):
+class _ToolInCommonWords(Struct):
     """One hosted tool in common words."""
 
     family: str
@@ -150,7 +150,7 @@ class _Wish(Struct):
     """Paths of members that only its own dialect has."""
 
 
-def cross(
+def translate_hosted_tools(
     tools: Tools, source: tuple[HostedToolRow, ...], target: tuple[HostedToolRow, ...], context: Context
 ) -> Tools:
     """The tools, with every hosted tool of another dialect replaced by the target's counterpart.
@@ -175,8 +175,8 @@ def cross(
         if type(tool) is not HostedTool or ((tool.dialect == context.target or tool.dialect in own) and not alone):
             out.append(tool)
         else:
-            out.extend(_crossed(tool, offered, source, () if alone else target, names, context))
-    return _loaded(tuple(out), target, context)
+            out.extend(_translated_tool(tool, offered, source, () if alone else target, names, context))
+    return _with_loaded_tools(tuple(out), target, context)
 
 
 @lookup_cache(64)
@@ -193,28 +193,28 @@ def _row_of(kind: str, rows: tuple[HostedToolRow, ...]) -> HostedToolRow | None:
     return None
 
 
-def forced(kind: str, rows: tuple[HostedToolRow, ...]) -> bool:
+def is_hosted_choice(kind: str, rows: tuple[HostedToolRow, ...]) -> bool:
     """Whether `kind` names a hosted tool of a dialect with these rows, so that a choice of it may be mapped."""
     return _row_of(kind, rows) is not None
 
 
-def aim(
+def translate_hosted_choice(
     request: Request,
     tools: Tools,
     source: tuple[HostedToolRow, ...],
     target: tuple[HostedToolRow, ...],
     context: Context,
 ) -> Request:
-    """The request with `tools`, which `cross` made. A choice of a hosted tool is changed to its counterpart: the
-    target's own tool, or a function that the client runs. A stand-in is not forced: the model would have to call it
-    again and again, and perhaps no client runs it.
+    """The request with `tools`, which `translate_hosted_tools` made. A choice of a hosted tool is changed to its
+    counterpart: the target's own tool, or a function that the client runs. A stand-in is not forced: the model would
+    have to call it again and again, and perhaps no client runs it.
     """
     choice = request.choice
     if choice is None or not choice.hosted:
         return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
     wanted = _row_of(choice.names[0], source)
     declared = [tool for tool in request.tools if isinstance(tool, HostedTool) and _row_of(tool.kind, source) is wanted]
-    # The counterpart stands at the path of the original: `cross` gives it that path.
+    # The counterpart stands at the path of the original: `translate_hosted_tools` gives it that path.
     there = next((tool for tool in tools if declared and tool.at == declared[0].at), None)
     aimed: Choice | None = None
     if isinstance(there, Tool):
@@ -261,7 +261,7 @@ def _covering(family: str, offered: _Offered, target: tuple[HostedToolRow, ...])
     return next((row for row in covers if row.family in offered.families), None)
 
 
-def _crossed(
+def _translated_tool(
     tool: HostedTool,
     offered: _Offered,
     own: tuple[HostedToolRow, ...],
@@ -279,8 +279,8 @@ def _crossed(
     if run_there is not None and run_there.name not in names:
         names.add(run_there.name)
         context.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is run by the client", "info")
-        for wish in _wishes(tool, row):
-            _lose_options(wish, frozenset(), context)
+        for common in _tools_in_common_words(tool, row):
+            _lose_options(common, frozenset(), context)
         return [msgspec.structs.replace(run_there, at=tool.at)]
     if run_there is not None:  # the client runs this tool, so it must not become a hosted one
         _drop(tool, offered, context)
@@ -288,25 +288,25 @@ def _crossed(
     there = _found(target, row.family, context, tool.kind)
     if there is None and (covering := _covering(row.family, offered, target)) is not None:
         context.lose("tool.hosted.mapped", tool.at, f"{covering.kind} does the work of {tool.kind}")
-        for wish in _wishes(tool, row):
-            _lose_options(wish, frozenset(), context)
+        for common in _tools_in_common_words(tool, row):
+            _lose_options(common, frozenset(), context)
         return []
     made: list[Tool | HostedTool] = []
-    for wish in _wishes(tool, row):
-        function = STAND_INS.get(wish.family) if context.stands else None
-        if there is not None and there.wants <= wish.options.keys():
+    for common in _tools_in_common_words(tool, row):
+        function = STAND_INS.get(common.family) if context.stands else None
+        if there is not None and there.wants <= common.options.keys():
             # Tools that need an option (an MCP server needs its address) may be offered several times.
             if there.wants or _is_free(there, names):
-                made.append(_mapped(tool, wish, there, context))
+                made.append(_counterpart(tool, common, there, context))
                 continue
             function = None
         if function is None or function.name in names:
             _drop(tool, offered, context)
             continue
         names.add(function.name)
-        context.stand_ins[function.name] = wish.family
+        context.stand_ins[function.name] = common.family
         context.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is offered as the function {function.name}")
-        _lose_options(wish, frozenset(), context)
+        _lose_options(common, frozenset(), context)
         made.append(msgspec.structs.replace(function, at=tool.at))
     return made
 
@@ -339,21 +339,25 @@ def _found(target: tuple[HostedToolRow, ...], family: str, context: Context, kin
     return None
 
 
-def _wishes(tool: HostedTool, row: HostedToolRow) -> list[_Wish]:
+def _tools_in_common_words(tool: HostedTool, row: HostedToolRow) -> list[_ToolInCommonWords]:
     value = json_text.plain(tool.value)
     if row.inside:
         # Gemini's tools stand under their own key; the key may have the other spelling.
         value = value.get(row.inside, value.get(tool.kind)) if isinstance(value, dict) else None
     if row.many:
-        return [_wish(one, tool.at + (i,), row) for i, one in enumerate(value)] if isinstance(value, list) else []
-    return [_wish(value, tool.at, row)]
+        return (
+            [_tool_in_common_words(one, tool.at + (i,), row) for i, one in enumerate(value)]
+            if isinstance(value, list)
+            else []
+        )
+    return [_tool_in_common_words(value, tool.at, row)]
 
 
-def _wish(value: Any, at: Path, row: HostedToolRow) -> _Wish:
+def _tool_in_common_words(value: Any, at: Path, row: HostedToolRow) -> _ToolInCommonWords:
     members = value if isinstance(value, dict) else {}
     options: dict[str, tuple[Path, Any]] = {name: (at, setting) for name, setting in row.implied.items()}
     if members.keys() <= row.quiet:
-        return _Wish(row.family, options, [])
+        return _ToolInCommonWords(row.family, options, [])
     known: set[Path] = set()
     for name, option in row.options.items():
         path = option.path
@@ -374,7 +378,9 @@ def _wish(value: Any, at: Path, row: HostedToolRow) -> _Wish:
     headers = options.get("headers")
     if headers is not None:
         _take_token(options, *headers)
-    return _Wish(row.family, options, [at + path for path in _unknown_members(members, (), known, row.quiet)])
+    return _ToolInCommonWords(
+        row.family, options, [at + path for path in _unknown_members(members, (), known, row.quiet)]
+    )
 
 
 def _take_token(options: dict[str, tuple[Path, Any]], at: Path, headers: dict[str, str]) -> None:
@@ -415,13 +421,13 @@ def _unknown_members(members: dict[str, Any], above: Path, known: set[Path], qui
     return out
 
 
-def _mapped(tool: HostedTool, wish: _Wish, row: HostedToolRow, context: Context) -> HostedTool:
+def _counterpart(tool: HostedTool, common: _ToolInCommonWords, row: HostedToolRow, context: Context) -> HostedTool:
     value: dict[str, Any] = {name: _copied(setting) for name, setting in row.fixed.items()}
-    options = {name: setting for name, (_, setting) in wish.options.items()}
+    options = {name: setting for name, (_, setting) in common.options.items()}
     if "token" in options and "token" not in row.options and "headers" in row.options:
         options["headers"] = {"Authorization": _BEARER + options.pop("token"), **options.get("headers", {})}
     # The token was written as a header, so it is not lost.
-    taken: set[str] = {"token"} if "token" in wish.options and "token" not in options else set()
+    taken: set[str] = {"token"} if "token" in common.options and "token" not in options else set()
     for name, setting in options.items():
         option = row.options.get(name)
         if option is not None and option.write is not None:
@@ -430,7 +436,7 @@ def _mapped(tool: HostedTool, wish: _Wish, row: HostedToolRow, context: Context)
     for name, members in row.beside.items():
         if name in value:
             value[name] = {**members, **value[name]}
-    _lose_options(wish, frozenset(taken), context)
+    _lose_options(common, frozenset(taken), context)
     if row.many:
         value = {row.inside: [value]}
     elif row.inside:
@@ -453,15 +459,15 @@ def _put(value: dict[str, Any], path: Path, setting: Any) -> None:
     value[str(path[-1])] = setting
 
 
-def _lose_options(wish: _Wish, taken: frozenset[str], context: Context) -> None:
-    for name, (at, setting) in wish.options.items():
+def _lose_options(common: _ToolInCommonWords, taken: frozenset[str], context: Context) -> None:
+    for name, (at, setting) in common.options.items():
         if name not in taken and not (name in DEFAULT_OPTIONS and DEFAULT_OPTIONS[name] == setting):
             context.lose("tool.hosted.option.dropped", at, name)
-    for at in wish.rest:
+    for at in common.rest:
         context.lose("tool.hosted.option.dropped", at, str(at[-1]))
 
 
-def _loaded(tools: Tools, target: tuple[HostedToolRow, ...], context: Context) -> Tools:
+def _with_loaded_tools(tools: Tools, target: tuple[HostedToolRow, ...], context: Context) -> Tools:
     """The tools, with deferred tools sent in full unless the target's upstream can search for tools."""
     if not [tool for tool in tools if type(tool) is Tool and tool.deferred]:
         return tools

@@ -42,7 +42,7 @@ class _Unclear(Exception):
     """The text cannot be edited: an object has the same key twice."""
 
 
-def edited(document: bytes, before: Any, after: Any) -> bytes | None:
+def edit_document(document: bytes, before: Any, after: Any) -> bytes | None:
     """The document with the differences between `before`, the value as it was read, and `after`. None: the text cannot
     be edited. Where the document itself differs from `before`, it stays unchanged.
     """

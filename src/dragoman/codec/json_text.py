@@ -161,9 +161,9 @@ def respelled(document: bytes, key: str, value: str) -> bytes:
         found = _STRING.match(document, at + len(name))
         if found is not None:
             return document[: found.start(1)] + encode(value) + document[found.end(1) :]
-    from .json_edit import edited, edited_around_surrogates  # late: few documents need a closer look
+    from .json_edit import edit_document, edited_around_surrogates  # late: few documents need a closer look
 
-    found_anew = edited(document, {}, {key: value})
+    found_anew = edit_document(document, {}, {key: value})
     if found_anew is None:
         found_anew = edited_around_surrogates(document, key, value)
     return encode(fields(document) | {key: raw(value)}) if found_anew is None else found_anew

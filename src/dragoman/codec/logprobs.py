@@ -3,7 +3,7 @@
 Three forms are known. `tokens` is a list of `{token, logprob, bytes, top_logprobs}`. `content` is an object with such a
 list for the text and one for the refusal. `chosen` is Google's form: a list of chosen tokens beside a list of likely
 ones. A list belongs to the whole answer, or to each text. In streams they come with the text: stream readers and
-writers use `read`, `write` and `unkeep` if both sides have log probabilities (`Context.scored`).
+writers use `read`, `write` and `remove_translated_fields` if both sides have log probabilities (`Context.scored`).
 """
 
 from __future__ import annotations
@@ -41,16 +41,18 @@ class _Content(Struct):
     content: list[Token] | None = None
 
 
-def cross(response: Response, source: LogprobsPlace | None, target: LogprobsPlace | None, context: Context) -> Response:
+def translate_logprobs(
+    response: Response, source: LogprobsPlace | None, target: LogprobsPlace | None, context: Context
+) -> Response:
     """The response with its log probabilities in the target's field. If the target has none, they stay a loss."""
     if source is None or target is None or source == target:
         # Equal places mean the same dialect, or one with the same form: the field passes as an extra.
         return response
     if response.extra is None and not (source.on_texts and any(part.extra is not None for part in response.parts)):
         return response
-    first = _moved(response.parts, response.extra, 0, source, target, context)
+    first = _moved_to_target(response.parts, response.extra, 0, source, target, context)
     others = [
-        _moved(other.parts, other.extra, i + 1, source, target, context)
+        _moved_to_target(other.parts, other.extra, i + 1, source, target, context)
         for i, other in enumerate(response.alternatives)
     ]
     alternatives = tuple(
@@ -59,7 +61,7 @@ def cross(response: Response, source: LogprobsPlace | None, target: LogprobsPlac
     return msgspec.structs.replace(response, parts=first[0], extra=first[1], alternatives=alternatives)
 
 
-def _moved(
+def _moved_to_target(
     parts: tuple[Part, ...],
     extra: Extra | None,
     number: int,
@@ -82,7 +84,7 @@ def _moved(
     # A list without a place stays where it is and is reported by the writer.
     if not tokens or (target.on_texts and not any(map(_takes_tokens, parts))):
         return parts, extra
-    unkeep(context, places)
+    remove_translated_fields(context, places)
     if source.form == "content":
         # Lists beside that of the text: for the refusal, or for the thoughts (DeepSeek).
         rest = json_text.fields((extra or {})[source.dialect][_name(source, number)])
@@ -91,7 +93,7 @@ def _moved(
     if source.form == "chosen":
         context.lose("field.dropped", places[0], "the numbers of the tokens", "info")
     if target.on_texts:
-        return _hung(parts, tokens, target), extra
+        return _put_on_texts(parts, tokens, target), extra
     return parts, _with(extra, target.dialect, _name(target, number), write(tokens, target.form, target.spelled))
 
 
@@ -104,7 +106,7 @@ def _with(extra: Extra | None, dialect: str, name: str, value: Raw) -> Extra:
     return {**(extra or {}), dialect: {**(extra or {}).get(dialect, {}), name: value}}
 
 
-def unkeep(context: Context, places: list[Path]) -> None:
+def remove_translated_fields(context: Context, places: list[Path]) -> None:
     """Remove translated fields from the fields that only the source has."""
     for i, (at, fields) in enumerate(context.kept):
         left = {name: value for name, value in fields.items() if (*at, name) not in places}
@@ -117,7 +119,7 @@ def _takes_tokens(part: Part) -> bool:
     return type(part) is Text and not part.refusal
 
 
-def _hung(parts: tuple[Part, ...], tokens: list[Token], place: LogprobsPlace) -> tuple[Part, ...]:
+def _put_on_texts(parts: tuple[Part, ...], tokens: list[Token], place: LogprobsPlace) -> tuple[Part, ...]:
     """Give each text its own tokens; the last text gets the rest."""
     texts = [i for i, part in enumerate(parts) if _takes_tokens(part)]
     out = list(parts)

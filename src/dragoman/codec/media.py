@@ -49,7 +49,7 @@ def split_data_url(url: str) -> tuple[str, str] | None:
     return head[5:-7].split(";", 1)[0], data
 
 
-def proper(mime: str) -> str:
+def registered_media_type(mime: str) -> str:
     """The registered name of a media type with a common other name."""
     # image/jpg is no registered type; Anthropic accepts image/jpeg only (docs "Vision", 2026-10).
     return "image/jpeg" if mime in ("image/jpg", "image/pjpeg") else mime
@@ -121,7 +121,7 @@ def as_text(media: Media, context: Context) -> str | None:
     return f"[document{f': {media.name}' if media.name else ''}]\n{words}"
 
 
-def missing(media: Media) -> str:
+def missing_media_text(media: Media) -> str:
     """The short text in a turn for media that cannot be sent."""
     where = media.url or media.name
     return f"[{media.mime or media.kind} attached here could not be sent{f': {where}' if where else ''}]"
@@ -134,7 +134,7 @@ def note(media: Media) -> str:
     return f"Binary content of type {what} was processed.{where}"
 
 
-def unannounced(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+def without_announcement(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     """The turns without the texts that announce the following media in the words of `note`. Some tools write these
     words themselves, and the words would otherwise occur twice.
     """

@@ -108,7 +108,7 @@ def pack(seal: Seal) -> str:
         return pack_written(seal.data)
     if seal.host:
         own = PackedSeal("thought", seal.dialect, seal.data, seal.kind, seal.model, seal.host, offset=HERE, length=-1)
-        return pack_written(written((own,)))
+        return pack_written(write_records((own,)))
     # A colon separates the fields, and a model of Ollama has one in its name (qwen3:8b).
     model = seal.model.replace("%", "%25").replace(":", "%3A")
     plain = f"{_PLAIN}{seal.dialect}:{seal.kind}:{model}:{seal.data}"
@@ -116,7 +116,7 @@ def pack(seal: Seal) -> str:
 
 
 def pack_written(records: str) -> str:
-    """Records in JSON (`written`), as text for a slot."""
+    """Records in JSON (`write_records`), as text for a slot."""
     return _packed(records.encode())
 
 
@@ -140,14 +140,14 @@ def unpack(slot: str) -> Seal | None:
         return None
     if plain.startswith(_RECORDS):
         data = plain[len(_RECORDS) :]
-        return Seal(BUNDLE, data) if read(data) is not None else None
+        return Seal(BUNDLE, data) if read_records(data) is not None else None
     if not plain.startswith(_PLAIN) or plain.count(":") < 5:
         return None
     dialect, kind, model, data = plain[len(_PLAIN) :].split(":", 3)
     return Seal(dialect, data, kind, model.replace("%3A", ":").replace("%25", "%"))
 
 
-def foreign(slot: str) -> Seal | None:
+def packed_seal_in(slot: str) -> Seal | None:
     """The packed seal in a slot; None if the slot holds a value of its own dialect.
 
     A marked value that cannot be read (cut, damaged, of a later version) gives a Seal of `BUNDLE` with the slot as
@@ -160,15 +160,15 @@ def foreign(slot: str) -> Seal | None:
 
 def origin(slot: str, dialect: str, kind: str = "", model: str = "") -> Seal:
     """The seal in a slot of `dialect`: a packed foreign seal, or its own."""
-    return foreign(slot) or Seal(dialect, slot, kind, model)
+    return packed_seal_in(slot) or Seal(dialect, slot, kind, model)
 
 
-def written(records: Sequence[PackedSeal]) -> str:
+def write_records(records: Sequence[PackedSeal]) -> str:
     """Records as JSON text."""
     return _encode(records).decode()
 
 
-def read(text: str) -> tuple[PackedSeal, ...] | None:
+def read_records(text: str) -> tuple[PackedSeal, ...] | None:
     """Records from JSON text; None for any other text."""
     try:
         return _read_records(text)
@@ -176,9 +176,9 @@ def read(text: str) -> tuple[PackedSeal, ...] | None:
         return None
 
 
-def alike(one: str, other: str) -> bool:
+def holds_same_records(one: str, other: str) -> bool:
     """Whether two texts hold the same records. OpenRouter's seals are JSON, which a stream may spell differently."""
-    first, second = read(one), read(other)
+    first, second = read_records(one), read_records(other)
     return first is not None and second is not None and list(map(_evened, first)) == list(map(_evened, second))
 
 
@@ -194,7 +194,7 @@ def _evened(record: PackedSeal) -> PackedSeal:
 
 def bundle(records: Sequence[PackedSeal]) -> Seal:
     """Records as a Seal, which may travel in another part."""
-    return Seal(BUNDLE, written(records))
+    return Seal(BUNDLE, write_records(records))
 
 
 def pack_id(call_id: str, records: Sequence[PackedSeal]) -> str:

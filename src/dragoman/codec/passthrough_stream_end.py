@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from .sse_splitter import Frame, named
+from .sse_splitter import Frame, named_frame
 
 T = TypeVar("T")
 _INDEX = re.compile(rb'"index":( ?)\d').search
@@ -50,7 +50,7 @@ def events_in(frames: bytes) -> list[Frame]:
     return found
 
 
-def decoded(data: bytes, decode: Callable[[bytes], T], shape: type[T]) -> T | None:
+def decode_event(data: bytes, decode: Callable[[bytes], T], shape: type[T]) -> T | None:
     """The fields of `shape` in JSON text; None if the text is no such JSON.
 
     A model that is cut at a limit may leave half a character, which the fast decoder refuses. Such text must not hide
@@ -118,7 +118,7 @@ class EventStreamEnd:
     def fail(self, name: bytes, data: bytes) -> None:
         """The frame is an error."""
         self.end()
-        self.error = self.error or (named(name, data) if name else b"data: %b\n\n" % data)
+        self.error = self.error or (named_frame(name, data) if name else b"data: %b\n\n" % data)
 
 
 class AnswersStreamEnd(EventStreamEnd):

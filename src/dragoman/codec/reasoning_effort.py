@@ -61,7 +61,7 @@ class WantedEffort(NamedTuple):
     """The setting in words, for the loss report."""
 
 
-def wish(settings: Settings) -> WantedEffort | None:
+def wanted_effort(settings: Settings) -> WantedEffort | None:
     """The thinking that a request asks for, by effort or else by budget. None: the request has neither."""
     if settings.effort is not None:
         return WantedEffort(settings.effort, settings.at.get("effort", ()), settings.effort)
@@ -73,7 +73,7 @@ def wish(settings: Settings) -> WantedEffort | None:
     return WantedEffort(from_budget(settings.budget), at, f"a budget of {settings.budget} tokens")
 
 
-def opens(settings: Settings) -> bool:
+def enables_thinking(settings: Settings) -> bool:
     """Whether a request turns thinking on and lets the model decide how much."""
     return settings.effort is None and settings.budget is not None and settings.budget < 0
 
@@ -82,7 +82,7 @@ def wanted(settings: Settings, context: Context) -> str | None:
     """The effort word for a target with words: the requested word, one made from the budget, or the nearest word that
     the model takes.
     """
-    requested = wish(settings)
+    requested = wanted_effort(settings)
     if requested is None:
         return None
     profile = context.profile

@@ -10,7 +10,7 @@ from ..context import Context
 from .dialect_extras import Fields
 
 
-def given(settings: Settings, names: Fields) -> list[tuple[str, Any]] | tuple[()]:
+def set_settings(settings: Settings, names: Fields) -> list[tuple[str, Any]] | tuple[()]:
     """The settings in `names` that are not None, with their values. Most settings of most requests are not set at
     all."""
     if not names.any_set(settings):
@@ -27,7 +27,7 @@ def report_parallel(settings: Settings, context: Context, *, tools: bool) -> Non
         context.lose("parallel.unenforced", at, "" if tools else "no tools", None if tools else "info")
 
 
-def within(value: float, low: float, high: float, at: Path, context: Context) -> float:
+def clamp(value: float, low: float, high: float, at: Path, context: Context) -> float:
     """`value`, moved into the range if needed."""
     if low <= value <= high:
         return value
@@ -37,7 +37,7 @@ def within(value: float, low: float, high: float, at: Path, context: Context) ->
     return moved
 
 
-def capped(limit: int, at: Path, context: Context, *, streamed: bool = True) -> int | None:
+def clamp_limit(limit: int, at: Path, context: Context, *, streamed: bool = True) -> int | None:
     """`limit`, lowered to the largest limit of the model. None for a negative limit, which clients of local servers
     send for "no limit".
     """

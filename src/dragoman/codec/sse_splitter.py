@@ -192,6 +192,6 @@ def _utf8(data: bytes) -> bytes:
     return data
 
 
-def named(event: bytes, data: bytes) -> bytes:
+def named_frame(event: bytes, data: bytes) -> bytes:
     """A frame with an event line."""
     return b"event: %b\ndata: %b\n\n" % (event, data)

@@ -27,7 +27,7 @@ _ENTRY_BYTES = 1000
 """The size of an entry besides its text."""
 
 
-class Same:
+class IdentityKey:
     """A key that is equal only to itself: cached tuples of tools are the same objects every time."""
 
     __slots__ = ("tools",)
@@ -39,7 +39,7 @@ class Same:
         return id(self.tools)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.tools is self.tools
+        return isinstance(other, IdentityKey) and other.tools is self.tools
 
 
 class ToolMemo:

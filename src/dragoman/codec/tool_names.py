@@ -29,7 +29,7 @@ _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 # (google-genai 3.1.0, 2026-11).
 _SAFE = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
 SAFE_NAMES: set[str] = set()
-"""Names known to be legal in every dialect. Read only: `safe` adds them."""
+"""Names known to be legal in every dialect. Read only: `is_legal_everywhere` adds them."""
 
 
 class Names:
@@ -79,7 +79,7 @@ class Names:
         """
         if not namespace and (name in self.legal_names or context.answers is not None):
             return name
-        full = spelled(namespace, name)
+        full = qualified_name(namespace, name)
         sent = self.legal(full)
         if sent == name and not namespace:
             return name
@@ -95,7 +95,7 @@ class Names:
         return sent
 
 
-def safe(name: str) -> bool:
+def is_legal_everywhere(name: str) -> bool:
     """Whether a name is legal in every dialect."""
     if name in SAFE_NAMES:
         return True
@@ -114,7 +114,7 @@ def are_plain(tools: tuple[Tool | HostedTool, ...]) -> bool:
     """Whether all tools are functions that every dialect accepts unchanged, and their names differ. Then `cross`,
     `declared_once` and `reserve` have nothing to do."""
     names = {tool.name for tool in tools if type(tool) is Tool and not tool.deferred and not tool.namespace}
-    return len(names) == len(tools) and (SAFE_NAMES.issuperset(names) or all(map(safe, names)))
+    return len(names) == len(tools) and (SAFE_NAMES.issuperset(names) or all(map(is_legal_everywhere, names)))
 
 
 def reserve(tools: Iterable[Tool | HostedTool], context: Context) -> None:
@@ -134,10 +134,10 @@ def _reserve(tools: list[Tool], context: Context) -> None:
     plain = {tool.name for tool in tools if not tool.namespace}
     found: dict[str, tuple[str, str]] = {}
     for tool in tools:
-        if not tool.namespace and safe(tool.name):
+        if not tool.namespace and is_legal_everywhere(tool.name):
             continue
         own = (tool.namespace, tool.name)
-        full = spelled(*own)
+        full = qualified_name(*own)
         for sent in (full, _made_legal(full, full)) if tool.namespace else (_made_legal(full, full),):
             # Both tools then get a hash, in whatever order they are declared.
             if sent in plain or found.setdefault(sent, own) != own:
@@ -182,11 +182,11 @@ def found_tools(names: Iterable[str], tools: Iterable[Tool | HostedTool]) -> lis
     for tool in tools:
         if isinstance(tool, Tool):
             known.setdefault(tool.name, tool)
-            known[spelled(tool.namespace, tool.name)] = tool
+            known[qualified_name(tool.namespace, tool.name)] = tool
     return [known[name] for name in dict.fromkeys(names) if name in known]
 
 
-def spelled(namespace: str, name: str) -> str:
+def qualified_name(namespace: str, name: str) -> str:
     """A tool's name with its namespace in front."""
     # Only Responses has namespaces (openai 3.49.0, 2026-11).
     return f"{namespace}__{name}" if namespace else name

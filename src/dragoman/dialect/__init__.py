@@ -17,7 +17,7 @@ from ..canon.history_requirements import HistoryRequirements as HistoryRequireme
 from ..canon.parts import Media
 from ..canon.request import Request
 from ..canon.response import Response
-from ..canon.stop_usage_and_logprobs_paths import AnswerPlaces as AnswerPlaces
+from ..canon.stop_usage_and_logprobs_paths import AnswerPaths as AnswerPaths
 from ..canon.stop_usage_and_logprobs_paths import LogprobsPlace as LogprobsPlace
 from ..canon.tools import HostedTool, Tool
 from ..codec.failure_sentence_in_answer import BrokenCalls
@@ -204,18 +204,18 @@ class Dialect(Struct, frozen=True, eq=False):
     """
     logprobs: LogprobsPlace | None = None
     """Where its answers hold log probabilities."""
-    ends: AnswerPlaces = AnswerPlaces()
+    answer_paths: AnswerPaths = AnswerPaths()
     turns: str = ""
     """The field of a request that holds the list of turns. "": the list is not at the top level."""
     splice_model: bool = True
     """The body holds the model name. False: the address holds it."""
-    kin: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
     """Dialects whose extra fields this dialect understands."""
-    noise: frozenset[str] = frozenset()
+    minor_fields: frozenset[str] = frozenset()
     """Fields that no client acts on. The severity of their loss is info."""
     sealed: frozenset[Slot] = frozenset()
     """The kinds of parts on which its upstreams put seals."""
-    echoes: frozenset[Slot] = frozenset()
+    returns_seals_on: frozenset[Slot] = frozenset()
     """The kinds of parts on which its clients return a seal that they do not know. Seals of other upstreams travel
     there.
     """

@@ -42,7 +42,7 @@ def installed() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*names(), *sorted([point.name for point in entry_points(group=GROUP)])]))
 
 
-def named(word: str) -> str:
+def dialect_name(word: str) -> str:
     """The name of the dialect that a person means: an alias, capitals and underscores are accepted."""
     plain = word.strip().lower().replace("_", "-")
     return word if is_known(word) else ALIASES.get(plain, plain)
@@ -61,7 +61,7 @@ def get(name: str) -> Dialect:
     else:
         found = _plugged(name)
     if not isinstance(found, Dialect):
-        meant = named(name)
+        meant = dialect_name(name)
         raise ConfigError("dialect", name, names(), meant=meant if is_known(meant) else "")
     return found
 

@@ -57,7 +57,7 @@ def lookup(host: str, dialect: str, model: str = "") -> Host | None:
     return _facts(found, dialect, model if len(model) <= LONGEST else "")
 
 
-def origin(host: str | None) -> str:
+def origin_name(host: str | None) -> str:
     """The name of a host in the origin of a seal: its short name, else its host name."""
     return (_declared_host(host) or _host_name(host)) if host else ""
 

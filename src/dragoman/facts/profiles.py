@@ -145,7 +145,7 @@ LONGEST = 200
 """Longer names are not cached: a client may choose any name."""
 
 
-def changes(dialect: str, requested: str, model: str) -> bool:
+def facts_differ(dialect: str, requested: str, model: str) -> bool:
     """Whether `model` differs in its facts from `requested`, the model that the client wrote the request for."""
     if requested == model:
         return False

@@ -24,14 +24,23 @@ from ..canon.request import Request
 from ..canon.turns import SYSTEM_ROLES, Turn
 from ..codec import json_text
 from ..codec.cache_memory_budget import Memory, largest
-from ..codec.history_facts import HistoryFacts, bare, facts_of, survey
+from ..codec.history_facts import HistoryFacts, affects_no_later_turn, facts_of, history_facts
 from ..codec.request_read_and_write_steps import RequestWriter
 from ..context import Context
 from ..dialect import Dialect, Fast
 from ..errors import WireError
 from ..seals.conversation_digest import ConversationDigest
 from . import enabled
-from .prefix_memory import MAX_TEXT, NOTHING, Prefix, PrefixMemory, WrittenPrefix, begins_at, boundary, cut
+from .prefix_memory import (
+    MAX_TEXT,
+    NOTHING,
+    Prefix,
+    PrefixMemory,
+    WrittenPrefix,
+    begins_at,
+    boundary,
+    cut_after_kept_messages,
+)
 from .request_envelope_memory import Envelope, EnvelopeMemory, Pair, WrittenEnvelope, is_settled, is_untouched
 
 SMALLEST = 4096
@@ -218,7 +227,7 @@ class RequestMemory:
             if written is not None and prefix is not NOTHING:
                 prefix.keep(model, written)
             return
-        text = cut(known.text, known.messages, remembered.count - prefix.count)
+        text = cut_after_kept_messages(known.text, known.messages, remembered.count - prefix.count)
         search = remembered.digest.vault_search
         if search is not None:
             search = search._replace(turns=len(remembered.turns_so_far))
@@ -253,7 +262,7 @@ def _envelope(
         noted[:early],
         noted[late:],
         is_settled(request),
-        bare(lead),
+        affects_no_later_turn(lead),
         {},
     )
 
@@ -292,7 +301,7 @@ class ContinuedRequest:
         self.count, self.turns_so_far = prefix.count, prefix.turns
         """The number of messages of the longer prefix that may be remembered; `turns_so_far` holds its turns."""
         if len(turns) > past:
-            self._end = end = boundary(turns, past, frozenset((writer.name, *writer.kin)))
+            self._end = end = boundary(turns, past, frozenset((writer.name, *writer.related)))
             if end > past:
                 self.count = prefix.count + len(known.messages) if end == len(turns) else begins_at(turns[end])
                 self.turns_so_far = turns[lead:end]
@@ -313,16 +322,18 @@ class ContinuedRequest:
         if self.turns_so_far is not prefix.turns:
             known = prefix.facts.calls is not None
             self.facts = (
-                survey(self.turns_so_far, len(prefix.turns), prefix.facts) if known else survey(self.turns_so_far)
+                history_facts(self.turns_so_far, len(prefix.turns), prefix.facts)
+                if known
+                else history_facts(self.turns_so_far)
             )
         if self.turns_so_far and self.envelope.bare and self.facts.calls is not None:
             if self._end == len(turns):
                 found = msgspec.structs.replace(self.facts, turns=turns)
             else:
-                found = survey(turns, self._end, self.facts)
+                found = history_facts(turns, self._end, self.facts)
             context.facts = found
         else:
-            context.facts = found = survey(turns)
+            context.facts = found = history_facts(turns)
         return found
 
     def write(self, request: Request, context: Context) -> bytes:

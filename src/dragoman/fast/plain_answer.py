@@ -16,7 +16,7 @@ from ..canon.parts import Path, Reasoning, Seal, Text
 from ..codec import json_text, packed_seals
 from ..codec.cache_memory_budget import small_cache
 from ..codec.dialect_extras import Fields
-from ..codec.tool_names import SAFE_NAMES, safe
+from ..codec.tool_names import SAFE_NAMES, is_legal_everywhere
 from ..context import Context
 from ..facts.loss_severity_by_place_and_value import EMPTY_VALUES
 from ..seals.answer_seals_to_client import AnswerSeals, SealPlan
@@ -124,7 +124,7 @@ def is_unknown_field(refusal: Exception) -> bool:
     return str(refusal).startswith("Object contains unknown field")
 
 
-def others(fields: dict[str, Raw], known: frozenset[str]) -> dict[str, Raw]:
+def unknown_fields(fields: dict[str, Raw], known: frozenset[str]) -> dict[str, Raw]:
     """The fields that are not known."""
     return {name: value for name, value in fields.items() if name not in known}
 
@@ -198,7 +198,7 @@ def plain_calls(plain: PlainAnswer, called: tuple[frozenset[str], ...] | None) -
     parsed = plain.parsed
     try:
         for call in calls.values():
-            if call.name not in SAFE_NAMES and not safe(call.name):
+            if call.name not in SAFE_NAMES and not is_legal_everywhere(call.name):
                 return False
             if not parsed:
                 _check_object(call.arguments)
@@ -207,7 +207,7 @@ def plain_calls(plain: PlainAnswer, called: tuple[frozenset[str], ...] | None) -
     return True
 
 
-def decodable(plain: PlainAnswer) -> bool:
+def has_decodable_arguments(plain: PlainAnswer) -> bool:
     """Whether arguments that came as objects can be decoded. They may hold numbers too large for a double, which break
     a client that decodes them.
     """

@@ -197,7 +197,7 @@ def ends_at(turn: Turn) -> int:
     return place if isinstance(place, int) else MAX_TEXT  # unknown: the part may stand in any message
 
 
-def cut(text: bytes, messages: list[Raw], count: int) -> bytes:
+def cut_after_kept_messages(text: bytes, messages: list[Raw], count: int) -> bytes:
     """The text up to the end of the last kept message. `messages`: the messages at its end; the first `count` of them
     are kept.
     """

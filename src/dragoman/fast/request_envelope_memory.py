@@ -15,7 +15,7 @@ from ..canon.request import Request
 from ..canon.tools import Tool
 from ..canon.turns import Turn
 from ..codec.cache_memory_budget import grew, largest, register
-from ..codec.tool_names import safe
+from ..codec.tool_names import is_legal_everywhere
 from ..facts.profile import Profile
 
 Pair = tuple[str, str]
@@ -135,7 +135,7 @@ def is_settled(request: Request) -> bool:
     names = [tool.name for tool in tools if type(tool) is Tool and not tool.deferred and not tool.namespace]
     if choice is not None and choice.names and not set(names).issuperset(choice.names):
         return False
-    return len(set(names)) == len(tools) and all(map(safe, names))
+    return len(set(names)) == len(tools) and all(map(is_legal_everywhere, names))
 
 
 def is_untouched(request: Request, read: Request) -> bool:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ..canon.losses import Severity
-from ..dialects import installed, named
+from ..dialects import dialect_name, installed
 from ..facts.windows_and_prices import WindowAndPrices
 from ..seals.openrouter_seal_conversion import DIALECTS as ACCOUNT_DIALECTS
 from ..seals.strategy import Strategy
@@ -256,8 +256,8 @@ def check_config(config: Config, file: str, text: str = "") -> Config:
     for name, given in config.upstreams.items():
         at = ("upstreams", name)
         upstream = given
-        if given.dialect not in known and named(given.dialect) in known:  # an alias, such as openai
-            upstream = msgspec.structs.replace(given, dialect=named(given.dialect))
+        if given.dialect not in known and dialect_name(given.dialect) in known:  # an alias, such as openai
+            upstream = msgspec.structs.replace(given, dialect=dialect_name(given.dialect))
         if upstream.dialect not in known:
             problem = f"there is no dialect {upstream.dialect!r}"
             raise FileError(file, text, (*at, "dialect"), problem, upstream.dialect, known)

@@ -18,7 +18,7 @@ from ..canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult, pointe
 from ..canon.repair_codes import REPAIRS, Repair
 from ..canon.turns import Turn
 from ..codec import json_text
-from ..codec.call_ids import hashed
+from ..codec.call_ids import hashed_id
 from ..context import Context
 
 # The model must know that there is no result. Otherwise it waits for one, or invents one.
@@ -177,9 +177,9 @@ class Pairing:
                 # Messages needs ids that are unique in the whole request; Chat only within one message.
                 scope = 0 if self._demands.unique_ids else call.turn
                 if scope in seen:
-                    call.id = hashed(f"{original}\x1f{count}")
+                    call.id = hashed_id(f"{original}\x1f{count}")
                     while call.id in used:
-                        call.id = hashed(call.id)
+                        call.id = hashed_id(call.id)
                     used.add(call.id)
                     made += 1
                     self._log.note("duplicate-id", call.part.at, f"{original} is {call.id} now")

@@ -14,7 +14,7 @@ from ..canon.losses import Loss
 from ..canon.parts import Opaque
 from ..canon.repair_codes import REPAIRS, Repair
 from ..canon.request import Request
-from ..codec.history_facts import sound
+from ..codec.history_facts import needs_no_repair
 from ..context import Context
 from ..dialect import Dialect
 from ..errors import ConfigError, RepairError
@@ -72,7 +72,7 @@ def repair_request(
     """
     _checked_policy(policy)
     requirements = dialect.requirements
-    if sound(request.turns, requirements, context):
+    if needs_no_repair(request.turns, requirements, context):
         return request, ()
     # If a reference to stored turns was lost, the call of a result may be in the missing turns.
     held = _has_server_history(request, requirements) or any(

@@ -183,7 +183,7 @@ class UpstreamModel:
         lost(context.losses.all())
         converter = _AnswerForSession(self._dialect, origin, context)
         back = Context(self._dialect.name, SOURCE, answers=sent)
-        back.ends = self._dialect.ends
+        back.answer_paths = self._dialect.answer_paths
         try:
             async with aclosing(self._events(body, streams, context, back)) as events:
                 async for event in events:
@@ -196,7 +196,7 @@ class UpstreamModel:
             yield Fault("auth", f"{self.name} cannot be asked: {error}", 401)
         finally:
             # Also if the answer breaks off: the losses so far are reported.
-            back.settle(self._dialect.noise)
+            back.settle(self._dialect.minor_fields)
             lost(back.losses.all())
 
     async def check(self) -> None:

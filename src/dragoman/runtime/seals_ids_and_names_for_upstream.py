@@ -34,7 +34,7 @@ ANSWER = 32_000
 
 def fit_to_upstream(request: Request, dialect: Dialect, host: str | None, context: Context) -> tuple[Request, Origin]:
     """The request for an upstream, with the model name of `context`, and the origin of its seals."""
-    origin = Origin(dialect.origin or dialect.name, context.model, hosts.origin(host))
+    origin = Origin(dialect.origin or dialect.name, context.model, hosts.origin_name(host))
     context.host = hosts.lookup(host, dialect.name, context.model) if host is not None else None
     request = msgspec.structs.replace(request, model=context.model)
     if facts_of(request.turns, context).foreign_seals:

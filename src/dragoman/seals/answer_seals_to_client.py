@@ -29,7 +29,7 @@ from msgspec import Struct
 from ..canon.parts import Citation, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ..canon.response import Alternative, Response
 from ..codec import packed_seals
-from ..codec.call_ids import SAFE, hashed
+from ..codec.call_ids import SAFE, hashed_id
 from ..codec.packed_seals import HERE, Origin, PackedSeal, Where, family
 from ..context import Context
 from .conversation_digest import ConversationDigest
@@ -81,7 +81,7 @@ def call_key(pair: str, model: str, conversation: str, call_id: str) -> str:
     in some dialect is hashed, because the client also gets it hashed.
     """
     # A client gets the id hashed if some dialect refuses it, and returns the hash.
-    own = call_id if SAFE.match(call_id) else hashed(call_id)
+    own = call_id if SAFE.match(call_id) else hashed_id(call_id)
     return vault_key(pair, family(model), "call", conversation, own)
 
 
@@ -330,13 +330,13 @@ class AnswerSeals:
             before = conversation.before_call()
             conversation.add_call(call.name, "".join(call.arguments))
             if call.records:
-                keep(plan.vault, call_key(pair, model, before, call.id), packed_seals.written(call.records))
+                keep(plan.vault, call_key(pair, model, before, call.id), packed_seals.write_records(call.records))
             if plan.keeps_all:  # also without a seal: another attempt may have made the same call with a seal
                 keep(plan.vault, place_key(pair, model, conversation.before_call()), call.id)
         if of_text:
             for text in self._texts:
                 conversation.add_text(text)
-            keep(plan.vault, text_key(pair, model, conversation.with_texts()), packed_seals.written(of_text))
+            keep(plan.vault, text_key(pair, model, conversation.with_texts()), packed_seals.write_records(of_text))
         self._made = []
 
 

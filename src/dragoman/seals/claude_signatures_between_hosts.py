@@ -58,7 +58,7 @@ def for_upstream(seal: Seal, text: str, upstream: Origin, client_model: str = ""
     return seal if found is None else msgspec.structs.replace(found, model=upstream.model)
 
 
-def left_over(seal: Seal) -> list[str]:
+def fields_outside_block(seal: Seal) -> list[str]:
     """The fields of an entry that a thinking block cannot hold."""
     if seal.dialect not in _LISTS:
         return []

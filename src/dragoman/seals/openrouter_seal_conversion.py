@@ -54,7 +54,7 @@ class _Entry(Struct):
 _read_entry = msgspec.json.Decoder(_Entry).decode
 
 
-def crosses(seal: Seal, upstream: Origin, client_model: str = "") -> bool:
+def accepts_seal(seal: Seal, upstream: Origin, client_model: str = "") -> bool:
     """Whether this upstream accepts the seal, if the account is the same. `client_model`: the model that the client
     names. A seal without a model counts as made by this model.
     """
@@ -73,10 +73,10 @@ def crosses(seal: Seal, upstream: Origin, client_model: str = "") -> bool:
     return entry is not None and entry.format == _format(upstream.dialect, upstream.host)
 
 
-def in_form_of(parts: Iterable[Part], upstream: Origin, client_model: str, context: Context) -> list[Part]:
+def convert_for_upstream(parts: Iterable[Part], upstream: Origin, client_model: str, context: Context) -> list[Part]:
     """The parts of a turn, with these seals in the form of this upstream."""
     given = list(parts)
-    if not any(part.seal is not None and crosses(part.seal, upstream, client_model) for part in given):
+    if not any(part.seal is not None and accepts_seal(part.seal, upstream, client_model) for part in given):
         return given
     if upstream.dialect == OPENROUTER:
         return [new for part in given for new in _as_entries(part, upstream, client_model)]
@@ -111,7 +111,7 @@ def _as_entries(part: Part, upstream: Origin, client_model: str) -> list[Part]:
     the id with which the call is sent.
     """
     seal = part.seal
-    if seal is None or not crosses(seal, upstream, client_model):
+    if seal is None or not accepts_seal(seal, upstream, client_model):
         return [part]
     form = _format(seal.dialect, seal.host)
     if type(part) is not Reasoning:
@@ -146,7 +146,7 @@ def _as_reasoning_items(parts: list[Part], upstream: Origin, client_model: str, 
     at: Path = ()
     for part in parts:
         seal = part.seal
-        entry = _entry(seal.data) if seal is not None and crosses(seal, upstream, client_model) else None
+        entry = _entry(seal.data) if seal is not None and accepts_seal(seal, upstream, client_model) else None
         if entry is None or seal is None:
             if summaries:
                 # Summaries without encrypted content stay thoughts: the text alone is no proof, but may be shown.
@@ -185,7 +185,7 @@ def _as_signatures(parts: list[Part], upstream: Origin, client_model: str, conte
     found: list[tuple[_Entry, Path]] = []
     for part in parts:
         seal = part.seal
-        entry = _entry(seal.data) if seal is not None and crosses(seal, upstream, client_model) else None
+        entry = _entry(seal.data) if seal is not None and accepts_seal(seal, upstream, client_model) else None
         if entry is None:
             out.append(part)
             continue

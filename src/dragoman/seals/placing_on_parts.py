@@ -8,7 +8,7 @@ import msgspec
 
 from ..canon.parts import HostedCall, HostedResult, Part, Path, Reasoning, Seal, Text, ToolCall
 from ..codec import packed_seals
-from ..codec.call_ids import hashed
+from ..codec.call_ids import hashed_id
 from ..codec.hosted_calls import unsealed_use
 from ..codec.packed_seals import PackedSeal
 from ..context import Context
@@ -37,7 +37,7 @@ class Placing:
         for record in wanted:
             if record.where == "call":
                 # The client may return the id as it is, or in its hashed form.
-                self._calls[record.call] = self._calls[hashed(record.call)] = record
+                self._calls[record.call] = self._calls[hashed_id(record.call)] = record
             elif record.where == "text" and record.length:
                 self._texts[record.offset] = record
             elif record.where == "cited":

@@ -12,7 +12,7 @@ import msgspec
 from ..canon.parts import Part, Reasoning, Seal, ToolCall
 from ..canon.turns import Turn
 from ..codec import json_text
-from ..codec.json_edit import edited
+from ..codec.json_edit import edit_document
 from ..codec.packed_seals import GOOGLE_DUMMY
 from ..context import Context
 from ..dialect import Dialect
@@ -35,7 +35,7 @@ def without_seals(document: bytes, dialect: Dialect, model: str) -> tuple[bytes,
     after = dialect.write_request(sent, context)
     if before == after:
         return document, context
-    found = edited(document, json_text.decode(before), json_text.decode(after))
+    found = edit_document(document, json_text.decode(before), json_text.decode(after))
     return (after if found is None else found), context
 
 

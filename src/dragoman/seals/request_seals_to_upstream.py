@@ -18,12 +18,12 @@ from ..canon.parts import OPAQUES, Opaque, Part, Path, Reasoning, Seal, Text, To
 from ..canon.request import Request
 from ..canon.turns import Turn
 from ..codec import json_text, packed_seals
-from ..codec.call_ids import hashed
+from ..codec.call_ids import hashed_id
 from ..codec.packed_seals import BUNDLE, HERE, Origin, PackedSeal, same_origin
 from ..context import Context
 from . import openrouter_seal_conversion
 from .answer_seals_to_client import call_key, place_key, text_key
-from .claude_signatures_between_hosts import for_upstream, left_over, record_for_upstream
+from .claude_signatures_between_hosts import fields_outside_block, for_upstream, record_for_upstream
 from .conversation_digest import ConversationDigest, RunningDigest, VaultSearch
 from .placing_on_parts import AT_COPY, Placing
 from .vault import AMBIGUOUS, Vault
@@ -59,10 +59,10 @@ class SealTarget(NamedTuple):
         if same_origin(seal, self.origin):
             return True
         # Accounts are compared by the caller: no dialect names the account.
-        return self.same_account and openrouter_seal_conversion.crosses(seal, self.origin, self.requested_model)
+        return self.same_account and openrouter_seal_conversion.accepts_seal(seal, self.origin, self.requested_model)
 
 
-class _Asking:
+class _SearchedKeys:
     """The vault keys that were searched after the known first turns, and whether no search found a value."""
 
     __slots__ = ("keys", "nothing")
@@ -95,7 +95,7 @@ def restore_seals(
     mark = history.mark if history is not None else -1
     if history is not None:
         history.vault_search = before if len(out) == mark else None
-    asking = _Asking()
+    asking = _SearchedKeys()
     for place, turn in enumerate(turns[len(out) :], len(out) + 1):
         if turn.role == "assistant":
             out.append(_recovered(turn, port, context, conversation, asking))
@@ -118,7 +118,7 @@ def _restored_from_client(
     """Like `restore_seals` without a vault: only with the seals from the client."""
     if history is not None:
         history.vault_search = None
-    turns, asking = request.turns, _Asking()
+    turns, asking = request.turns, _SearchedKeys()
     out: list[Turn] = []
     upstreams = (BUNDLE, port.origin.dialect)
     for turn in turns:
@@ -216,7 +216,7 @@ def _read(found: str | None, at: Path, call_id: str, findings: _VaultFindings) -
         return
     if found == AMBIGUOUS:
         findings.doubtful.append(at)
-    for record in packed_seals.read(found) or ():
+    for record in packed_seals.read_records(found) or ():
         if record.where == "call" and record.call != call_id:
             # The record names the upstream's id; the turn has the client's.
             record = msgspec.structs.replace(record, call=call_id)
@@ -240,7 +240,7 @@ def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
 
 
 def _recovered(
-    turn: Turn, port: SealTarget, context: Context, conversation: RunningDigest | None, asking: _Asking
+    turn: Turn, port: SealTarget, context: Context, conversation: RunningDigest | None, asking: _SearchedKeys
 ) -> Turn:
     """A turn of the assistant with its seals. Searches the vault, and adds the turn to the conversation."""
     findings: _VaultFindings | None = None
@@ -263,7 +263,7 @@ def _recovered(
     if port.vault is not None and conversation is not None:
         carried = {record.call for record, _ in records if record.where == "call"}
         # A client may return the id in its hashed form.
-        carried |= {hashed(call) for call in carried}
+        carried |= {hashed_id(call) for call in carried}
         if records and not port.spare and any(_is_list_entry(part) for part in turn.parts):
             conversation.add(turn)  # the client returned all seals, so the vault has no further seals
         else:
@@ -286,7 +286,7 @@ def _recovered(
     if wanted:
         parts = Placing(wanted, turn.at, context).placed(parts)
     if port.same_account and not port.skip:
-        parts = openrouter_seal_conversion.in_form_of(parts, port.origin, port.requested_model, context)
+        parts = openrouter_seal_conversion.convert_for_upstream(parts, port.origin, port.requested_model, context)
     return _with_parts(turn, parts)
 
 
@@ -310,14 +310,14 @@ def _unloaded(part: Part, port: SealTarget, records: list[tuple[PackedSeal, Path
     if seal is None:
         return [part]
     if seal.dialect == BUNDLE:
-        bundle = packed_seals.read(seal.data)
+        bundle = packed_seals.read_records(seal.data)
         if bundle is None:
             context.lose("seal.dropped", part.at, _UNREADABLE)
         return _unpacked(part, bundle or (), port, records)
     if type(part) is Reasoning and not port.skip:
         shared = for_upstream(seal, part.text, port.origin, port.requested_model)
         if shared is not seal:
-            for name in left_over(seal):
+            for name in fields_outside_block(seal):
                 context.lose("field.dropped", (*part.at, name), severity="info")
             part, seal = msgspec.structs.replace(part, seal=shared), shared
     # The writer reports the loss of a foreign seal, because only the writer finds out whether a slot is left.

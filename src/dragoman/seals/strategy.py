@@ -74,13 +74,13 @@ def plan_for_answer(
     # The list comes before the vault, because a client that returns the list needs no store.
     elif target.seal_list and target.name != name:
         way = "list"
-    elif strategy == "auto" and vault is not None and not target.echoes:
+    elif strategy == "auto" and vault is not None and not target.returns_seals_on:
         way = "vault"
     # Within one family of dialects the slot is the same, and the writer fills it.
     elif (target.origin or target.name) == name:
         return None
-    elif target.echoes:
-        way = "thoughts" if "reasoning" in target.echoes else "parts"
+    elif target.returns_seals_on:
+        way = "thoughts" if "reasoning" in target.returns_seals_on else "parts"
     slots = target.call_slots if strategy in ("auto", "native") else frozenset()
     if way == "left" and not (slots and "call" in source.sealed):
         return None
@@ -93,7 +93,7 @@ def plan_for_answer(
         target.interleaves,
         # Thoughts that keep their place need no counting.
         way != "thoughts" or not target.interleaves,
-        vault if way == "vault" or (strategy == "auto" and (target.echoes or way == "list")) else None,
+        vault if way == "vault" or (strategy == "auto" and (target.returns_seals_on or way == "list")) else None,
         wanted,
     )
 
@@ -121,7 +121,7 @@ def restore_in_request(
     # Nothing to restore: the quick way for nearly all requests.
     if (vault is None or not uses_vault) and not facts_of(request.turns, context).foreign_seals:
         return request
-    origin = Origin(target.origin or target.name, model, hosts.origin(host))
+    origin = Origin(target.origin or target.name, model, hosts.origin_name(host))
     shared = one_account and target.name in openrouter_seal_conversion.DIALECTS
     skip = strategy == "skip"
     port = SealTarget(origin, _pair(client, target), vault if uses_vault else None, skip, request.model, spare, shared)
@@ -136,11 +136,11 @@ def vault_needed(strategy: Strategy, client: Dialect, target: Dialect) -> bool:
 @lookup_cache(256)
 def _vault_use(strategy: Strategy, client: Dialect, target: Dialect) -> tuple[bool, bool]:
     """Whether the vault may hold seals that the upstream needs, and whether only for clients that lost them."""
-    spare = strategy == "auto" and bool(client.echoes)
+    spare = strategy == "auto" and bool(client.returns_seals_on)
     spare = spare and (client.origin or client.name) != (target.origin or target.name)
     # A dialect that seals calls and texts may lose them with an empty thought, which some clients leave out.
     spare = spare and target.sealed >= _ON_ALL_PARTS
-    wanted = spare or strategy == "vault" or (strategy == "auto" and not client.echoes)
+    wanted = spare or strategy == "vault" or (strategy == "auto" and not client.returns_seals_on)
     return bool(target.sealed) and wanted, spare
 
 

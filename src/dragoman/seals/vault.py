@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from typing import Protocol
 
-from ..codec.packed_seals import alike
+from ..codec.packed_seals import holds_same_records
 
 
 class Vault(Protocol):
@@ -55,5 +55,5 @@ def keep(vault: Vault, key: str, value: str) -> None:
     if before is None:
         vault.put(key, value)
     # Two attempts of one turn may bring different seals for the same text. A wrong guess would break the conversation.
-    elif before not in (value, AMBIGUOUS) and not alike(before, value):
+    elif before not in (value, AMBIGUOUS) and not holds_same_records(before, value):
         vault.put(key, AMBIGUOUS)

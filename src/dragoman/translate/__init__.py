@@ -12,7 +12,7 @@ from ..canon.losses import Severity
 from ..codec import json_text
 from ..codec.caller_document_to_bytes import Body, as_bytes, loose_bytes
 from ..codec.fault_kinds_statuses_and_error_object import missing_fields
-from ..codec.hosted_tools import cross
+from ..codec.hosted_tools import translate_hosted_tools
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_names import declared_once, reserve
 from ..context import Context, Resolver
@@ -170,7 +170,7 @@ def _translate_tools(document: bytes, context: Context, tolerance: Severity | No
     if source == target:
         checked_tolerance(tolerance)
         return translated(document, context, ())
-    found = declared_once(cross(found, reader.hosted, writer.hosted, context), context)
+    found = declared_once(translate_hosted_tools(found, reader.hosted, writer.hosted, context), context)
     # Names must be reserved before the first one is written.
     reserve(found, context)
     out = writer.write_tools(found, context)

@@ -102,7 +102,7 @@ def seal_plan(
     model = ""
     if answers is not None:
         model, host = answers.model, host or answers.host
-    name, wanted = (hosts.origin(host), _wanted(host, reader)) if host else ("", reader.unsealed_thoughts)
+    name, wanted = (hosts.origin_name(host), _wanted(host, reader)) if host else ("", reader.unsealed_thoughts)
     # The decision is the same for all answers of a route, so the decision is cached. The vault is set below.
     plan = _plan(reader.name, writer.name, vault is not None, seals, model, name, wanted)
     if plan is None or plan.vault is None:
@@ -135,7 +135,7 @@ def answer_context(source: str, target: str, answers: Translation | None, create
         context = Context(source, target, created=created)
     else:
         context = Context(source, target, model=answers.requested_model, answers=answers.request, created=created)
-    context.ends = get(source).ends
+    context.answer_paths = get(source).answer_paths
     return context
 
 

@@ -13,8 +13,8 @@ import msgspec
 from ..canon.parts import Path
 from ..codec import json_text
 from ..codec.cache_memory_budget import DocumentMemory, lookup_cache, remembered
-from ..codec.hosted_tools import aim, cross
-from ..codec.json_edit import edited
+from ..codec.hosted_tools import translate_hosted_choice, translate_hosted_tools
+from ..codec.json_edit import edit_document
 from ..context import Context
 from ..dialect import Dialect
 from ..dialects import get
@@ -44,7 +44,7 @@ def _fitted(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Conte
     before, after, context = _written(document, dialect, model, profile)
     if after == before:
         return document, context
-    found = edited(document, json_text.decode(before), json_text.decode(after))
+    found = edit_document(document, json_text.decode(before), json_text.decode(after))
     return (after if found is None else found), context
 
 
@@ -55,9 +55,9 @@ def _written(document: bytes, dialect: Dialect, model: str, profile: Profile) ->
     request = dialect.read_request(document, gated)
     hosted = dialect.hosted
     # Both requests are written in the same way, so that they differ only by the model's demands.
-    before = dialect.write_request(aim(request, request.tools, hosted, hosted, plain), plain)
-    tools = cross(request.tools, hosted, hosted, gated)
-    return before, dialect.write_request(aim(request, tools, hosted, hosted, gated), gated), gated
+    before = dialect.write_request(translate_hosted_choice(request, request.tools, hosted, hosted, plain), plain)
+    tools = translate_hosted_tools(request.tools, hosted, hosted, gated)
+    return before, dialect.write_request(translate_hosted_choice(request, tools, hosted, hosted, gated), gated), gated
 
 
 def _is_taken(document: bytes, dialect: str, model: str, profile: Profile) -> bool:

@@ -12,11 +12,11 @@ from ..canon.repair_codes import Repair
 from ..canon.request import Request
 from ..codec import json_text
 from ..codec.allowed_tools_within_sent_tools import hold_to_tools
-from ..codec.call_ids import distinct
+from ..codec.call_ids import with_unique_ids
 from ..codec.caller_document_to_bytes import Body, check_text, loose_bytes
-from ..codec.google_model_path_removal import bare
-from ..codec.history_facts import HistoryFacts, facts_of, sound, survey
-from ..codec.hosted_tools import HostedToolRow, aim, cross
+from ..codec.google_model_path_removal import model_without_path
+from ..codec.history_facts import HistoryFacts, facts_of, history_facts, needs_no_repair
+from ..codec.hosted_tools import HostedToolRow, translate_hosted_choice, translate_hosted_tools
 from ..codec.packed_seals import is_marked
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..codec.tool_names import are_plain, declared_once, reserve
@@ -224,10 +224,10 @@ def _between(
         history = ConversationDigest(turns)
     if not context.model and "/" in request.model:
         # Google's clients send the model name as a path, which no other upstream accepts.
-        context.model = bare(request.model)
+        context.model = model_without_path(request.model)
     facts: HistoryFacts | None = context.facts
     if facts is None or facts.turns is not turns:
-        context.facts = facts = survey(turns)
+        context.facts = facts = history_facts(turns)
     vault = options.vault if vault is None else vault
     if facts.foreign_seals or (vault is not None and options.keeps):
         request = _sealed(request, options, context, vault, history)
@@ -242,7 +242,9 @@ def _between(
         context.called, sent = facts.calls, request
     else:
         repair = options.repair
-        if repair is not None and (repair != "report" or not sound(request.turns, reader.requirements, context)):
+        if repair is not None and (
+            repair != "report" or not needs_no_repair(request.turns, reader.requirements, context)
+        ):
             from ..repair.request_within_or_between_dialects import repair_request  # late: most callers never repair
 
             request, repairs = repair_request(request, reader, context, repair)
@@ -301,23 +303,23 @@ def prepare(
     tools, turns = request.tools, request.turns
     # Nearly all requests have only plain functions, which need no mapping.
     if tools and not are_plain(tools):
-        tools = declared_once(cross(tools, hosted, writer.hosted, context), context)
+        tools = declared_once(translate_hosted_tools(tools, hosted, writer.hosted, context), context)
         reserve(tools, context)
     if facts.turns is turns and facts.calls is not None:
         context.called = facts.calls
     else:
-        turns = distinct(turns, context)
+        turns = with_unique_ids(turns, context)
     if context.binary == "summarise":
-        from ..codec.media import unannounced  # late: few callers summarise media
+        from ..codec.media import without_announcement  # late: few callers summarise media
 
         # Before the writer turns media into text. Later, a tool's own announcement would be written twice.
-        turns = unannounced(turns)
+        turns = without_announcement(turns)
     if turns is not request.turns:
         request = msgspec.structs.replace(request, turns=turns)
     # The first request keeps the client's own tools and turns, for the translation of the answer.
     sent, choice = request, request.choice
     if tools is not request.tools or (choice is not None and choice.hosted):
-        sent = aim(request, tools, hosted, writer.hosted, context)
+        sent = translate_hosted_choice(request, tools, hosted, writer.hosted, context)
     # After `aim`: the choice may have lost its hosted tool.
     if choice is not None and sent.choice is not None:
         sent = hold_to_tools(sent, request.tools, context)
@@ -384,7 +386,7 @@ def _within(
     head = peek(document)
     changes = False
     if options.model is not None and head is not None:  # a body that is no request passes unchanged
-        changes = profiles.changes(options.source, client_model or head.model or "", options.model)
+        changes = profiles.facts_differ(options.source, client_model or head.model or "", options.model)
         if changes and unmarked:
             return _fitted_to_model(document, options, facts, vault, repairs)
     result: Translation | None = None
@@ -399,14 +401,14 @@ def _within(
         _know_model(options, request, context)
         tools = request.tools
         if changes:
-            tools = cross(tools, reader.hosted, reader.hosted, context)
-        sent = aim(request, tools, reader.hosted, reader.hosted, context)
+            tools = translate_hosted_tools(tools, reader.hosted, reader.hosted, context)
+        sent = translate_hosted_choice(request, tools, reader.hosted, reader.hosted, context)
         out = reader.write_request(sent, context)
         # The client's spelling stays where nothing has to change.
         if not unmarked:
             out = _edited(document, as_it_came, out, options)
         # If nothing changed for the host, the bytes stay unchanged.
-        if not unmarked or context.suited:
+        if not unmarked or context.adapted_to_host:
             result = _translated(out, request, options, context, (), history)
     if result is None:
         checked_tolerance(options.tolerance)
@@ -436,7 +438,7 @@ def _edited(document: bytes, request: Request, out: bytes, options: Options) -> 
     """The client's own bytes with the differences between the original request and `out`, the request to send. Packed
     seals are removed, and all other bytes stay.
     """
-    from ..codec.json_edit import edited  # late: few documents hold packed seals
+    from ..codec.json_edit import edit_document  # late: few documents hold packed seals
 
     turns = tuple([marked_turn(turn, options.reader) for turn in request.turns])
     context = Context(options.source, options.target, options.model or "")
@@ -444,7 +446,7 @@ def _edited(document: bytes, request: Request, out: bytes, options: Options) -> 
     if options.model is not None and options.reader.splice_model:
         # The model is replaced first, so that the comparison does not count it as a difference.
         document = json_text.respelled(document, "model", options.model)
-    found = edited(document, json_text.decode(before), json_text.decode(out)) if before != out else document
+    found = edit_document(document, json_text.decode(before), json_text.decode(out)) if before != out else document
     if found is None or (is_marked(found) and not is_marked(out)):
         return out  # the bytes could not be edited
     return found
@@ -478,7 +480,7 @@ def pass_request(
     named. `marked`: packed seals belong to the upstream, which is a gateway too.
     """
     check_text(document, dialect)
-    if requested_model != model and profiles.changes(dialect, requested_model or head.model or "", model):
+    if requested_model != model and profiles.facts_differ(dialect, requested_model or head.model or "", model):
         return None
     return None if is_marked(document) and not marked else _passed(document, get(dialect), model, head)
 

@@ -10,7 +10,7 @@ from ..canon.losses import Severity
 from ..canon.parts import OPAQUES, Part
 from ..canon.response import Response
 from ..codec import json_text
-from ..codec.failure_sentence_in_answer import ended
+from ..codec.failure_sentence_in_answer import with_fitting_stop
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
 from ..context import Context
 from ..dialect import Dialect
@@ -81,7 +81,7 @@ def _translated(
         _check_json(document, reader)
         return translated(document, context, ())
     response = answer_with_distinct_ids(
-        ended(read_answer(document, reader, context), context, writer.broken_calls), context
+        with_fitting_stop(read_answer(document, reader, context), context, writer.broken_calls), context
     )
     response = with_client_names(response, answers)
     if writer.write_hosted is not None and _has_hosted(response):
@@ -95,7 +95,7 @@ def _translated(
     scored = reader.logprobs is not None and writer.logprobs is not None and reader.logprobs != writer.logprobs
     if scored and (response.extra is not None or _has_extras(response.parts)):
         # Late: few answers have log probabilities.
-        from ..codec.logprobs import cross as cross_logprobs
+        from ..codec.logprobs import translate_logprobs as cross_logprobs
 
         response = cross_logprobs(response, reader.logprobs, writer.logprobs, context)
     if plan is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
-from ..canon.losses import SEVERITIES, Loss, Severity, beyond
+from ..canon.losses import SEVERITIES, Loss, Severity, losses_above
 from ..canon.repair_codes import Repair
 from ..canon.request import Request
 from ..codec import json_text
@@ -113,8 +113,8 @@ def settled(context: Context, reader: Dialect, writer: Dialect, tolerance: Sever
     """The losses, including the fields that exist only in the source dialect."""
     found: tuple[Loss, ...] | Found = ()
     # Kin dialects accept each other's fields, so no field is lost between them.
-    if context.kept and reader.name != writer.name and reader.name not in writer.kin:
-        found = partial(_counted, context, reader.noise)
+    if context.kept and reader.name != writer.name and reader.name not in writer.related:
+        found = partial(_counted, context, reader.minor_fields)
     elif context.losses:
         found = context.losses.all
     if tolerance is not None:
@@ -125,14 +125,14 @@ def settled(context: Context, reader: Dialect, writer: Dialect, tolerance: Sever
     return found
 
 
-def _counted(context: Context, noise: frozenset[str]) -> tuple[Loss, ...]:
-    context.settle(noise)
+def _counted(context: Context, minor_fields: frozenset[str]) -> tuple[Loss, ...]:
+    context.settle(minor_fields)
     return context.losses.all()
 
 
 def check_losses(losses: tuple[Loss, ...], tolerance: Severity) -> None:
     """Raise LossError for losses above the tolerance."""
-    worse = beyond(losses, tolerance)
+    worse = losses_above(losses, tolerance)
     if worse:
         raise LossError(tolerance, worse)
 

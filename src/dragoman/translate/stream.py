@@ -11,7 +11,7 @@ import msgspec
 from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.losses import Loss
 from ..canon.parts import OPAQUES, ToolCall
-from ..codec.call_ids import DistinctIds, earlier
+from ..codec.call_ids import DistinctIds, ids_of_earlier_turns
 from ..codec.caller_document_to_bytes import stream_bytes
 from ..codec.custom_tools import Unwrapper
 from ..codec.fault_kinds_statuses_and_error_object import missing_fields
@@ -255,8 +255,8 @@ class StreamTranslator:
     @property
     def losses(self) -> tuple[Loss, ...]:
         """The losses so far, sorted by path: their order of discovery depends on how the bytes were cut."""
-        if self._same is None and self._from.name not in self._to.kin:
-            self._context.settle(self._from.noise)
+        if self._same is None and self._from.name not in self._to.related:
+            self._context.settle(self._from.minor_fields)
         return tuple(sorted(self._context.losses.all(), key=_place))
 
     def _hosted_events(self) -> HostedEvents | None:
@@ -311,7 +311,7 @@ class StreamTranslator:
             ids = self._ids.get(event.answer)
             if ids is None:
                 # Ids must also differ from the ids of the conversation, because some hosts count anew in each answer.
-                ids = self._ids[event.answer] = DistinctIds(earlier(self._context))
+                ids = self._ids[event.answer] = DistinctIds(ids_of_earlier_turns(self._context))
             call = ids.call(part, self._context)
             if call is not part:
                 return PartStart(event.index, call, event.answer)

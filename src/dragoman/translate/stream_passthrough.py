@@ -11,8 +11,8 @@ from ..canon.losses import Loss
 from ..codec import json_array_splitter
 from ..codec.json_text import decode
 from ..codec.ndjson_splitter import one_line
-from ..codec.passthrough_stream_end import decoded, events_in
-from ..codec.sse_splitter import MAX_FRAME, named
+from ..codec.passthrough_stream_end import decode_event, events_in
+from ..codec.sse_splitter import MAX_FRAME, named_frame
 from ..context import Context
 from ..dialect import Dialect, StreamEnd
 from ..dialects import get
@@ -232,9 +232,9 @@ class PassThrough:
         rest = bytes(self._buffer)
         frames = events_in(rest) if self._sse else [(b"", line) for line in rest.splitlines() if line.strip()]
         # Half a frame at the end must not reach the client.
-        if any(data.strip() != b"[DONE]" and decoded(data, decode, dict) is None for _, data in frames):
+        if any(data.strip() != b"[DONE]" and decode_event(data, decode, dict) is None for _, data in frames):
             return b""
-        if frames or rest.lstrip()[:1] in (b"", b":") or decoded(rest, decode, dict) is not None:
+        if frames or rest.lstrip()[:1] in (b"", b":") or decode_event(rest, decode, dict) is not None:
             return rest
         return b""
 
@@ -311,4 +311,4 @@ class _ReadStreamEnd:
                 self.error = frames
 
     def frame(self, name: bytes, data: bytes) -> None:
-        self.look((named(name, data) if name else b"data: %b\n\n" % data) if self._sse else data + b"\n")
+        self.look((named_frame(name, data) if name else b"data: %b\n\n" % data) if self._sse else data + b"\n")

@@ -77,13 +77,13 @@ def _is_unfinished(call: ToolCall, dialect: str) -> bool:
 
 def _check_ending(document: bytes, calls: list[ToolCall], speaker: Dialect) -> None:
     """Raise WireError if the finish reason and the calls do not agree, or if a call is incomplete."""
-    ends = speaker.ends
-    if ends.calls:
-        path = (*ends.answer(0), *ends.stop)
+    paths = speaker.answer_paths
+    if paths.calls:
+        path = (*paths.answer(0), *paths.stop)
         word = _value_at(json_text.decode(document), path)
-        ended = isinstance(word, str) and word in ends.calls
+        ended = isinstance(word, str) and word in paths.calls
         if ended != bool(calls):
-            wanted = " or ".join([repr(one) for one in sorted(ends.calls)])
+            wanted = " or ".join([repr(one) for one in sorted(paths.calls)])
             expected = f"{wanted} beside tool calls" if calls else "tool calls beside this reason"
             raise WireError(speaker.name, pointer(path), expected, "no reason" if word is None else repr(word))
     for call in calls:

@@ -92,7 +92,7 @@ def _plain_fast_path(source: str, target: str) -> _PlainFastPath | None:
     read = reader.fast.read_plain if reader.fast is not None else None
     write = writer.fast.write_plain if writer.fast is not None else None
     # Within one dialect, and between kin dialects, bytes pass without these functions.
-    if read is None or write is None or reader is writer or source in writer.kin:
+    if read is None or write is None or reader is writer or source in writer.related:
         return None
     return _PlainFastPath(read, write, reader, writer, Context(source, target))
 
@@ -139,11 +139,11 @@ def _losses(source: str, plain: PlainAnswer) -> tuple[Loss, ...]:
 
 @small_cache(256)  # answers of an upstream repeat the same fields
 def _dropped(source: str, fields: Named, invented: tuple[Path, ...]) -> tuple[Loss, ...]:
-    context = Context(source, "", ends=get(source).ends)
+    context = Context(source, "", answer_paths=get(source).answer_paths)
     for at in invented:
         context.lose("call.id.invented", at)
     context.kept = [(at, dict.fromkeys(names, _ANY_VALUE)) for at, names in fields]
-    context.settle(get(source).noise)
+    context.settle(get(source).minor_fields)
     return context.losses.all()
 
 

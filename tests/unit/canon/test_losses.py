@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.canon.losses import Loss, Losses, beyond
+from dragoman.canon.losses import Loss, Losses, losses_above
 
 
 def test_a_loss_takes_effect_and_severity_from_its_code() -> None:
@@ -66,9 +66,9 @@ def test_beyond_returns_the_losses_that_are_worse_than_the_tolerance() -> None:
     losses = Losses()
     for code in ("cache.dropped", "reasoning.dropped", "state.dropped"):
         losses.add(code)
-    assert [loss.code for loss in beyond(losses.all(), "info")] == ["reasoning.dropped", "state.dropped"]
-    assert [loss.code for loss in beyond(losses.all(), "warning")] == ["state.dropped"]
-    assert beyond(losses.all(), "error") == ()
+    assert [loss.code for loss in losses_above(losses.all(), "info")] == ["reasoning.dropped", "state.dropped"]
+    assert [loss.code for loss in losses_above(losses.all(), "warning")] == ["state.dropped"]
+    assert losses_above(losses.all(), "error") == ()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman.codec.answer_ids import CHAT, MESSAGES, OPENROUTER, RESPONSES, in_form, original
+from dragoman.codec.answer_ids import CHAT, MESSAGES, OPENROUTER, RESPONSES, id_with_prefix, original_id
 
 FORMS = {
     "anthropic": MESSAGES,
@@ -39,14 +39,14 @@ ANSWERS: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("prefix", [MESSAGES, RESPONSES, CHAT, OPENROUTER])
 @pytest.mark.parametrize("given", ["msg_1", "resp_1", "chatcmpl-1", "gen-1", "-Tm3", "_x", "0a1b-2c", "msg"])
 def test_the_prefix_is_removed_on_the_way_back(given: str, prefix: str) -> None:
-    shown = in_form(given, prefix)
+    shown = id_with_prefix(given, prefix)
     assert shown.startswith(prefix) and shown.endswith(given)
-    assert original(shown) == given
-    assert in_form(shown, prefix) == shown
+    assert original_id(shown) == given
+    assert id_with_prefix(shown, prefix) == shown
 
 
 def test_an_id_that_is_only_a_mark_is_kept() -> None:
-    assert original("msg__") == "msg__"
+    assert original_id("msg__") == "msg__"
 
 
 def _id(answer: dict[str, Any], dialect: str) -> str:
@@ -65,13 +65,13 @@ def test_answers_have_ids_in_the_form_of_their_client(source: str, target: str) 
     for body in (answer, {**answer, **usage}) if source in ("gemini", "openai-chat") else (answer,):
         done = dragoman.translate_response(body, source=source, target=target)
         assert _id(done.json(), target) == (
-            given if source == target or target in ("gemini", "code-assist") else in_form(given, FORMS[target])
+            given if source == target or target in ("gemini", "code-assist") else id_with_prefix(given, FORMS[target])
         )
         assert not [loss for loss in done.losses if loss.code.startswith("id.")]
         if target != "code-assist":
             back = dragoman.translate_response(done.body, source=target, target=source)
             assert _id(back.json(), source) == (
-                given if source != "openai-chat" or source == target else in_form(given, CHAT)
+                given if source != "openai-chat" or source == target else id_with_prefix(given, CHAT)
             )
 
 
@@ -82,7 +82,7 @@ def test_streams_have_the_same_ids(target: str) -> None:
     )
     stream = dragoman.StreamTranslator(source="openai-chat", target=target)
     written = stream.feed(chunk + b"data: [DONE]\n\n") + stream.close()
-    shown = "0a1b" if target in ("openai-chat", "gemini", "code-assist") else in_form("0a1b", FORMS[target])
+    shown = "0a1b" if target in ("openai-chat", "gemini", "code-assist") else id_with_prefix("0a1b", FORMS[target])
     assert b'"%b"' % shown.encode() in written
 
 

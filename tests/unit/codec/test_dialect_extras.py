@@ -8,7 +8,7 @@ import pytest
 from msgspec import Raw, Struct
 
 from dragoman.canon.losses import Loss
-from dragoman.codec.dialect_extras import carried, gather, restore
+from dragoman.codec.dialect_extras import gather, restore, sent_fields
 from dragoman.codec.wire_decoding_with_unknown_fields import Unknown
 from dragoman.context import Context
 
@@ -27,9 +27,9 @@ def _losses(context: Context) -> list[str]:
 
 
 def test_carried_fields_are_those_that_were_sent() -> None:
-    assert carried(Wire(ONE, NULL), ("a", "b")) == {"a": ONE, "b": NULL}
-    assert carried(Wire(b=TWO), ("a", "b")) == {"b": TWO}
-    assert carried(Wire(), ("a", "b")) is None
+    assert sent_fields(Wire(ONE, NULL), ("a", "b")) == {"a": ONE, "b": NULL}
+    assert sent_fields(Wire(b=TWO), ("a", "b")) == {"b": TWO}
+    assert sent_fields(Wire(), ("a", "b")) is None
 
 
 def test_gathering_takes_the_fields_at_the_place_and_below() -> None:

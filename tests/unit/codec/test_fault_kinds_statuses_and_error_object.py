@@ -10,10 +10,10 @@ import pytest
 from dragoman import translate_fault
 from dragoman.canon.events import Fault, FaultKind
 from dragoman.codec.fault_kinds_statuses_and_error_object import (
+    kind_by_message,
     kind_of_status,
     retry_after,
     retry_headers,
-    sharpened,
     status_of_kind,
 )
 
@@ -62,8 +62,8 @@ def test_the_kind_of_a_status(status: int, kind: FaultKind) -> None:
     ],
 )
 def test_a_full_context_is_recognised_by_its_message(message: str) -> None:
-    assert sharpened("invalid_request", message) == "context_too_long"
-    assert sharpened("rate_limit", message) == "rate_limit"
+    assert kind_by_message("invalid_request", message) == "context_too_long"
+    assert kind_by_message("rate_limit", message) == "rate_limit"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_full_context_is_recognised_by_its_message(message: str) -> None:
     ],
 )
 def test_other_messages_are_no_full_context(message: str) -> None:
-    assert sharpened("invalid_request", message) == "invalid_request"
+    assert kind_by_message("invalid_request", message) == "invalid_request"
 
 
 def test_every_kind_has_a_status_of_that_kind_or_of_the_nearest_kind() -> None:

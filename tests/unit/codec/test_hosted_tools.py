@@ -10,7 +10,16 @@ from msgspec import Raw
 
 from dragoman.canon.losses import Loss
 from dragoman.canon.tools import HostedTool, Tool
-from dragoman.codec.hosted_tools import FORMS, STAND_INS, HostedToolRow, Option, cross, kinds, location, plain_options
+from dragoman.codec.hosted_tools import (
+    FORMS,
+    STAND_INS,
+    HostedToolRow,
+    Option,
+    kinds,
+    location,
+    plain_options,
+    translate_hosted_tools,
+)
 from dragoman.context import Context
 from dragoman.dialects import get, names
 from dragoman.facts.profile import DEFAULT_PROFILE, Profile
@@ -60,7 +69,7 @@ def _translated(
     stand_ins: bool = False,
 ) -> tuple[tuple[Tool | HostedTool, ...], list[tuple[str, str]], Context]:
     context = Context("here", "there", profile=profile or DEFAULT_PROFILE, stands=stand_ins)
-    made = cross(tools, (SEARCH, SERVER), target, context)
+    made = translate_hosted_tools(tools, (SEARCH, SERVER), target, context)
     return made, [(loss.code, loss.path) for loss in context.losses.all()], context
 
 
@@ -100,12 +109,12 @@ def test_options_without_a_place_are_reported(sent: Any, paths: list[str]) -> No
 def test_a_token_in_the_headers_is_moved_and_no_secret_is_reported() -> None:
     sent = {"name": "wiki", "url": "https://x.example", "h": {"authorization": "Bearer s3cr3t", "X-Key": "0th3r"}}
     context = Context("here", "there")
-    (made,) = cross((_tool(sent, "server"),), (SERVER,), (SERVER_THERE,), context)
+    (made,) = translate_hosted_tools((_tool(sent, "server"),), (SERVER,), (SERVER_THERE,), context)
     assert _value(made) == {"label": "wiki", "address": "https://x.example", "token": "s3cr3t"}
     assert Loss("tool.hosted.option.dropped", "dropped", "warning", "/tools/1/h", "headers") in context.losses.all()
     assert not [loss for loss in context.losses.all() if "s3cr3t" in str(loss) or "0th3r" in str(loss)]
     back = Context("there", "here")
-    (made,) = cross((HostedTool("there", "mcp", made.value, AT),), (SERVER_THERE,), (SERVER,), back)  # type: ignore[union-attr]
+    (made,) = translate_hosted_tools((HostedTool("there", "mcp", made.value, AT),), (SERVER_THERE,), (SERVER,), back)  # type: ignore[union-attr]
     assert _value(made) == {"name": "wiki", "url": "https://x.example", "h": {"Authorization": "Bearer s3cr3t"}}
 
 
@@ -152,7 +161,7 @@ def test_models_that_take_one_kind_of_tools_keep_the_functions() -> None:
     assert _translated(own, profile=alone)[0] == (own,)
     assert _translated(own, function)[0] == (own, function)
     context = Context("there", "there", profile=alone)
-    assert cross((own, function), (THERE,), (THERE,), context) == (function,)
+    assert translate_hosted_tools((own, function), (THERE,), (THERE,), context) == (function,)
     assert [loss.code for loss in context.losses.all()] == ["tool.hosted.dropped"]
 
 
@@ -205,6 +214,6 @@ def test_many_dropped_tools_are_compared_with_all_others_once() -> None:
     tools = tuple(
         [msgspec.structs.replace(_tool({"url": "https://x.example"}, "server"), at=("tools", i)) for i in range(50)]
     )
-    cross(tools, (SERVER, SEARCH), (THERE,), context)
+    translate_hosted_tools(tools, (SERVER, SEARCH), (THERE,), context)
     assert [loss.code for loss in context.losses.all()].count("tool.hosted.dropped") == 50
     assert context.moved.passes == 1

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.codec.json_edit import edited
+from dragoman.codec.json_edit import edit_document
 
 
 @pytest.mark.parametrize(
@@ -34,23 +34,25 @@ from dragoman.codec.json_edit import edited
     ],
 )
 def test_only_values_that_differ_are_written(document: bytes, after: Any, expected: bytes) -> None:
-    assert edited(document, json.loads(document), after) == expected
+    assert edit_document(document, json.loads(document), after) == expected
 
 
 def test_a_field_that_was_not_read_is_kept() -> None:
-    assert edited(b'{"a":1,"strange":[1.0]}', {"a": 1}, {"a": 2}) == b'{"a":2,"strange":[1.0]}'
+    assert edit_document(b'{"a":1,"strange":[1.0]}', {"a": 1}, {"a": 2}) == b'{"a":2,"strange":[1.0]}'
 
 
 def test_a_field_in_another_spelling_is_the_same_field() -> None:
     document = b'{"generation_config":{"top_p":0.50,"topK":1}}'
     before = {"generationConfig": {"topP": 0.5, "topK": 1}}
-    assert edited(document, before, {"generationConfig": {"topP": 0.5}}) == b'{"generation_config":{"top_p":0.50}}'
-    assert edited(document, before, {"generationConfig": {"topK": 1}}) == b'{"generation_config":{"topK":1}}'
+    assert (
+        edit_document(document, before, {"generationConfig": {"topP": 0.5}}) == b'{"generation_config":{"top_p":0.50}}'
+    )
+    assert edit_document(document, before, {"generationConfig": {"topK": 1}}) == b'{"generation_config":{"topK":1}}'
 
 
 @pytest.mark.parametrize("document", [b'{"a":1,"a":2}', b"{", b'{"a":1}}'])
 def test_text_that_is_ambiguous_or_broken_is_not_edited(document: bytes) -> None:
-    assert edited(document, {"a": 1}, {"a": 3}) is None
+    assert edit_document(document, {"a": 1}, {"a": 3}) is None
 
 
 VALUES = st.recursive(
@@ -65,7 +67,7 @@ OBJECTS = st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4)
 def test_the_edited_text_has_the_new_value(before: Any, after: Any, indent: int | None, spaced: bool) -> None:
     separators = (" ,", " : ") if spaced else None
     document = json.dumps(before, indent=indent, separators=separators).encode()
-    found = edited(document, before, after)
+    found = edit_document(document, before, after)
     assert found is not None
     assert json.loads(found) == after
-    assert edited(document, before, before) == document
+    assert edit_document(document, before, before) == document

@@ -81,4 +81,4 @@ def test_the_text_that_replaces_media(part: Media, text: str) -> None:
     ],
 )
 def test_the_text_that_replaces_media_in_a_turn(part: Media, text: str) -> None:
-    assert media.missing(part) == text
+    assert media.missing_media_text(part) == text

@@ -57,10 +57,10 @@ def test_a_broken_slot_is_left_alone(slot: str) -> None:
 def test_a_marked_value_that_cannot_be_read_belongs_to_no_dialect(plain: bytes) -> None:
     slot = base64.b64encode(plain).decode()
     found = seals.origin(slot, "anthropic", "", "m")
-    assert found == seals.foreign(slot) == Seal(seals.BUNDLE, slot)
-    assert seals.read(found.data) is None
+    assert found == seals.packed_seal_in(slot) == Seal(seals.BUNDLE, slot)
+    assert seals.read_records(found.data) is None
     assert seals.pack(found) == slot
-    assert seals.foreign("ErUBCkYIBRgCKkA=") is None
+    assert seals.packed_seal_in("ErUBCkYIBRgCKkA=") is None
 
 
 RECORDS = (
@@ -77,7 +77,7 @@ def test_several_records_are_packed_into_one_seal() -> None:
     assert slot.startswith(seals.MARK)
     found = seals.unpack(slot)
     assert found == bundle
-    assert seals.read(bundle.data) == RECORDS
+    assert seals.read_records(bundle.data) == RECORDS
     assert seals.pack(bundle) == slot
 
 
@@ -85,7 +85,7 @@ def test_a_seal_of_a_host_keeps_its_host() -> None:
     seal = Seal("openai-chat", "x", "k", "deepseek-chat", "api.deepseek.com")
     found = seals.unpack(seals.pack(seal))
     assert found is not None
-    (record,) = seals.read(found.data) or ()
+    (record,) = seals.read_records(found.data) or ()
     assert record.seal() == seal
     assert record.length == -1
 
@@ -123,8 +123,8 @@ def test_an_id_without_valid_seals_is_a_plain_id(call_id: str) -> None:
 
 def test_records_in_json_are_packed_as_the_seal_that_holds_them() -> None:
     records = (seals.PackedSeal("call", "gemini", "c2ln", call="c1"), seals.PackedSeal("text", "gemini", "ü"))
-    slot = seals.pack_written(seals.written(records))
+    slot = seals.pack_written(seals.write_records(records))
     assert slot == seals.pack(seals.bundle(records))
     held = seals.unpack(slot)
     assert held is not None
-    assert seals.read(held.data) == records
+    assert seals.read_records(held.data) == records

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.codec import sse_splitter
-from dragoman.codec.sse_splitter import Frame, SseSplitter, named
+from dragoman.codec.sse_splitter import Frame, SseSplitter, named_frame
 from dragoman.errors import WireError
 
 STREAMS: dict[str, tuple[bytes, list[Frame]]] = {
@@ -114,7 +114,7 @@ def test_whole_frames_do_not_add_up_to_the_limit(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_named_frame_is_written() -> None:
-    assert named(b"ping", b"{}") == b"event: ping\ndata: {}\n\n"
+    assert named_frame(b"ping", b"{}") == b"event: ping\ndata: {}\n\n"
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ Losses = list[tuple[str, str]]
 
 def losses(context: Context) -> Losses:
     """(code, path) of every loss, as a translation reports it."""
-    if context.source not in (context.target, *get(context.target).kin):
-        context.settle(get(context.source).noise)
+    if context.source not in (context.target, *get(context.target).related):
+        context.settle(get(context.source).minor_fields)
     return [(loss.code, loss.path) for loss in context.losses.all()]
 
 

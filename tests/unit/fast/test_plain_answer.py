@@ -16,7 +16,7 @@ from dragoman.fast.plain_answer import (
     PlainAnswer,
     PlainCall,
     as_spelled,
-    decodable,
+    has_decodable_arguments,
     kept_in,
     length,
     plain_calls,
@@ -66,14 +66,14 @@ def test_an_id_that_the_conversation_already_has_is_not_plain() -> None:
 def test_arguments_that_are_no_object_are_not_plain(arguments: str) -> None:
     answer: Any = _answer({"c1": ("f", "{}"), "c2": ("f", arguments)})
     assert not plain_calls(answer, ())
-    assert not decodable(answer)
+    assert not has_decodable_arguments(answer)
 
 
 def test_arguments_received_as_objects_are_decoded_for_targets_that_write_objects() -> None:
     answer = _answer({"c1": ("f", '{"a":1e999}')}, parsed=True)
     assert plain_calls(answer, ())
-    assert not decodable(answer)
-    assert decodable(_answer({"c1": ("f", '{"a":[1e99]}')}, parsed=True))
+    assert not has_decodable_arguments(answer)
+    assert has_decodable_arguments(_answer({"c1": ("f", '{"a":[1e99]}')}, parsed=True))
 
 
 @pytest.mark.parametrize("value", [None, 0, -1.5, True, False, "", "x", [], [1, [2]], {}, {"a": {"b": 1}}])

@@ -120,13 +120,13 @@ def _second_request(dialect: str, *, strict: bool) -> Request:
 @pytest.mark.parametrize("dialect", names())
 def test_every_client_completes_a_tool_step(dialect: str, strict: bool) -> None:
     second_request = _second_request(dialect, strict=strict)
-    seals: thinking.Seals = "checked" if get(dialect).echoes else "ignored"
+    seals: thinking.Seals = "checked" if get(dialect).returns_seals_on else "ignored"
     assert isinstance(rehearsal.answer(second_request, seals=seals).response(), Response)
     calls = [part for turn in second_request.turns for part in turn.parts if isinstance(part, ToolCall)]
     if dialect != "ollama":  # Ollama's official client has no call ids.
         assert calls[0].id.startswith(thinking.MARK)
 
 
-@pytest.mark.parametrize("dialect", [name for name in names() if "reasoning" in get(name).echoes])
+@pytest.mark.parametrize("dialect", [name for name in names() if "reasoning" in get(name).returns_seals_on])
 def test_clients_that_echo_thoughts_satisfy_the_demand(dialect: str) -> None:
     assert isinstance(rehearsal.answer(_second_request(dialect, strict=True), seals="demanded").response(), Response)

@@ -8,8 +8,8 @@ from msgspec import Raw
 from dragoman import Repair
 from dragoman.canon import Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult, Turn
 from dragoman.canon.history_requirements import HistoryRequirements
-from dragoman.codec.call_ids import hashed
-from dragoman.codec.history_facts import sound
+from dragoman.codec.call_ids import hashed_id
+from dragoman.codec.history_facts import needs_no_repair
 from dragoman.context import Context
 from dragoman.dialects import get, names
 from dragoman.repair.history import is_cut, repair_history, with_path_of_first_turn
@@ -395,7 +395,7 @@ def test_calls_with_equal_ids_and_their_results_get_different_ids() -> None:
     )
     done, repairs = repair_history(turns, STRICT)
     ids = [part.id for turn in done for part in turn.parts if isinstance(part, ToolCall)]
-    assert ids == ["1", hashed("1\x1f1"), hashed("1\x1f2")]
+    assert ids == ["1", hashed_id("1\x1f1"), hashed_id("1\x1f2")]
     answers = [(part.call_id, part.parts[0]) for turn in done for part in turn.parts if isinstance(part, ToolResult)]
     assert [one[0] for one in answers] == ids
     assert [text.text for _, text in answers if isinstance(text, Text)] == ["one", "two", "three"]
@@ -408,10 +408,10 @@ def test_calls_with_equal_ids_and_their_results_get_different_ids() -> None:
 
 
 def test_an_invented_id_differs_from_all_used_ids() -> None:
-    taken = hashed("1\x1f1")
+    taken = hashed_id("1\x1f1")
     turns = (A, assistant(call("1"), call("1", at=1), call(taken)))
     done, _ = repair_history(turns, STRICT)
-    assert [part.id for part in done[1].parts if isinstance(part, ToolCall)] == ["1", hashed(taken), taken]
+    assert [part.id for part in done[1].parts if isinstance(part, ToolCall)] == ["1", hashed_id(taken), taken]
 
 
 def test_a_result_gets_the_kind_of_its_call_if_kinds_are_distinguished() -> None:
@@ -437,7 +437,7 @@ def test_a_sound_history_needs_no_repair_in_any_dialect() -> None:
     call, result = ToolCall("c1", "f", "{}"), ToolResult("c1", (Text("done"),))
     talk = (Turn("user", (Text("a"),)), Turn("assistant", (Text("b"), call)), Turn("tool", (result,)))
     for name in names():
-        assert sound(talk, get(name).requirements, Context("a", "b"))
+        assert needs_no_repair(talk, get(name).requirements, Context("a", "b"))
         assert repair_history(talk, get(name).requirements) == (talk, ())
 
 
@@ -457,4 +457,4 @@ def test_a_sound_history_needs_no_repair_in_any_dialect() -> None:
     ],
 )
 def test_a_history_that_may_be_broken_is_not_sound(turns: tuple[Turn, ...]) -> None:
-    assert not sound(turns, HistoryRequirements(alternate=True), Context("a", "b"))
+    assert not needs_no_repair(turns, HistoryRequirements(alternate=True), Context("a", "b"))

@@ -477,7 +477,7 @@ def test_losses_of_a_stream_include_fields_that_only_its_source_has() -> None:
 @pytest.fixture
 def related(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dialect]:
     """A dialect of another package that is related to Chat and has Chat's fields."""
-    dialect = msgspec.structs.replace(get("openai-chat"), name="test-kin", kin=("openai-chat",))
+    dialect = msgspec.structs.replace(get("openai-chat"), name="test-kin", related=("openai-chat",))
     monkeypatch.setattr(dialect_folder, "_plugged", lambda name: dialect if name == "test-kin" else None)
     yield dialect
     dialect_folder.get.cache_clear()

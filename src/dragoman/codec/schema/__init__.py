@@ -8,7 +8,7 @@ counts.
 from __future__ import annotations
 
 from ..cache_memory_budget import remembered
-from .already_fits import clean
+from .already_fits import already_fits
 from .copy_limit import UNFOLDING, TooManyCopies, allowance
 from .document_writer import build_document, build_nothing
 from .json_with_exact_numbers import MAX_NESTING, decode, encode, too_deep
@@ -32,7 +32,7 @@ def adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
 
 
 def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
-    if clean(schema, subset):
+    if already_fits(schema, subset):
         return schema, ()
     # The OpenAPI notation writes `ref` without the dollar sign (google-genai 3.1.0, 2026-11).
     words = (*REFS, "ref") if subset.upper else REFS

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw
 
 from .keywords import BOOLEANS, CONTAINERS, COUNTS, FLAGS, LISTS, MAPS, NAMES, NUMBERS, REFS, SCHEMAS, STRINGS, TYPES
-from .ref_and_allof_layers import walks
+from .ref_and_allof_layers import restricts_below_root
 from .subset_and_change import Subset
 
 _DATA: Final = frozenset({"default", "const", "example", "examples", "enum", "type"})
@@ -61,7 +61,7 @@ _TEXT: Final = Annotated[str, Meta(min_length=1)]
 _SOLID: Final = str | int | float | bool
 
 
-def clean(schema: bytes, subset: Subset) -> bool:
+def already_fits(schema: bytes, subset: Subset) -> bool:
     """True if the target accepts the schema unchanged."""
     for decode in _decoders(subset):
         try:
@@ -88,7 +88,7 @@ def _is_text(schema: bytes) -> bool:
     return schema.isascii() or bool(schema.decode("utf-8"))
 
 
-def standard(schema: bytes, foreign: tuple[str, ...]) -> bool:
+def is_standard(schema: bytes, foreign: tuple[str, ...]) -> bool:
     """True for a standard schema: type names in lower case, whole numbers without quotes, no `foreign` keyword."""
     try:
         _standard(foreign).decode(schema)
@@ -115,7 +115,7 @@ def _standard(foreign: tuple[str, ...]) -> msgspec.json.Decoder[Any]:
 @lru_cache(maxsize=64)
 def _decoders(subset: Subset) -> tuple[Callable[[bytes], Any], ...]:
     """The decoders that admit a clean schema. If one does, the schema is clean."""
-    if not walks(subset):
+    if not restricts_below_root(subset):
         return (msgspec.json.Decoder(_loose_root() if subset.root_object else Raw).decode,)
     whole: Callable[[bytes], Any] = msgspec.json.Decoder(_struct(subset, _node(subset))).decode
     if subset.keywords is not None or subset.root_keywords is not None:

@@ -112,7 +112,7 @@ _EMPTY: Final = frozenset(
 )
 
 
-def vacuous(name: str, value: Any) -> bool:
+def is_without_effect(name: str, value: Any) -> bool:
     """True for a constraint that forbids nothing, or only values that no model would send."""
     if name in BOOLEANS:
         return isinstance(value, bool)

@@ -25,7 +25,7 @@ from .keywords import (
     STRINGS,
     TYPES,
     UPPER_BOUNDS,
-    vacuous,
+    is_without_effect,
 )
 from .ref_and_allof_layers import Layer, Layers, Lifted, SchemaAdaptation, expand, types_of
 from .subset_and_change import DROPPED, INVALID, REWRITTEN, Path
@@ -96,7 +96,7 @@ class Node:
         }
 
 
-def rewrote(job: SchemaAdaptation, word: SchemaKeyword | Layer | Node, detail: str, wider: bool = False) -> None:
+def report_rewrite(job: SchemaAdaptation, word: SchemaKeyword | Layer | Node, detail: str, wider: bool = False) -> None:
     """Report a change of a word, a layer or a node, unless it is not in the original."""
     if not word.made:
         job.report(REWRITTEN, word.path, detail, wider)
@@ -104,7 +104,7 @@ def rewrote(job: SchemaAdaptation, word: SchemaKeyword | Layer | Node, detail: s
 
 def drop(job: SchemaAdaptation, node: Node, name: str, why: str = "") -> None:
     """Remove a word. It moves into the description if it helps the model, and the report gets it."""
-    tell(job, node, name, node.words.pop(name), why)
+    note_in_description(job, node, name, node.words.pop(name), why)
 
 
 def named_once(job: SchemaAdaptation, node: Node) -> None:
@@ -113,15 +113,20 @@ def named_once(job: SchemaAdaptation, node: Node) -> None:
     """
     required = node.words.get("required")
     if required is not None and len(set(required.value)) < len(required.value):
-        rewrote(job, required, "a name occurs twice")
+        report_rewrite(job, required, "a name occurs twice")
         node.put("required", list(dict.fromkeys(required.value)))
 
 
-def tell(job: SchemaAdaptation, node: Node, name: str, word: SchemaKeyword, why: str = "") -> None:
+def note_in_description(job: SchemaAdaptation, node: Node, name: str, word: SchemaKeyword, why: str = "") -> None:
     """Put a word that is not written into the notes and the report."""
-    value = lower(word.value)
+    value = original_value(word.value)
     detail = f"{name} dropped"
-    if name in NOTED and not vacuous(name, value) and not node.alone and job.accepts("description", node.root):
+    if (
+        name in NOTED
+        and not is_without_effect(name, value)
+        and not node.alone
+        and job.accepts("description", node.root)
+    ):
         text = note(value, name in STRINGS or name == "type")
         # `not: {}` is how a schema that allows nothing is written.
         node.notes.setdefault("no value is valid here" if (name, text) == ("not", "{}") else f"{name}: {text}")
@@ -130,24 +135,24 @@ def tell(job: SchemaAdaptation, node: Node, name: str, word: SchemaKeyword, why:
         job.report(DROPPED, word.path, f"{detail}: {why}" if why else detail, name in NOTED and name not in ANNOTATIONS)
 
 
-def lower(value: Any) -> Any:
+def original_value(value: Any) -> Any:
     """The value of a word as in the original (of several layers, the first)."""
     if isinstance(value, Lifted):
-        return lower(value.value)
+        return original_value(value.value)
     if isinstance(value, tuple):
-        return lower(value[0].schema) if value[0].made else value[0].schema
+        return original_value(value[0].schema) if value[0].made else value[0].schema
     if isinstance(value, dict):
-        return {key: lower(item) for key, item in value.items()}
+        return {key: original_value(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [lower(item) for item in value]
+        return [original_value(item) for item in value]
     return value
 
 
-def unlike(members: list[Layers]) -> list[Layers]:
+def without_duplicates(members: list[Layers]) -> list[Layers]:
     """Members of a union without duplicates, compared by content."""
     found: dict[tuple[str, ...], Layers] = {}
     for member in members:
-        found.setdefault(tuple(fingerprint(lower((layer,))) for layer in member), member)
+        found.setdefault(tuple(fingerprint(original_value((layer,))) for layer in member), member)
     return list(found.values())
 
 
@@ -222,7 +227,7 @@ def _merge_layers(job: SchemaAdaptation, node: Node, unions: dict[str, _Union]) 
             if group[0] in words and group[0] in node.words:
                 for name in group:
                     if name in words:
-                        tell(job, node, name, words.pop(name), "another set holds here already")
+                        note_in_description(job, node, name, words.pop(name), "another set holds here already")
         for name, word in words.items():
             old = node.words.get(name)
             if old is not None and _Union.takes(name, old.value, word.value):
@@ -236,14 +241,14 @@ def _merge_layers(job: SchemaAdaptation, node: Node, unions: dict[str, _Union]) 
                 old = node.words[name] = node.words[name]._replace(value=unions.pop(name).value())
             value = word.value if old is None else _combine(name, old.value, word.value)
             if value is _BAD:
-                tell(job, node, name, word, "does not agree with the first")
+                note_in_description(job, node, name, word, "does not agree with the first")
             elif old is None:
                 node.words[name] = word
             else:
                 node.words[name] = SchemaKeyword(value, old.path, old.made)
                 for lost in (old, word):
                     if value is False and lost.value is not False:
-                        rewrote(job, lost, "false holds here too")
+                        report_rewrite(job, lost, "false holds here too")
 
 
 def _lift(job: SchemaAdaptation, layer: Layer, root: bool) -> dict[str, SchemaKeyword]:
@@ -370,7 +375,7 @@ def _combine(name: str, first: Any, second: Any) -> Any:
         return _both_types(first, second)
     if name in ("items", *BOOLEANS) and not (isinstance(first, list) or isinstance(second, list)):
         return _both_schemas(first, second)
-    if fingerprint(lower(first)) == fingerprint(lower(second)):
+    if fingerprint(original_value(first)) == fingerprint(original_value(second)):
         return first
     if name == "enum":
         known = {fingerprint(item) for item in second}

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ..cache_memory_budget import remembered
 from . import adapt
-from .already_fits import clean
+from .already_fits import already_fits
 from .json_with_exact_numbers import decode, fingerprint, too_deep
 from .keywords import NUMBER_FORMATS, TYPES
 from .node_rules import kind_of
@@ -83,7 +83,7 @@ def _strict_form(schema: bytes) -> StrictForm:
         _check(document)
         # In a schema that is strict already, no property is optional.
         # The check for a clean schema is cheap. The search for shapes is not.
-        absent = None if clean(schema, STRICT) else _Shapes(document).root()
+        absent = None if already_fits(schema, STRICT) else _Shapes(document).root()
     except _Obstacle as found:
         return StrictForm(b"", (), None, str(found))
     written, changes = adapt(schema, STRICT)

@@ -13,7 +13,16 @@ from typing import Any, Final
 
 from .json_with_exact_numbers import ExactNumber, dump, fingerprint, note
 from .keywords import APPLIES, LISTS, MAPS, NUMBER_FORMATS, SCHEMAS
-from .layer_merging import Node, SchemaKeyword, drop, lower, named_once, rewrote, tell, unlike
+from .layer_merging import (
+    Node,
+    SchemaKeyword,
+    drop,
+    named_once,
+    note_in_description,
+    original_value,
+    report_rewrite,
+    without_duplicates,
+)
 from .ref_and_allof_layers import Layer, Layers, Lifted, SchemaAdaptation, is_null, types_of
 from .subset_and_change import DROPPED, REWRITTEN
 
@@ -53,7 +62,7 @@ def set_nullable(job: SchemaAdaptation, node: Node) -> None:
     if kinds and "null" not in kinds:
         node.put("type", [*kinds, "null"])
     if "const" in words and words["const"].value is not None and "enum" not in words:
-        rewrote(job, words["const"], "const is now an enum, for null beside it")
+        report_rewrite(job, words["const"], "const is now an enum, for null beside it")
         node.rename("const", "enum", [words["const"].value])
         words = node.words
     enum = words.get("enum")
@@ -75,7 +84,7 @@ def _or_null(job: SchemaAdaptation, node: Node, null: Layer) -> None:
     if not job.accepts("anyOf", node.root):
         node.notes.setdefault("nullable: true")
         return
-    rewrote(job, word, "the reference is now one member of a union, null the other")
+    report_rewrite(job, word, "the reference is now one member of a union, null the other")
     at = word.path[:-1]
     trail = next((layer.trail for layer in node.layers if layer.path == at), ((),))
     # The reference keeps its trail, so that a recursive one is still recognised.
@@ -92,7 +101,7 @@ def nullable_word(job: SchemaAdaptation, node: Node) -> None:
     del node.words["nullable"]
     if word.value:
         set_nullable(job, node)
-    rewrote(job, word, "null is now one of the types" if word.value else "false, which is the default")
+    report_rewrite(job, word, "null is now one of the types" if word.value else "false, which is the default")
 
 
 def const_word(job: SchemaAdaptation, node: Node) -> None:
@@ -108,7 +117,7 @@ def const_word(job: SchemaAdaptation, node: Node) -> None:
         return
     if enum is not None:
         job.report(REWRITTEN, enum.path, "narrowed to the value of const")
-    rewrote(job, word, "const is now an enum of one value")
+    report_rewrite(job, word, "const is now an enum of one value")
     node.rename("const", "enum", [word.value])
 
 
@@ -122,7 +131,7 @@ def one_of_word(job: SchemaAdaptation, node: Node) -> None:
     if "anyOf" in node.words:
         drop(job, node, "oneOf", "anyOf stands beside it")
         return
-    rewrote(job, word, "oneOf is now anyOf", wider=True)
+    report_rewrite(job, word, "oneOf is now anyOf", wider=True)
     node.rename("oneOf", "anyOf", word.value)
 
 
@@ -136,13 +145,13 @@ def null_branches(job: SchemaAdaptation, node: Node) -> None:
         if word is None or len(solid) == len(word.value):
             continue
         if not solid:
-            rewrote(job, word, "a union of null alone is now null")
+            report_rewrite(job, word, "a union of null alone is now null")
             del node.words[name]
             node.put("type", "null")
             continue
         for member in word.value:
             if is_null(member):
-                rewrote(job, member[0], "null is now written as nullable")
+                report_rewrite(job, member[0], "null is now written as nullable")
         node.put(name, solid)
         if "null" in node.kinds or not node.kinds:
             set_nullable(job, node)
@@ -162,7 +171,7 @@ def infer_type(job: SchemaAdaptation, node: Node) -> None:
         # The node allows any value. Objects and arrays would need properties and items, which are unknown.
         kinds = list(_SCALARS)
         detail = "added types: any value, approximated by string, number, boolean and null"
-    rewrote(job, node, detail)
+    report_rewrite(job, node, detail)
     node.put("type", kinds[0] if len(kinds) == 1 else kinds, first=True)
 
 
@@ -197,7 +206,7 @@ def single_type(job: SchemaAdaptation, node: Node) -> None:
     if word is None or isinstance(word.value, str) or job.subset.types != "nullable":
         return
     kinds = [kind for kind in word.value if kind != "null"]
-    rewrote(job, word, f"type list {dump(word.value)} written with other keywords")
+    report_rewrite(job, word, f"type list {dump(word.value)} written with other keywords")
     if len(kinds) < 2:
         node.put("type", kinds[0] if kinds else "null")
     elif "anyOf" in node.words:
@@ -208,7 +217,7 @@ def single_type(job: SchemaAdaptation, node: Node) -> None:
     elif job.accepts("anyOf", node.root):
         _split(job, node, kinds)
     else:
-        tell(job, node, "type", word, "there is no union for it")
+        note_in_description(job, node, "type", word, "there is no union for it")
         node.put("type", kinds[0])
     if len(kinds) < len(word.value) and kinds:
         set_nullable(job, node)
@@ -235,7 +244,7 @@ def _split(job: SchemaAdaptation, node: Node, kinds: list[str]) -> None:
     for name in [name for name in node.words if name in APPLIES or name in _MOVED]:
         word = node.words.pop(name)
         if name != "type":
-            rewrote(job, word, "moved into the branch of each type that it concerns")
+            report_rewrite(job, word, "moved into the branch of each type that it concerns")
     node.put("anyOf", members, first=True)
 
 
@@ -283,7 +292,7 @@ def bounds(job: SchemaAdaptation, node: Node) -> None:
             limit = pick(old.value, limit, key=lambda number: number.value)
             del node.words[plain]
             job.report(REWRITTEN, old.path, f"joined with {name}")
-        rewrote(job, word, f"{name} of a whole number is now {plain} {limit.text}")
+        report_rewrite(job, word, f"{name} of a whole number is now {plain} {limit.text}")
         node.rename(name, plain, limit)
 
 
@@ -299,8 +308,8 @@ def tuples(job: SchemaAdaptation, node: Node) -> None:
     if rest is not None:
         if isinstance(rest.value, tuple) and rest.value[0].schema is not False:
             members.append(rest.value)
-        rewrote(job, rest, "joined with prefixItems")
-    unique = unlike(members)
+        report_rewrite(job, rest, "joined with prefixItems")
+    unique = without_duplicates(members)
     if len(unique) == 1:
         node.put("items", unique[0])
     elif job.accepts("anyOf"):
@@ -335,7 +344,7 @@ def _strings(job: SchemaAdaptation, node: Node, name: str, values: list[Any]) ->
         return
     if None in values and (not node.kinds or "null" in node.kinds or "nullable" in node.words):
         set_nullable(job, node)
-    rewrote(job, word, "null and the empty string are no values of an enum here")
+    report_rewrite(job, word, "null and the empty string are no values of an enum here")
     node.put(name, remaining)
 
 
@@ -363,7 +372,7 @@ def root_keys(job: SchemaAdaptation, node: Node) -> None:
         return
     for name in bad:
         layer = word.value[name][0]
-        node.notes.setdefault(f"property {dump(name)}: {note(lower(word.value[name]), False)}")
+        node.notes.setdefault(f"property {dump(name)}: {note(original_value(word.value[name]), False)}")
         if not layer.made:
             job.report(DROPPED, layer.path, "moved to the description: the target refuses such a name", True)
     node.put("properties", {name: layers for name, layers in word.value.items() if name not in bad})
@@ -389,7 +398,7 @@ def objects(job: SchemaAdaptation, node: Node) -> None:
         return  # The branches must have these keywords instead.
     if "properties" not in node.words and (subset.complete or subset.closed or subset.all_required):
         node.put("properties", {})
-        rewrote(job, node, "added properties: none")
+        report_rewrite(job, node, "added properties: none")
     if subset.complete or subset.all_required:
         _listed(job, node)
     # OpenAI's strict mode requires all properties; an optional one becomes nullable (OpenAI's docs "Structured
@@ -401,11 +410,11 @@ def objects(job: SchemaAdaptation, node: Node) -> None:
         return
     rest = node.words.get("additionalProperties")
     if rest is None:
-        rewrote(job, node, "added additionalProperties: false")
+        report_rewrite(job, node, "added additionalProperties: false")
     elif isinstance(rest.value, tuple):
         drop(job, node, "additionalProperties", "must be false")
     elif rest.value is not False:
-        rewrote(job, rest, "must be false")
+        report_rewrite(job, rest, "must be false")
     node.put("additionalProperties", False)
 
 
@@ -430,9 +439,9 @@ def _require_all(job: SchemaAdaptation, node: Node) -> None:
     node.optional = [name for name in properties if name not in known]
     for name in node.optional:
         layer = properties[name][0]
-        rewrote(job, layer, "was optional: now required, and null when absent")
+        report_rewrite(job, layer, "was optional: now required, and null when absent")
     if required is None and not properties:
-        rewrote(job, node, "added required: none")
+        report_rewrite(job, node, "added required: none")
     if required is None or node.optional:
         node.put("required", [*(required.value if required is not None else ()), *node.optional])
 
@@ -443,7 +452,7 @@ def arrays(job: SchemaAdaptation, node: Node) -> None:
         return
     if not job.accepts("items", node.root) or (job.subset.any_of_alone and "anyOf" in node.words):
         return
-    rewrote(job, node, "added items: any")
+    report_rewrite(job, node, "added items: any")
     node.put("items", (Layer({}, node.path, made=True),))
 
 
@@ -494,7 +503,7 @@ def union_alone(job: SchemaAdaptation, node: Node) -> None:
     words = {name: _copied(name, word.value) for name, word in node.words.items() if name != "anyOf"}
     for name, word in node.words.items():
         if name != "anyOf":
-            rewrote(job, word, "moved into every branch of anyOf")
+            report_rewrite(job, word, "moved into every branch of anyOf")
     node.words = {"anyOf": node.words["anyOf"]}
     node.notes = {}
     if words:

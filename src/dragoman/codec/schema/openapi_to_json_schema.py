@@ -10,7 +10,7 @@ import re
 from typing import Any, Final
 
 from ..cache_memory_budget import remembered
-from .already_fits import standard
+from .already_fits import is_standard
 from .json_with_exact_numbers import MAX_NESTING, ExactNumber, decode, encode, too_deep
 from .keywords import COUNTS, LISTS, MAPS, SCHEMAS, TYPES
 from .subset_and_change import DROPPED, INVALID, Change, Path
@@ -48,7 +48,7 @@ def from_openapi(schema: bytes) -> tuple[bytes, tuple[Change, ...]]:
 
 
 def _from_openapi(schema: bytes) -> tuple[bytes, tuple[Change, ...]]:
-    if standard(schema, _FOREIGN):
+    if is_standard(schema, _FOREIGN):
         return schema, ()
     if too_deep(schema):
         return b'{"type":"object"}', (Change(INVALID, (), f"nested deeper than {MAX_NESTING} levels: not read"),)

@@ -62,7 +62,7 @@ class SchemaAdaptation:
         """How often a schema came to allow more than the original."""
         self.copies = Copies(allowed, final=unfolding == UNFOLDING[-1])
         self.unfolding = unfolding
-        self.walks = walks(subset)
+        self.walks = restricts_below_root(subset)
         self.container = "defs" if subset.upper else "$defs"
         self.ref_word = "ref" if subset.upper else "$ref"
         self.names: dict[Path, str] = {}
@@ -101,7 +101,7 @@ class SchemaAdaptation:
         return self.subset.modern or self.subset.keywords is not None
 
 
-def walks(subset: Subset) -> bool:
+def restricts_below_root(subset: Subset) -> bool:
     """True if the subset restricts anything below the root."""
     return subset != Subset(root_object=subset.root_object, root_keywords=subset.root_keywords)
 
@@ -293,19 +293,19 @@ def _fresh(job: SchemaAdaptation, target: Path) -> str:
 def _follow(job: SchemaAdaptation, layer: Layer, text: str, target: Path | None, at: Path) -> Layer:
     """The layer that a reference names; a permissive layer if the reference cannot be followed."""
     if target is None:
-        return cut(job, layer, at, f"{text} names nothing in this schema", f"($ref: {text})", None)
+        return permissive_layer(job, layer, at, f"{text} names nothing in this schema", f"($ref: {text})", None)
     if target in layer.trail or (job.subset.refs == "keep" and _loops(job, layer)):
         name = str(target[-1]) if target else "#"
-        return cut(job, layer, at, f"{text} is recursive", f"(recursive: {name})", target)
+        return permissive_layer(job, layer, at, f"{text} is recursive", f"(recursive: {name})", target)
     found = job.document.find(target)
     job.copies.add(found, lasting=True)
     if job.copies.too_many or len(layer.trail) > job.unfolding:
-        return cut(job, layer, at, f"{text} unfolds too far", f"($ref: {text})", target)
+        return permissive_layer(job, layer, at, f"{text} unfolds too far", f"($ref: {text})", target)
     job.report(INLINED, at, f"{text} written in place")
     return Layer(found, target, (*layer.trail, target), True)
 
 
-def cut(job: SchemaAdaptation, layer: Layer, at: Path, why: str, text: str, target: Path | None) -> Layer:
+def permissive_layer(job: SchemaAdaptation, layer: Layer, at: Path, why: str, text: str, target: Path | None) -> Layer:
     """A permissive layer in place of the schema at `target`: its type, if known, and a note for the model."""
     job.report(CUT, at, why)
     schema: dict[str, Any] = {"description": text}

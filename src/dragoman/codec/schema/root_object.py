@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from .json_with_exact_numbers import note
 from .keywords import APPLIES
-from .layer_merging import Node, compose, drop, rewrote, unlike
+from .layer_merging import Node, compose, drop, report_rewrite, without_duplicates
 from .node_rules import kind_of
 from .ref_and_allof_layers import MAX_DEPTH, Layer, Layers, Lifted, SchemaAdaptation
 from .subset_and_change import INVALID, REWRITTEN, Path
@@ -70,7 +70,7 @@ def _require_object(job: SchemaAdaptation, node: Node) -> None:
     if word is None:
         job.report(REWRITTEN, (), "added type object")
     elif word.value != "object":
-        rewrote(job, word, "the root is an object and nothing else")
+        report_rewrite(job, word, "the root is an object and nothing else")
     if "nullable" in node.words and job.modern:
         drop(job, node, "nullable", "the root is an object and nothing else")
     node.put("type", "object", first=True)
@@ -89,7 +89,7 @@ def _merge_union(job: SchemaAdaptation, node: Node, name: str) -> None:
         drop(job, node, name, "no branch is an object")
         return
     del node.words[name]
-    rewrote(job, word, "branches merged into one object")
+    report_rewrite(job, word, "branches merged into one object")
     own = node.words.get("properties")
     known: dict[str, Layers] = {} if own is None else own.value
     merged = dict(known)
@@ -157,7 +157,7 @@ def _alternatives(own: dict[str, Layers], shapes: list[BranchDemands]) -> dict[s
 
 def _joined(job: SchemaAdaptation, alternatives: list[Layers], path: Path) -> Layers:
     """Several schemas of one property as one schema."""
-    unique = unlike(alternatives)
+    unique = without_duplicates(alternatives)
     if len(unique) == 1:
         return unique[0]
     choices = _choices(unique)

@@ -66,7 +66,7 @@ class HalfCharacters:
                 continue
             if type(event) is PartEnd and event.index in self._first_halves:
                 del self._first_halves[event.index]
-                context.lose(REPLACED, self.places.get(event.index) or context.ends.answer(0))
+                context.lose(REPLACED, self.places.get(event.index) or context.answer_paths.answer(0))
                 out.append(PartDelta(event.index, "\ufffd"))
             event = _cleaned(event)
             if type(event) is PartStart:
@@ -86,7 +86,7 @@ class HalfCharacters:
             text = text[:-1]
         whole, count = _STAND_INS.subn("\ufffd", text)
         if count:
-            context.lose(REPLACED, self.places.get(event.index) or context.ends.answer(0))
+            context.lose(REPLACED, self.places.get(event.index) or context.answer_paths.answer(0))
         return whole
 
 

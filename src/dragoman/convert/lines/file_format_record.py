@@ -146,5 +146,5 @@ def conversation_dialect(
         write_results=refuse,
         evidence=lambda document: [],
         upstream_paths=UpstreamPaths("", ""),
-        kin=kin,
+        related=kin,
     )

@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from ...canon.losses import SEVERITIES, Loss, Severity, beyond
+from ...canon.losses import SEVERITIES, Loss, Severity, losses_above
 from ...codec import json_text
 from ...codec.caller_document_to_bytes import check_text
 from ...context import Context
@@ -102,7 +102,7 @@ class LineConverter:
             )
         written, losses, kept = self._convert_record(record, name)
         if losses and self.tolerance is not None:
-            worse = beyond(losses, self.tolerance)
+            worse = losses_above(losses, self.tolerance)
             if worse:
                 raise LossError(self.tolerance, worse)
         return Converted(self._to.write(written), losses, kept)

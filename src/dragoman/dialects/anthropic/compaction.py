@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.parts import Part, Path, Reasoning, Seal, Text
 from ...codec import json_text
-from ...codec.dialect_extras import NULL, carried
+from ...codec.dialect_extras import NULL, sent_fields
 from ...context import Context
 from . import wire
 from .beta_header import ask_for
@@ -78,7 +78,7 @@ def _as_text(words: str, rest: dict[str, Raw], at: Path, context: Context) -> Te
 
 def compaction_delta(delta: wire.Delta) -> dict[str, Raw]:
     """The fields that a stream delta adds to a block."""
-    added = carried(delta, ("content", _SECRET)) or {}
+    added = sent_fields(delta, ("content", _SECRET)) or {}
     return added if delta.signature is None else added | {"signature": json_text.raw(delta.signature)}
 
 

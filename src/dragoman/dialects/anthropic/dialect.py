@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...dialect import AnswerPlaces, Dialect, HistoryRequirements, UpstreamPaths
+from ...dialect import AnswerPaths, Dialect, HistoryRequirements, UpstreamPaths
 from ...rules.rule import Rule
 from .client_tools import STANDARD
 from .detection_evidence import evidence
@@ -67,17 +67,17 @@ DIALECT = Dialect(
     # Only thinking blocks carry a signature, and clients must return them unchanged (docs "Extended thinking",
     # 2026-10).
     sealed=frozenset({"reasoning"}),
-    echoes=frozenset({"reasoning"}),
+    returns_seals_on=frozenset({"reasoning"}),
     rules=rules,
     # Two versions are live in 2026-11: 2023-06-01 and 2026-10-21. The newer one refuses temperature, top_p and top_k
     # (Anthropic's documentation for versions and headers, 2026-10).
     upstream_paths=UpstreamPaths("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
     endpoints=endpoints,
-    ends=AnswerPlaces(("stop_reason",), ("usage",), calls=frozenset({"tool_use"})),
+    answer_paths=AnswerPaths(("stop_reason",), ("usage",), calls=frozenset({"tool_use"})),
     requirements=HistoryRequirements(
         unique_ids=True, empty_texts=False, empty_last=True, sealed_thoughts=True, held=frozenset({"thread"})
     ),
-    noise=frozenset(
+    minor_fields=frozenset(
         {
             "service_tier",
             "eager_input_streaming",

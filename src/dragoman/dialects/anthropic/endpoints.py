@@ -67,7 +67,7 @@ def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name in _COUNTED}
 
 
-def unheld_thread(losses: Iterable[Loss]) -> Fault | None:
+def unknown_thread_fault(losses: Iterable[Loss]) -> Fault | None:
     """The fault for a request that continues a thread which no server here holds. After this fault the SDKs send the
     whole conversation."""
     for loss in losses:
@@ -100,7 +100,7 @@ ENDPOINTS = Endpoints(
         # Claude Code 2.1.325 sends a request six times after a 400, and asks for a login after a 401 or 403. It shows a
         # 424 at once (measured 2026-11-16; docs/how-to/run-the-gateway.md has the table).
         statuses={"upstream_key_refused": 424},
-        refused=unheld_thread,
+        refused=unknown_thread_fault,
     ),
     headers=HeaderRules(
         begins=("anthropic-", "x-claude-code-"),

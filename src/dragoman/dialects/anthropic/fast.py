@@ -12,7 +12,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from ...canon.parts import Path
 from ...canon.request import Request
 from ...codec import answer_service_tiers, json_text
-from ...codec.answer_ids import MESSAGES, in_form
+from ...codec.answer_ids import MESSAGES, id_with_prefix
 from ...codec.dialect_extras import NULL
 from ...codec.packed_seals import origin
 from ...dialect import Fast
@@ -30,7 +30,7 @@ from ...fast.plain_answer import (
     PlainSeals,
     Word,
     as_spelled,
-    decodable,
+    has_decodable_arguments,
 )
 from ...fast.repeated_frames import RepeatedFrame
 from .message_content_writer import DIRECT
@@ -246,7 +246,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
 def write_plain(plain: PlainAnswer, model: str, created: int, answers: Request | None) -> bytes | None:
     """The bytes of a plain answer; None if the answer needs the full writer."""
     packed = plain.packed
-    if plain.parsed and plain.calls and not decodable(plain):
+    if plain.parsed and plain.calls and not has_decodable_arguments(plain):
         return None
     if packed is None:
         content: list[Any] = [_WrittenText(plain.text)] if plain.text else []
@@ -267,7 +267,7 @@ def write_plain(plain: PlainAnswer, model: str, created: int, answers: Request |
         if tier is None:
             return None
     usage = _Figures(fresh, written, read, plain.output, details, None, None, tier)
-    shown, word = in_form(plain.id, MESSAGES), _WORDS[plain.stop]
+    shown, word = id_with_prefix(plain.id, MESSAGES), _WORDS[plain.stop]
     return json_text.encode(
         _Written(shown, "message", "assistant", model or plain.model, content, word, None, None, None, usage)
     )

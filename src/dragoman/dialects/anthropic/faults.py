@@ -11,10 +11,10 @@ from msgspec import Raw
 from ...canon.events import Fault, FaultKind
 from ...codec import json_text
 from ...codec.fault_kinds_statuses_and_error_object import (
+    kind_by_message,
     kind_of_status,
     retry_after,
     retry_headers,
-    sharpened,
     status_of_kind,
 )
 from ...codec.surrogates.documents import decode_tolerant
@@ -82,7 +82,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
     # A fault in a stream has no status: its type decides.
     kind = _BY_TYPE.get(str(type_)) or (kind_of_status(status) if status else "server")
     if kind == "invalid_request":
-        if isinstance(message, str) and sharpened(kind, message) != kind:
+        if isinstance(message, str) and kind_by_message(kind, message) != kind:
             kind = "context_too_long"
         elif status and kind_of_status(status) != "server":
             kind = kind_of_status(status)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.call_ids import hashed
+from ...codec.call_ids import hashed_id
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
 from ...codec.open_call_lookup import OpenCalls
@@ -228,7 +228,7 @@ class History(Struct, eq=False):
         # Anthropic demands unique tool_use ids in a request (400, anthropics/claude-code issue 28515, 2026-02).
         if sent in self._used:
             self._context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
-            sent = hashed(f"{sent}\x1f{len(self._used)}")
+            sent = hashed_id(f"{sent}\x1f{len(self._used)}")
         self._used.add(sent)
         if call_id in self._open:
             if self._twins is None:
@@ -247,7 +247,7 @@ class History(Struct, eq=False):
             if type(part) is not ToolResult:
                 self._context.lose("part.dropped", part.at, type(part).__name__)
                 continue
-            sent = waiting.pop(part.call_id, None) or self._twin(part.call_id)
+            sent = waiting.pop(part.call_id, None) or self._next_shared_id(part.call_id)
             if sent is not None:
                 if sent != part.call_id:
                     self._context.lose("call.id.rewritten", part.at)
@@ -269,7 +269,7 @@ class History(Struct, eq=False):
             blocks.extend(orphans)
         self._place("user", blocks, turn, turn.at)
 
-    def _twin(self, call_id: str) -> str | None:
+    def _next_shared_id(self, call_id: str) -> str | None:
         """The sent id of the next of several calls of one step that share an id."""
         found = self._twins.take(call_id) if self._twins else None
         return None if found is None else found[1]

@@ -17,17 +17,17 @@ from ...canon.parts import Citation, HostedCall, HostedResult, Media, Opaque, Pa
 from ...codec import json_text
 from ...codec.hosted_calls import (
     OTHER,
-    drop,
+    drop_use,
     foreign_id,
     generic_id,
     is_other,
     legal_id,
-    mapped,
     members,
     objects,
     own_id,
     pages,
     queries,
+    report_mapped_use,
     use_id,
     word,
 )
@@ -147,7 +147,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
         return _parts(call, result, blocks, context, request)
     write = _WRITERS.get(call.family)
     if request or write is None:
-        return drop(call, result, context)
+        return drop_use(call, result, context)
     return _parts(call, result, write(call, result, context), context, request)
 
 
@@ -160,7 +160,7 @@ def _parts(
         call_id = generic_id(_MCP_PREFIX, call)
     else:
         call_id = legal_id(_PREFIX, call.id) if request else foreign_id(_PREFIX, use_id(call))
-    mapped(call, result, context, f"{use['type']} and {found['type']}", left, request=request)
+    report_mapped_use(call, result, context, f"{use['type']} and {found['type']}", left, request=request)
     use = {"type": use["type"], "id": call_id, **use}
     found = {"type": found["type"], "tool_use_id": call_id, **found}
     return (

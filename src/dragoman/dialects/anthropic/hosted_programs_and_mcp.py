@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ...canon.parts import HostedCall, HostedResult, Media, Part, Path, Text
 from ...codec import json_text
 from ...codec.hosted_calls import arguments, arguments_object, members, numbered_objects, word
-from ...codec.hosted_calls_as_text import came_back, files, program, stdout
+from ...codec.hosted_calls_as_text import files, program, stdout, text_of_result
 from ...context import Context
 
 _PYTHON, _BASH, _EDITOR = "code_execution", "bash_code_execution", "text_editor_code_execution"
@@ -103,7 +103,7 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
 def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
     """The blocks of a call of an MCP server's tool, without their ids. A tool that only another dialect has is written
     as the tool of a server with that dialect's name: `mcp_tool_use` takes any name, `server_tool_use` only some."""
-    words = came_back(result)
+    words = text_of_result(result)
     server = call.server or ("" if call.family else call.dialect)
     use = {
         "type": "mcp_tool_use",

@@ -13,8 +13,8 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Citation, Extra, Media, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from ...codec import json_text
-from ...codec.call_ids import minted
-from ...codec.dialect_extras import NULL, carried, gather, restore
+from ...codec.call_ids import id_from_path
+from ...codec.dialect_extras import NULL, gather, restore, sent_fields
 from ...codec.media import guess_mime
 from ...codec.packed_seals import origin
 from ...codec.wire_decoding_with_unknown_fields import Unknown
@@ -24,7 +24,7 @@ from . import wire
 from .compaction import KIND as COMPACTION
 from .compaction import read_compaction
 from .hosted_calls import read_hosted
-from .wire_by_block_type import admit_content, misplaced
+from .wire_by_block_type import admit_content, take_misplaced_fields
 
 BLOCK = "dragoman.block"
 """The name of the extra that holds the original block. A text has this extra if it replaces a block that only this
@@ -135,7 +135,7 @@ def _hangings(
 ) -> tuple[str | None, Extra | None]:
     """Cache mark and extra fields of a block. `carry`: the fields that only this dialect has."""
     mark = block.cache_control
-    more = carried(block, carry) if carry else None
+    more = sent_fields(block, carry) if carry else None
     extra = gather(context, at, unknown, more) if unknown or more else None
     if mark is None:
         return None, extra
@@ -144,7 +144,7 @@ def _hangings(
 
 def read_call(block: wire.Block, at: Path, context: Context, unknown: Unknown) -> ToolCall:
     """The call of a tool_use block. An absent id is computed from its path."""
-    call_id = block.id or minted(at, context)
+    call_id = block.id or id_from_path(at, context)
     name = block.name or ""
     text = ""
     if block.input:
@@ -228,7 +228,7 @@ def _read_media(block: wire.Block, at: Path, context: Context, unknown: Unknown)
     if found is None:
         return None
     mime, data, url, file = found
-    misplaced_fields = misplaced(source, _NOT_IN_SOURCE[source.type])
+    misplaced_fields = take_misplaced_fields(source, _NOT_IN_SOURCE[source.type])
     if misplaced_fields:
         unknown.setdefault((*at, "source"), {}).update(misplaced_fields)
     cache, extra = _hangings(block, wire.MEDIA_EXTRAS, at, context, unknown)

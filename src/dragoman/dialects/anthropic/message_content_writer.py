@@ -27,7 +27,7 @@ from ...codec.call_ids import send as send_id
 from ...codec.custom_tools import wrap_input
 from ...codec.dialect_extras import restore
 from ...codec.hosted_calls import made_elsewhere
-from ...codec.media import missing, note, proper
+from ...codec.media import missing_media_text, note, registered_media_type
 from ...codec.packed_seals import MARK, pack
 from ...context import Context
 from . import wire
@@ -153,7 +153,7 @@ class BlockWriter:
                 self.context.lose("media.dropped", media.at, media.mime or media.kind)
             else:
                 self._media_words(found, media)
-        out = found or {"type": "text", "text": note(media) if nested else missing(media)}
+        out = found or {"type": "text", "text": note(media) if nested else missing_media_text(media)}
         if media.cache is not None:
             self.marks.put(out, media.cache, media.at)
         return out if found is None else restore(out, media.extra, wire.NAME)
@@ -170,7 +170,7 @@ class BlockWriter:
             self.context.lose("media.name.dropped", media.at, media.name)
 
     def _image(self, media: Media) -> Block | None:
-        mime = proper(media.mime)
+        mime = registered_media_type(media.mime)
         if media.data:
             # Other image types become a line of text.
             if mime not in IMAGES and not self.own:

@@ -13,7 +13,7 @@ from ...canon.request import Request, Settings
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.dialect_extras import carried, gather, restore
+from ...codec.dialect_extras import gather, restore, sent_fields
 from ...codec.history_facts import facts_of
 from ...codec.request_read_and_write_steps import leading, read, write
 from ...codec.results_after_calls import results_after_calls
@@ -113,7 +113,7 @@ class RequestReader:
             settings = msgspec.structs.replace(settings, effort=self.effort)
         if settings.effort is not None and (settings.budget or 0) > 0 and elsewhere:
             context.lose("effort.approximated", settings.at["budget"], "the effort beside it is sent")
-        extras |= carried(head, wire.REQUEST_EXTRAS) or {}
+        extras |= sent_fields(head, wire.REQUEST_EXTRAS) or {}
         tools = MEMO.read(head.tools, context) if head.tools else ()
         if elsewhere and facts_of(turns, context).has_opaque and adds_tools(turns):
             turns, tools = merged(turns, tools, context)

@@ -12,14 +12,14 @@ from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, answer_service_tiers, json_text
-from ...codec.dialect_extras import NULL, carried, gather, restore
+from ...codec.dialect_extras import NULL, gather, restore, sent_fields
 from ...codec.failure_sentence_in_answer import (
     FAILED,
     failure,
-    first_only,
     is_exact,
     lose_missing_call,
     lose_stop,
+    report_later_answers,
     with_failure,
 )
 from ...codec.wire_decoding_with_unknown_fields import Unknown
@@ -77,7 +77,7 @@ def read_response(body: bytes, context: Context) -> Response:
         refusal = explanation(answer.stop_reason, answer.stop_details, context)
         if refusal is not None:
             parts.append(refusal)
-    more = carried(answer, wire.ANSWER_EXTRAS)
+    more = sent_fields(answer, wire.ANSWER_EXTRAS)
     extra = gather(context, (), unknown, more) if unknown or more else None
     return Response(tuple(parts), stop, answer.id or "", answer.model or "", None, usage, (), extra)
 
@@ -146,7 +146,7 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], context: Context, unknown
     """
     extra = None
     tier = answer_service_tiers.read(usage.service_tier) if usage.service_tier and context.target != wire.NAME else None
-    more = carried(usage, wire.USAGE_EXTRAS)
+    more = sent_fields(usage, wire.USAGE_EXTRAS)
     if tier is not None and more is not None:
         del more["service_tier"]
     if more or unknown:
@@ -184,7 +184,7 @@ def write_response(response: Response, context: Context) -> bytes:
         parts = with_failure(parts, failure(stop, wire.NAME))
     content = BlockWriter(context).answer(parts)
     if response.alternatives:
-        first_only(response, context)
+        report_later_answers(response, context)
     out: dict[str, Any] = {
         "id": answer_ids.for_response(response.id, response.parts, answer_ids.MESSAGES, context),
         "type": "message",
@@ -218,7 +218,7 @@ written too.
 def counted(usage: Usage | None, context: Context) -> Usage:
     """The usage of an answer. Zeros in place of unknown figures are reported."""
     if usage is None or (context.source != wire.NAME and (usage.input is None or usage.output is None)):
-        context.lose("usage.invented", () if usage is None else context.ends.usage)
+        context.lose("usage.invented", () if usage is None else context.answer_paths.usage)
     return usage or Usage()
 
 
@@ -255,10 +255,10 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     fresh = (usage.input or 0) - (read or 0) - (written or 0)
     if fresh < 0:
         # Some hosts do not include cached tokens in the total. This dialect has fields for both figures.
-        context.lose("usage.approximated", context.ends.usage, "more cached tokens than tokens")
+        context.lose("usage.approximated", context.answer_paths.usage, "more cached tokens than tokens")
         fresh = usage.input or 0
     if usage.total is not None:
-        context.lose("usage.dropped", context.ends.usage, f"the total, {usage.total}, which is not the sum")
+        context.lose("usage.dropped", context.answer_paths.usage, f"the total, {usage.total}, which is not the sum")
     out: dict[str, Any] = {"input_tokens": fresh}
     own = context.source == wire.NAME
     if written is not None or not own:

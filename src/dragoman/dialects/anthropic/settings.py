@@ -19,9 +19,9 @@ from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.dialect_extras import Fields
 from ...codec.format_name_in_schema import with_words
-from ...codec.reasoning_effort import BUDGETS, WantedEffort, nearest, wish
+from ...codec.reasoning_effort import BUDGETS, WantedEffort, nearest, wanted_effort
 from ...codec.schema_for_target import fit
-from ...codec.set_settings_and_clamped_values import capped, given
+from ...codec.set_settings_and_clamped_values import clamp_limit, set_settings
 from ...context import Context
 from ...facts.profile import Profile
 from . import wire
@@ -187,7 +187,7 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cont
     own = context.source == wire.NAME
     thinks = _write_thinking(request, out, context, own)
     _write_limit(settings, out, context)
-    sampling = given(settings, _SAMPLING)
+    sampling = set_settings(settings, _SAMPLING)
     if sampling:
         _write_sampling(settings, sampling, out, context, thinks and context.gates(wire.NAME))
     if settings.stop:
@@ -216,7 +216,7 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cont
         # A top-level cache_control puts a breakpoint on the last cacheable block (docs "Prompt caching", 2026-10).
         out["cache_control"] = marks.value(settings.cache, at.get("cache", ()))
     # Messages has no seed, penalties, log probabilities, verbosity or `n` (anthropic 2.8.0, 2026-11).
-    for name, value in given(settings, _FOREIGN):
+    for name, value in set_settings(settings, _FOREIGN):
         if name == "n":
             if value != 1:
                 context.lose("n.dropped", at.get("n", ()))
@@ -231,7 +231,7 @@ def _write_limit(settings: Settings, out: dict[str, Any], context: Context) -> N
     limit = settings.max_tokens
     gates = context.gates(wire.NAME)
     if limit is not None and gates:
-        limit = capped(limit, settings.at.get("max_tokens", ()), context)
+        limit = clamp_limit(limit, settings.at.get("max_tokens", ()), context)
     budget = out["thinking"].get("budget_tokens", 0) if "thinking" in out else 0
     most = context.profile.most_tokens if gates else None
     # max_tokens is required (anthropic 2.8.0, 2026-11).
@@ -375,7 +375,7 @@ def _thinking(request: Request, context: Context, own: bool) -> tuple[dict[str, 
             context.lose("effort.approximated", settings.at.get("effort", ()), f"{effort}: {sent} is sent")
         return {"type": "enabled", "budget_tokens": _budget(tokens, settings.at.get("budget", ()), context)}, word
     if not modes or "adaptive" in modes:
-        wanted = wish(settings)
+        wanted = wanted_effort(settings)
         # Adaptive thinking takes an effort in output_config instead of a budget (anthropic 2.8.0, 2026-11).
         return {"type": "adaptive"}, None if wanted is None else _effort_word(wanted, context)
     if "enabled" in modes:

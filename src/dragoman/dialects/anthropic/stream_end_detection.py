@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ...codec.passthrough_stream_end import EventStreamEnd, decoded
+from ...codec.passthrough_stream_end import EventStreamEnd, decode_event
 
 
 class _Event(msgspec.Struct):
@@ -24,7 +24,7 @@ class StreamEnd(EventStreamEnd):
 
     def frame(self, name: bytes, data: bytes) -> None:
         """Decode one frame, and take note of an end or an error."""
-        event = decoded(data, _event, _Event)
+        event = decode_event(data, _event, _Event)
         if event is None:
             return
         kind = event.type or name.decode("utf-8", "replace")  # some servers send the type only as the event's name

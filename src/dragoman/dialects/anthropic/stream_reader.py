@@ -17,7 +17,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...canon.response import Usage
 from ...codec import json_text
-from ...codec.dialect_extras import NULL, Fields, carried, gather
+from ...codec.dialect_extras import NULL, Fields, gather, sent_fields
 from ...codec.failure_sentence_in_answer import events_of_whole_answer
 from ...codec.fault_kinds_statuses_and_error_object import broken_off, is_empty_field
 from ...codec.packed_seals import origin
@@ -249,7 +249,7 @@ class StreamReader(FrameReader):
         if message.usage is not None:
             self._usage = message.usage
             self._first_usage = usage = read_usage(message.usage, ("message", "usage"), self._context, unknown)
-        more = carried(message, wire.ANSWER_EXTRAS)
+        more = sent_fields(message, wire.ANSWER_EXTRAS)
         extra = gather(self._context, ("message",), unknown, more) if unknown or more else None
         events.append(Start(message.id or "", self._model, None, usage, extra))
         # Content is empty in message_start (docs "Streaming messages", 2026-10); blocks in it are read as complete.
@@ -425,7 +425,7 @@ class StreamReader(FrameReader):
                 self._details = delta.stop_details
             if delta.container and delta.container != NULL:
                 self._extra["container"] = delta.container
-        self._extra.update(carried(event, wire.EVENT_EXTRAS) or ())
+        self._extra.update(sent_fields(event, wire.EVENT_EXTRAS) or ())
         if unknown:
             for at in ((), ("delta",)):
                 self._extra.update(unknown.pop(at, {}))

@@ -12,11 +12,11 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Stop, Usage
 from ...codec import answer_ids, json_text
-from ...codec.call_ids import hashed
+from ...codec.call_ids import hashed_id
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
-from ...codec.failure_sentence_in_answer import cut_short, failure, flawed, unusable
-from ...codec.media import missing
+from ...codec.failure_sentence_in_answer import cut_short, failure, report_broken_arguments, unusable_call_fault
+from ...codec.media import missing_media_text
 from ...codec.repeated_frame_interface import FrameTemplate
 from ...codec.surrogates.documents import has_lone_surrogate
 from ...context import Context
@@ -125,7 +125,7 @@ class StreamWriter:
         # A message has one answer: there is no `n` (anthropic 2.8.0, 2026-11).
         if event.answer:
             self._context.lose(
-                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
+                "answer.dropped", self._context.answer_paths.answer(event.answer), "only the first answer is written"
             )
             return b""
         # Blocks do not overlap, and their indexes count from 0 (docs "Streaming messages", 2026-10).
@@ -148,7 +148,7 @@ class StreamWriter:
         # Answers have no media blocks (anthropic 2.8.0, 2026-11).
         elif type(part) is Media:
             self._context.lose("media.dropped", part.at, part.mime or part.kind)
-            out += self._open(b"text", missing(part)) + self._close()
+            out += self._open(b"text", missing_media_text(part)) + self._close()
             self._part = None
         elif isinstance(part, Opaque):
             if part.dialect == wire.NAME:
@@ -166,7 +166,7 @@ class StreamWriter:
         if call_id in self._ids:
             context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
             # Ids of tool_use blocks must be unique in the next request.
-            call_id = hashed(f"{call_id}\x1f{len(self._ids)}")
+            call_id = hashed_id(f"{call_id}\x1f{len(self._ids)}")
         self._ids.add(call_id)
         name = self._blocks.names.send(call.name, call.namespace, context, call.at)
         block: dict[str, Any] = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
@@ -252,7 +252,7 @@ class StreamWriter:
         if self._mode == "custom":
             return self._input('"}')
         arguments = "".join(self._pieces or ())
-        self._cut = flawed(call, arguments, self._context) or self._cut
+        self._cut = report_broken_arguments(call, arguments, self._context) or self._cut
         if json_text.object_raw(arguments) is not None or has_lone_surrogate(arguments):
             return b""
         if self._mode != "raw":
@@ -260,7 +260,7 @@ class StreamWriter:
             return b""
         self._context.lose("call.truncated", call.at, f"the call of {call.name}: its arguments are no JSON object")
         # The block is open. Without input the client would run it as a complete call.
-        self._flawed, self.fault = call.name or call.id, unusable()
+        self._flawed, self.fault = call.name or call.id, unusable_call_fault()
         return self.send(self.fault)
 
     def _thought_end(self) -> bytes:
@@ -325,7 +325,7 @@ class StreamWriter:
             self._stop = event.stop
         else:
             self._context.lose(
-                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
+                "answer.dropped", self._context.answer_paths.answer(event.answer), "only the first answer is written"
             )
         if not event.last:
             return b""

@@ -14,7 +14,7 @@ from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
 from ...codec import json_text
 from ...codec.custom_tools import wrap_tool
-from ...codec.dialect_extras import carried, gather, restore
+from ...codec.dialect_extras import gather, restore, sent_fields
 from ...codec.schema import Subset
 from ...codec.schema_for_target import fit
 from ...codec.set_settings_and_clamped_values import report_parallel
@@ -147,7 +147,7 @@ def _with_examples(tool: wire.ToolDef, at: Path, context: Context) -> str:
 
 
 def _tool_extra(tool: wire.ToolDef, at: Path, context: Context, unknown: Unknown) -> Extra | None:
-    extra = gather(context, at, unknown, carried(tool, wire.TOOL_EXTRAS))
+    extra = gather(context, at, unknown, sent_fields(tool, wire.TOOL_EXTRAS))
     if tool.type is not None:
         extra = marked(extra, "type", Raw(b'"custom"'))
     if tool.description == "":

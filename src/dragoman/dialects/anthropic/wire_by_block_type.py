@@ -125,12 +125,12 @@ def sort_out_block(block: wire.Block, at: Path, unknown: Unknown) -> None:
     """Move fields of one block of the wrong type to the unknown fields."""
     if type(block) is not wire.Block:
         return  # a strict block has no other fields
-    misplaced_fields = misplaced(block, _SORTED.get(block.type, ()))
+    misplaced_fields = take_misplaced_fields(block, _SORTED.get(block.type, ()))
     if misplaced_fields:
         unknown.setdefault(at, {}).update(misplaced_fields)
 
 
-def misplaced(shape: Struct, names: Iterable[str]) -> dict[str, Raw]:
+def take_misplaced_fields(shape: Struct, names: Iterable[str]) -> dict[str, Raw]:
     """The sent fields among `names` as raw JSON. They are removed from the Struct."""
     found: dict[str, Raw] = {}
     for name in names:

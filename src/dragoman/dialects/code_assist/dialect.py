@@ -69,10 +69,10 @@ DIALECT = Dialect(
     # out.
     hosted=VERTEX,
     write_hosted=write_hosted,
-    ends=GEMINI.ends,
+    answer_paths=GEMINI.answer_paths,
     logprobs=GEMINI.logprobs,
     sealed=GEMINI.sealed,
-    echoes=GEMINI.echoes,
+    returns_seals_on=GEMINI.returns_seals_on,
     # Both endpoints run Gemini's models: a signature of one of them is kept under the one name.
     origin=GEMINI.name,
     rules=rules,
@@ -80,6 +80,6 @@ DIALECT = Dialect(
     endpoints=endpoints,
     requirements=GEMINI.requirements,
     # Fields that both dialects have pass without a loss, because Gemini's code reads and writes them for both.
-    kin=(GEMINI.name,),
-    noise=GEMINI.noise,
+    related=(GEMINI.name,),
+    minor_fields=GEMINI.minor_fields,
 )

@@ -37,7 +37,7 @@ _WORDS = re.compile(r"quota will reset after (\S{1,40}?)\.?(?:\s|\Z)")
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     """The fault in an error answer."""
     # A fault has no envelope, so Gemini's reader reads the body as it is.
-    return refined(gemini.read_fault(with_single_commas(body) or body, status, headers))
+    return with_kind_of_reason(gemini.read_fault(with_single_commas(body) or body, status, headers))
 
 
 def with_single_commas(body: bytes) -> bytes | None:
@@ -58,7 +58,7 @@ def with_single_commas(body: bytes) -> bytes | None:
     return out
 
 
-def refined(fault: Fault) -> Fault:
+def with_kind_of_reason(fault: Fault) -> Fault:
     """A fault of Gemini's reader, with the kind and the wait that its reason gives. The extra fields are kept under the
     names of both dialects.
     """

@@ -11,8 +11,8 @@ from ...canon.parts import Path, Text
 from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.call_ids import hashed
-from ...codec.dialect_extras import carried, take_shared, with_shared
+from ...codec.call_ids import hashed_id
+from ...codec.dialect_extras import sent_fields, take_shared_fields, with_shared
 from ...codec.request_read_and_write_steps import read, same_items, write
 from ...codec.wire_decoding_with_unknown_fields import Admitted, Unknown
 from ...context import Context
@@ -20,7 +20,7 @@ from ...errors import WireError
 from ..gemini import request as gemini
 from ..gemini.sdk_form import is_odd, rewritten
 from . import wire
-from .unsupported_field_removal import fitted, homed, unspelled
+from .unsupported_field_removal import fitted, unspelled, with_seals_of_gemini
 
 _KEY = "request"
 _CHAT, _OPENROUTER = "openai-chat", "openrouter"
@@ -64,7 +64,7 @@ class RequestReader(gemini.RequestReader):
     def begin(self, head: wire.Envelope) -> None:  # type: ignore[override]  # takes the envelope
         """Read the envelope, then the beginning of the Gemini request."""
         context, request = self._context, head.request
-        fields = carried(head, wire.ENVELOPE_EXTRAS) or {}
+        fields = sent_fields(head, wire.ENVELOPE_EXTRAS) or {}
         if request.session_id:
             fields[wire.SESSION] = request.session_id
         fields |= self._fields
@@ -74,7 +74,7 @@ class RequestReader(gemini.RequestReader):
         # the document.
         if inner is not None and model is not None:
             fields[wire.MODEL] = json_text.raw(request.model)
-        self._session = take_shared(fields, _SESSION) if context.target == _OPENROUTER else {}
+        self._session = take_shared_fields(fields, _SESSION) if context.target == _OPENROUTER else {}
         wire.report(context, fields)
         if model is None:
             # countTokens has no `model` in the envelope: its inner request has `model` with the prefix `models/`
@@ -143,7 +143,9 @@ class RequestWriter(gemini.RequestWriter):
         """Adapt a request of another dialect, then prepare the Gemini request inside."""
         request, context = self._request, self.context
         if self._mine:
-            request = msgspec.structs.replace(request, model="", turns=tuple([homed(turn) for turn in request.turns]))
+            request = msgspec.structs.replace(
+                request, model="", turns=tuple([with_seals_of_gemini(turn) for turn in request.turns])
+            )
         else:
             request = fitted(request, context)
             if not self._model:
@@ -204,4 +206,4 @@ def _prompt_id(request: Request) -> str:
             words += [part.text for part in reversed(turn.parts) if isinstance(part, Text)]
         elif turn.role == "assistant" and words:
             steps += 1
-    return hashed("".join([str(steps), *reversed(words)]), "prompt_")
+    return hashed_id("".join([str(steps), *reversed(words)]), "prompt_")

@@ -11,8 +11,8 @@ from ...canon.request import Request
 from ...canon.response import Response
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.answer_ids import original
-from ...codec.dialect_extras import carried
+from ...codec.answer_ids import original_id
+from ...codec.dialect_extras import sent_fields
 from ...context import Context
 from ...errors import WireError
 from ..gemini import response as gemini
@@ -32,7 +32,7 @@ def read_response(body: bytes, context: Context) -> Response:
     # `response` may be absent: the answer then has no candidates (gemini-cli 0.56, 2026-08).
     answer = wrapped.response if wrapped.response is not None else wire.InnerAnswer()
     fields, unknown = wire.parted(unknown, _KEY)
-    fields = {**(carried(wrapped, wire.WRAPPED_EXTRAS) or {}), **fields, **wire.traced(answer, wrapped.traceId)}
+    fields = {**(sent_fields(wrapped, wire.WRAPPED_EXTRAS) or {}), **fields, **wire.traced(answer, wrapped.traceId)}
     if answer.automaticFunctionCallingHistory:
         fields[wire.HISTORY] = answer.automaticFunctionCallingHistory
     wire.report(context, fields)
@@ -67,7 +67,7 @@ def write_response(response: Response, context: Context) -> bytes:
     # gemini-cli uses `traceId` as the id of the answer (0.56, 2026-08).
     trace: Raw | None = fields.pop("traceId", None)
     if trace is None and response.id:
-        trace = json_text.raw(original(response.id))
+        trace = json_text.raw(original_id(response.id))
         # The id is written once: as `traceId`, not also as `responseId` of the inner answer.
         response = msgspec.structs.replace(response, id="")
     if mine:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ...codec.passthrough_stream_end import decoded
+from ...codec.passthrough_stream_end import decode_event
 from ..gemini import stream_end_detection as gemini
 
 
@@ -25,7 +25,7 @@ class StreamEnd(gemini.StreamEnd):
 
     def chunk(self, data: bytes) -> gemini.ChunkEnd | None:
         """The Gemini chunk in a frame's data."""
-        wrapped = decoded(data, _wrapped, _Wrapped)
+        wrapped = decode_event(data, _wrapped, _Wrapped)
         if wrapped is None or not wrapped.error:
             return None if wrapped is None else wrapped.response
         return gemini.ChunkEnd(error=wrapped.error)

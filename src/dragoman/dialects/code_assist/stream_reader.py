@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, Start
 from ...codec import json_text
-from ...codec.dialect_extras import carried
+from ...codec.dialect_extras import sent_fields
 from ...codec.fault_kinds_statuses_and_error_object import is_empty_field
 from ...codec.surrogates.documents import decodable_frame
 from ...codec.wire_decoding_with_unknown_fields import Unknown
@@ -20,7 +20,7 @@ from ...context import Context
 from ...errors import WireError
 from ..gemini import stream_reader as gemini
 from . import wire
-from .faults import refined, with_single_commas
+from .faults import with_kind_of_reason, with_single_commas
 
 _KEY = "response"
 
@@ -76,7 +76,7 @@ class StreamReader(gemini.StreamReader):
     def _note(self, wrapped: wire.Wrapped, unknown: Unknown) -> Unknown:
         """Keep the envelope's own fields, and return the unknown fields of the inner chunk."""
         if wrapped.consumedCredits or wrapped.remainingCredits:
-            self._envelope_fields.update(carried(wrapped, wire.CREDITS) or {})
+            self._envelope_fields.update(sent_fields(wrapped, wire.CREDITS) or {})
         answer = wrapped.response
         if answer is not None and answer.automaticFunctionCallingHistory:
             self._envelope_fields[wire.HISTORY] = answer.automaticFunctionCallingHistory
@@ -102,4 +102,4 @@ class StreamReader(gemini.StreamReader):
                 return
 
     def _fault(self, fault: Fault, events: list[Event]) -> None:
-        super()._fault(refined(fault), events)
+        super()._fault(with_kind_of_reason(fault), events)

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, Start
 from ...codec import json_text
-from ...codec.answer_ids import original
+from ...codec.answer_ids import original_id
 from ...context import Context
 from ..gemini import stream_writer as gemini
 from . import wire
@@ -53,7 +53,7 @@ class StreamWriter(gemini.StreamWriter):
     def _start(self, event: Start) -> bytes:
         trace = wire.own(event.extra).get("traceId")
         if trace is None and event.id:
-            trace = json_text.raw(original(event.id))
+            trace = json_text.raw(original_id(event.id))
             event = msgspec.structs.replace(event, id="")
         if trace is not None and bytes(trace) != b"null":
             self._trace["traceId"] = trace

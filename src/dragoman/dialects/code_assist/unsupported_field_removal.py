@@ -156,7 +156,7 @@ def fitted_turns(turns: tuple[Turn, ...], context: Context) -> tuple[Turn, ...]:
     return tuple(out)
 
 
-def homed(turn: Turn) -> Turn:
+def with_seals_of_gemini(turn: Turn) -> Turn:
     """The turn with its seals under Gemini's name: a seal packed under this dialect's name goes to Gemini's field."""
     if not any(part.seal is not None and part.seal.dialect == NAME for part in turn.parts):
         return turn

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from ...canon.parts import Path, ToolCall
 from ...codec import json_text
-from ...codec.call_ids import hashed
+from ...codec.call_ids import hashed_id
 from ...codec.open_call_lookup import UnansweredCalls
 from ...context import Context
 from . import wire
@@ -54,7 +54,7 @@ class Ids:
     def of_search(self, answer: int) -> str:
         """The prefix of the ids of searches that only the metadata of an answer mentions."""
         # The metadata of a search has no id. Other dialects pair a hosted call with its result by an id.
-        return hashed(f"{self._seed}{answer}\x1fsearch", "") + "_"
+        return hashed_id(f"{self._seed}{answer}\x1fsearch", "") + "_"
 
     def mint(self, at: Path) -> str:
         """A new id for a call at this path."""
@@ -62,7 +62,7 @@ class Ids:
             self.context.lose("call.id.invented", at)
         # Without a seed the document is a history: there every path is different.
         if not self._seed:
-            return hashed("\x1f".join([str(step) for step in at]))
+            return hashed_id("\x1f".join([str(step) for step in at]))
         # The calls of an answer are counted, because a stream cuts the parts between them at any point.
         answer = at[1]
         self._made[answer] = self._made.get(answer, 0) + 1
@@ -71,4 +71,4 @@ class Ids:
 
 def made_id(seed: str, answer: str | int, number: int) -> str:
     """The id of the call with that number among the calls of an answer that have none."""
-    return hashed(f"{seed}{answer}\x1f{number}")
+    return hashed_id(f"{seed}{answer}\x1f{number}")

@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, HostedCall, HostedResult, Opaque, Part, Path, Text
 from ...codec import json_text
-from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, own_id, use_id, word
+from ...codec.hosted_calls import arguments, drop_use, foreign_id, own_id, report_mapped_use, use_id, word
 from ...codec.hosted_calls_as_text import as_text, drop_search, files, has_text, output, program
 from ...context import Context
 from . import wire
@@ -50,10 +50,10 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
         return as_text(call, result, context)
     # A search for tools does not become text: its result is a list of tools that the request declares anyway.
     if request:
-        return (drop_search if call.family == "tool_search" else drop)(call, result, context)
+        return (drop_search if call.family == "tool_search" else drop_use)(call, result, context)
     if call.family != _FAMILY:
         left = "the media that the tool gave back have no place" if files(result) else ""
-        mapped(call, result, context, f"{CALL} and {RESPONSE}", left, request=False)
+        report_mapped_use(call, result, context, f"{CALL} and {RESPONSE}", left, request=False)
         return write_use(call, result)
     code, language = program(call)
     # The API has a word for one language only (google-genai 3.1.0, 2026-11).
@@ -62,7 +62,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
     ran: dict[str, Any] = {CODE: {"id": call_id, "language": written_language, "code": code}}
     made: list[Part] = [Opaque(wire.NAME, CODE, json_text.raw(ran), at=call.at)]
     left = "the files of the program have no place" if files(result) else ""
-    mapped(call, result, context, f"{CODE} and {RESULT}", left, request=False)
+    report_mapped_use(call, result, context, f"{CODE} and {RESULT}", left, request=False)
     if result is not None:
         outcome = "OUTCOME_FAILED" if result.is_error else _DONE
         gave = {RESULT: {"id": call_id, "outcome": outcome, "output": output(result)}}

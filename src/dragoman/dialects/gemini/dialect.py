@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...dialect import AnswerPlaces, Dialect, HistoryRequirements, LogprobsPlace, UpstreamPaths
+from ...dialect import AnswerPaths, Dialect, HistoryRequirements, LogprobsPlace, UpstreamPaths
 from ...rules.rule import Rule
 from .detection_evidence import evidence
 from .fast import FAST
@@ -58,7 +58,7 @@ DIALECT = Dialect(
     broken_calls="word",
     write_results=write_results,
     evidence=evidence,
-    ends=AnswerPlaces(("finishReason",), ("usageMetadata",), ("candidates",)),
+    answer_paths=AnswerPaths(("finishReason",), ("usageMetadata",), ("candidates",)),
     logprobs=LogprobsPlace(NAME, "chosen", "logprobsResult", "candidates"),
     hosted=HOSTED,
     write_hosted=write_hosted,
@@ -66,7 +66,7 @@ DIALECT = Dialect(
     # signatures", 2026-10).
     sealed=frozenset({"reasoning", "call", "text"}),
     # Not on thoughts: gemini-cli strips thoughts from its history (gemini-cli 0.56 sources, 2026-08).
-    echoes=frozenset({"call", "text"}),
+    returns_seals_on=frozenset({"call", "text"}),
     rules=rules,
     upstream_paths=UpstreamPaths(
         "/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"
@@ -76,8 +76,8 @@ DIALECT = Dialect(
         "contents", alternate=True, thoughts_lead=False, held=frozenset({"cachedContent"})
     ),
     splice_model=False,
-    kin=("code-assist",),
-    noise=frozenset(
+    related=("code-assist",),
+    minor_fields=frozenset(
         {
             "safetyRatings",
             "avgLogprobs",

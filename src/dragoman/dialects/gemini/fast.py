@@ -12,10 +12,10 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import answer_service_tiers, json_text
-from ...codec.answer_ids import original
+from ...codec.answer_ids import original_id
 from ...codec.cache_memory_budget import lookup_cache
 from ...codec.dialect_extras import NULL, Fields
-from ...codec.google_model_path_removal import bare
+from ...codec.google_model_path_removal import model_without_path
 from ...codec.packed_seals import MARK
 from ...dialect import Fast
 from ...fast.continued_requests import skimmer
@@ -30,7 +30,7 @@ from ...fast.plain_answer import (
     PlainSeals,
     Word,
     as_spelled,
-    decodable,
+    has_decodable_arguments,
     kept_in,
 )
 from ...fast.repeated_frames import RepeatedFrame
@@ -194,7 +194,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     tier = _take_tier(usage) if usage.serviceTier is not None else None
     return PlainAnswer(
         answer.responseId,
-        bare(answer.modelVersion),
+        model_without_path(answer.modelVersion),
         text,
         calls,
         "tool_calls" if calls else "length" if cut else "stop",
@@ -241,7 +241,7 @@ def write_plain(plain: PlainAnswer, model: str, created: int, answers: Request |
     if plain.text:
         parts.append(_Part(plain.text))
     if plain.calls:
-        if plain.parsed and not decodable(plain):
+        if plain.parsed and not has_decodable_arguments(plain):
             return None
         slots = packed.on_calls or _NO_SLOTS if packed is not None else _NO_SLOTS
         for call_id, call in plain.calls.items():
@@ -267,7 +267,7 @@ def write_plain(plain: PlainAnswer, model: str, created: int, answers: Request |
     time = _written_time(plain.created) if plain.created is not None else None
     candidate = _Candidate(_Content(parts, "model"), _WORDS[plain.stop], index=0)
     return json_text.encode(
-        _Written((candidate,), usage, model or plain.model, original(plain.id), UNSET if time is None else time)
+        _Written((candidate,), usage, model or plain.model, original_id(plain.id), UNSET if time is None else time)
     )
 
 

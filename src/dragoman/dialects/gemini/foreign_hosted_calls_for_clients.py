@@ -27,7 +27,7 @@ from ...codec.hosted_calls import (
     use_id,
     word,
 )
-from ...codec.hosted_calls_as_text import came_back, text_in
+from ...codec.hosted_calls_as_text import text_in, text_of_result
 from ...codec.packed_seals import MARK
 from . import wire
 
@@ -99,7 +99,7 @@ def write_use(call: HostedCall, result: HostedResult | None) -> tuple[Part, ...]
 
 
 def _response(result: HostedResult) -> dict[str, Any]:
-    words = came_back(result)
+    words = text_of_result(result)
     out: dict[str, Any] = {"error" if result.is_error else "output": words} if words or result.is_error else {}
     if result.sources:
         out["results"] = [_page(page) for page in result.sources]

@@ -17,7 +17,7 @@ from msgspec import Raw
 
 from ...canon.parts import Citation, Path, Text
 from ...codec import json_text
-from ...codec.dialect_extras import carried
+from ...codec.dialect_extras import sent_fields
 from ...context import Context
 from .original_values import peek
 from .wire import NAME
@@ -51,7 +51,7 @@ class Grounding:
         return found if isinstance(found, list) else []
 
     # Citations and the report need the same spans. Finding them costs a search through the text, so it is done once.
-    def spans(self, places: Places) -> list[Span]:
+    def spans(self, places: CharacterOffsets) -> list[Span]:
         """The span of each support in the text."""
         if self._placed is None:
             segments = [_segment(support) for support in self.supports]
@@ -74,12 +74,12 @@ def _segment(support: Any) -> dict[str, Any]:
     return segment if isinstance(segment, dict) else {}
 
 
-def read_citations(grounding: Raw, citation: Raw, places: Places) -> list[Citation]:
+def read_citations(grounding: Raw, citation: Raw, places: CharacterOffsets) -> list[Citation]:
     """All citations, with positions in the whole text; without a position if the metadata gives none that fits."""
     return citations_of(Grounding(grounding) if grounding else None, citation, places)
 
 
-def citations_of(grounding: Grounding | None, citation: Raw, places: Places) -> list[Citation]:
+def citations_of(grounding: Grounding | None, citation: Raw, places: CharacterOffsets) -> list[Citation]:
     """All citations, as in `read_citations`, from decoded metadata."""
     found: list[Citation] = []
     if grounding is not None:
@@ -128,7 +128,7 @@ through the text.
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
-class Places:
+class CharacterOffsets:
     """Converts byte offsets of a text to character offsets. The text may grow."""
 
     def __init__(self, pieces: list[str]) -> None:
@@ -244,14 +244,20 @@ _CITATIONS = {"citations": _CITED, "citationSources": _CITED}
 
 
 def report(
-    candidate: Any, places: Places, at: Path, context: Context, *, searched: bool, grounding: Grounding | None = None
+    candidate: Any,
+    places: CharacterOffsets,
+    at: Path,
+    context: Context,
+    *,
+    searched: bool,
+    grounding: Grounding | None = None,
 ) -> None:
     """Keep the metadata that no citation holds. The metadata itself is an extra of the answer, whole. `searched`:
     queries and pages belong to a hosted call and its result. `grounding`: the decoded metadata, if it is at hand.
     """
     if not places.length():
         # There is no text that could be cited.
-        context.keep(at, carried(candidate, METADATA) or {})
+        context.keep(at, sent_fields(candidate, METADATA) or {})
         return
     if candidate.groundingMetadata:
         found = grounding or Grounding(candidate.groundingMetadata)
@@ -260,7 +266,9 @@ def report(
         _report(peek(candidate.citationMetadata), _CITATIONS, (*at, METADATA[1]), context)
 
 
-def _report_grounding(grounding: Grounding, places: Places, at: Path, context: Context, *, searched: bool) -> None:
+def _report_grounding(
+    grounding: Grounding, places: CharacterOffsets, at: Path, context: Context, *, searched: bool
+) -> None:
     indices = [_list(support, "groundingChunkIndices") for support in grounding.supports]
     used = {number for each in indices for number in each if isinstance(number, int)}
     for i, chunk in enumerate(grounding.chunks):

@@ -25,7 +25,7 @@ from ...canon.parts import (
     is_stored_elsewhere,
 )
 from ...codec import json_text
-from ...codec.hosted_calls import arguments, mapped, members, objects, pages, queries, word
+from ...codec.hosted_calls import arguments, members, objects, pages, queries, report_mapped_use, word
 from ...codec.hosted_calls_as_text import as_text, files, stdout
 from ...context import Context
 from . import wire
@@ -130,12 +130,12 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
     if call.family == "web_search":
         chunks = [_chunk(page) for page in pages(result)]
         value: dict[str, Any] = {"webSearchQueries": queries(call), "groundingChunks": chunks}
-        mapped(call, result, context, GROUNDING, request=False)
+        report_mapped_use(call, result, context, GROUNDING, request=False)
         return (*shown, Opaque(wire.NAME, GROUNDING, json_text.raw(value), at=call.at))
     url = word(members(call.arguments), "url") or next((page.url for page in pages(result)), "")
     failed = result is not None and result.is_error
     page = {"retrievedUrl": url, "urlRetrievalStatus": _status(result) if failed else _SUCCESS}
-    mapped(call, result, context, FETCHED, _files_left(result), request=False)
+    report_mapped_use(call, result, context, FETCHED, _files_left(result), request=False)
     return (*shown, Opaque(wire.NAME, FETCHED, json_text.raw({"urlMetadata": [page]}), at=call.at))
 
 

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Media, Part, Path, Seal, ToolResult
 from ...canon.turns import Turn
-from ...codec.media import guess_mime, kind_of, missing, note, proper
+from ...codec.media import guess_mime, kind_of, missing_media_text, note, registered_media_type
 from ...context import Context
 from . import wire
 from .original_values import TRUE, URLSAFE, own, peek, with_field
@@ -73,7 +73,7 @@ def write_media(media: Media, context: Context, *, nested: bool = False, result:
     inner: dict[str, Any] = {}
     if media.mime or media.data:
         # image/jpg is no registered type, and the API's list has registered names only.
-        inner["mimeType"] = (media.mime if mine else proper(media.mime)) or "application/octet-stream"
+        inner["mimeType"] = (media.mime if mine else registered_media_type(media.mime)) or "application/octet-stream"
     if came_named and media.name:
         inner["displayName"] = media.name
     if media.data:
@@ -91,7 +91,7 @@ def write_media(media: Media, context: Context, *, nested: bool = False, result:
         return {"inlineData": inner}
     else:
         context.lose("media.dropped", media.at, media.mime or media.kind)
-        return {"text": note(media) if nested or result else missing(media)}
+        return {"text": note(media) if nested or result else missing_media_text(media)}
     if media.detail and not mine:
         _write_detail(media, out, nested, context)
     return out

@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import json_text
 from ...codec.custom_tools import wrap_input
-from ...codec.dialect_extras import carried, gather
+from ...codec.dialect_extras import gather, sent_fields
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.packed_seals import GOOGLE_DUMMY, MARK, origin, pack
 from ...codec.wire_decoding_with_unknown_fields import Indexed, Unknown
@@ -89,7 +89,7 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
     detail = ""
     if isinstance(part, wire.WidePart):
         if part.inline_data or part.file_data or part.function_call or part.function_response or part.thought_signature:
-            _untwin(part, at, unknown, ids.context)
+            _move_snake_case_fields(part, at, unknown, ids.context)
         if part.executableCode or part.codeExecutionResult or part.toolCall or part.toolResponse:
             _read_several(part, at, ids, unknown, out)
             return
@@ -167,7 +167,7 @@ def _read_thought(text: str, at: Path, seal: Seal | None, extra: Extra | None, o
     out.append(Reasoning(text, seal=seal, extra=extra, at=at))
 
 
-def _untwin(part: wire.WidePart, at: Path, unknown: Unknown, context: Context) -> None:
+def _move_snake_case_fields(part: wire.WidePart, at: Path, unknown: Unknown, context: Context) -> None:
     """Move snake_case fields to their camelCase twins. A field whose twin is set is kept as unknown."""
     for twin, name in _TWINS:
         value = getattr(part, twin)
@@ -186,7 +186,7 @@ def _untwin(part: wire.WidePart, at: Path, unknown: Unknown, context: Context) -
 
 
 def _read_extra(part: wire.Part, at: Path, unknown: Unknown, detail: str, context: Context) -> Extra | None:
-    more = carried(part, wire.PART_EXTRAS) if isinstance(part, wire.WidePart) else None
+    more = sent_fields(part, wire.PART_EXTRAS) if isinstance(part, wire.WidePart) else None
     extra = gather(context, at, unknown, more) if unknown or more else None
     if isinstance(part, wire.WidePart) and part.mediaResolution:
         if not detail or (part.inlineData is None and part.fileData is None):

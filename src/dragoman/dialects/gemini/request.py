@@ -12,7 +12,7 @@ from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.dialect_extras import carried, gather, restore
+from ...codec.dialect_extras import gather, restore, sent_fields
 from ...codec.format_and_system_fallbacks import with_system_as_user, with_taken_format
 from ...codec.request_read_and_write_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
@@ -153,7 +153,7 @@ def _read_extras(
     request: wire.GenerateRequest, context: Context, unknown: Unknown, *, detailed: bool = False
 ) -> Extra | None:
     config, generation = request.toolConfig, request.generationConfig
-    more = carried(request, wire.REQUEST_EXTRAS)
+    more = sent_fields(request, wire.REQUEST_EXTRAS)
     extra = gather(context, (), unknown, more) if unknown or more else None
     stateful = request.cachedContent is not None or request.continuationToken is not None
     # Only this dialect and its kin get fields without meaning. Most requests have no other field.

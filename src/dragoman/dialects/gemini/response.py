@@ -13,16 +13,16 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_service_tiers, json_text
-from ...codec.answer_ids import original
-from ...codec.dialect_extras import Fields, carried, gather
-from ...codec.failure_sentence_in_answer import finer, in_order, lose_missing_call, lose_stop
-from ...codec.google_model_path_removal import bare
+from ...codec.answer_ids import original_id
+from ...codec.dialect_extras import Fields, gather, sent_fields
+from ...codec.failure_sentence_in_answer import in_order, lose_missing_call, lose_stop, stop_detail
+from ...codec.google_model_path_removal import model_without_path
 from ...codec.wire_decoding_with_unknown_fields import Admitted, Unknown
 from ...context import Context
 from ...errors import WireError
 from . import wire
 from .call_pairing import Ids
-from .grounding import METADATA, Grounding, Places, citations_of, place, report, write_grounding
+from .grounding import METADATA, CharacterOffsets, Grounding, citations_of, place, report, write_grounding
 from .history_writer import write_contents
 from .hosted_calls import FETCHED, GROUNDING, before_text, is_metadata, uses_in, write_metadata
 from .message_content import read_parts, write_part
@@ -114,7 +114,9 @@ def read_admitted(admitted: Admitted[wire.Answer], context: Context) -> Response
         created = read_time(answer.createTime)
         fields["createTime"] = json_text.raw(answer.createTime)
     if unknown or answer.promptFeedback or answer.modelStatus or answer.error:
-        extras = carried(answer, ("promptFeedback", "modelStatus", "error") if answers else ("modelStatus", "error"))
+        extras = sent_fields(
+            answer, ("promptFeedback", "modelStatus", "error") if answers else ("modelStatus", "error")
+        )
         fields |= (gather(context, (), unknown, extras) or {}).get(context.source, {})
     if first.extra is not None:
         for name, value in first.extra[wire.NAME].items():
@@ -133,7 +135,7 @@ def read_admitted(admitted: Admitted[wire.Answer], context: Context) -> Response
 
 def version(name: str | None, context: Context) -> str:
     """The model that answered; without Google's path for a client of another dialect."""
-    return name or "" if context.target in _GOOGLES else bare(name or "")
+    return name or "" if context.target in _GOOGLES else model_without_path(name or "")
 
 
 _GOOGLES = (wire.NAME, "code-assist")
@@ -162,15 +164,15 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     uses = uses_in(grounding, candidate.urlContextMetadata, parts, at, ids)
     if grounding is not None or candidate.citationMetadata:
         texts = [part for part in parts if type(part) is Text]
-        places = Places([text.text for text in texts])
+        places = CharacterOffsets([text.text for text in texts])
         found = citations_of(grounding, candidate.citationMetadata, places)
         if texts and found:
             hung = iter(place(texts, found, context))
             parts = [next(hung) if type(part) is Text else part for part in parts]
         searched = any(part.kind == GROUNDING for part in uses)
         report(candidate, places, at, context, searched=searched, grounding=grounding)
-        fields |= carried(candidate, METADATA) or {}
-    extras = carried(candidate, wire.CANDIDATE_EXTRAS)
+        fields |= sent_fields(candidate, METADATA) or {}
+    extras = sent_fields(candidate, wire.CANDIDATE_EXTRAS)
     if uses:
         parts = before_text(parts, uses)
         # The metadata of fetches became hosted calls. It stays an extra, but not one that is reported as lost.
@@ -222,7 +224,7 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
     if message:
         return Stop(reason, None, message, extra, where, own, (*at, "finishMessage"))
     beyond = own and known != _WORDS[reason] and context.target not in wire.KIN
-    return Stop(reason, None, finer(own, reason) if beyond else "", extra, where, own)
+    return Stop(reason, None, stop_detail(own, reason) if beyond else "", extra, where, own)
 
 
 def read_block(feedback: Raw, context: Context) -> Stop | None:
@@ -279,7 +281,7 @@ def read_usage(usage: wire.UsageMetadata, context: Context, unknown: Unknown) ->
     )
     if tier is not None:
         usage.serviceTier = wire.NONE
-    more = carried(usage, wire.USAGE_EXTRAS)
+    more = sent_fields(usage, wire.USAGE_EXTRAS)
     if used is not None:
         more = {**(more or {}), "toolUsePromptTokenCount": json_text.raw(used)}
     extra = gather(context, ("usageMetadata",), unknown, more) if unknown or more else None
@@ -350,7 +352,7 @@ def write_response(response: Response, context: Context) -> bytes:
     if model:
         out["modelVersion"] = model
     if response.id:
-        out["responseId"] = original(response.id)
+        out["responseId"] = original_id(response.id)
     if response.extra is not None:
         put_back(out, response.extra)
     if response.created is not None and "createTime" not in out:
@@ -412,7 +414,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
         # candidatesTokenCount excludes thoughts (google-genai 3.1.0, 2026-11).
         answer_tokens = usage.output - (usage.reasoning or 0)
         if answer_tokens < 0:
-            context.lose("usage.approximated", context.ends.usage, "more thinking tokens than tokens of output")
+            context.lose("usage.approximated", context.answer_paths.usage, "more thinking tokens than tokens of output")
         out["candidatesTokenCount"] = max(answer_tokens, 0)
     if usage.reasoning is not None:
         out["thoughtsTokenCount"] = usage.reasoning
@@ -420,7 +422,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
         out["cachedContentTokenCount"] = usage.cache_read
     if usage.cache_write:
         # There is no count of tokens written to a cache (google-genai 3.1.0, 2026-11).
-        context.lose("usage.dropped", context.ends.usage, "tokens written to a cache")
+        context.lose("usage.dropped", context.answer_paths.usage, "tokens written to a cache")
     # A given total may include counts that the canon does not have, so it is not computed again.
     if usage.total is not None:
         out["totalTokenCount"] = usage.total

@@ -10,12 +10,12 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Format, Request, Settings
 from ...codec import json_text
-from ...codec.dialect_extras import Fields, carried
+from ...codec.dialect_extras import Fields, sent_fields
 from ...codec.format_name_in_schema import with_words
-from ...codec.reasoning_effort import THINKS_BY_DEFAULT, lose_budget, nearest, wish
+from ...codec.reasoning_effort import THINKS_BY_DEFAULT, lose_budget, nearest, wanted_effort
 from ...codec.schema import from_openapi
 from ...codec.schema_for_target import fit
-from ...codec.set_settings_and_clamped_values import capped, given, report_parallel, within
+from ...codec.set_settings_and_clamped_values import clamp, clamp_limit, report_parallel, set_settings
 from ...context import Context
 from . import wire
 from .original_values import own, peek
@@ -226,7 +226,7 @@ def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[di
     if config == _EMPTY:
         silent[_CONFIG,] = Raw(b"{}")
         return reported, silent
-    for name, value in (carried(config, wire.CONFIG_EXTRAS) or {}).items():
+    for name, value in (sent_fields(config, wire.CONFIG_EXTRAS) or {}).items():
         if name == "responseFormat" and _read_format(config, context) is None:
             value = _read_text_format(config, context)[1]
         elif name == "imageConfig":
@@ -263,10 +263,10 @@ def write_settings(request: Request, out: dict[str, Any], context: Context) -> N
     gates = context.gates(wire.NAME)
     if limit is not None and gates:
         # Gemini 4 yields 65,536 output tokens per request, 32,768 without streaming (docs, 2026-10).
-        limit = capped(limit, settings.at.get("max_tokens", ()), context, streamed=request.stream is True)
+        limit = clamp_limit(limit, settings.at.get("max_tokens", ()), context, streamed=request.stream is True)
     if limit is not None:
         config["maxOutputTokens"] = limit
-    sampling = given(settings, _SAMPLING)
+    sampling = set_settings(settings, _SAMPLING)
     if sampling or settings.stop:
         _write_sampling(settings, sampling, config, context)
     thinking: dict[str, Any] = {}
@@ -327,7 +327,7 @@ def _write_sampling(
                 context.lose("sampling.dropped", at.get(name, ()), name)
                 continue
             if name == "temperature" and context.source != wire.NAME:
-                value = within(value, 0, 2, at.get(name, ()), context)
+                value = clamp(value, 0, 2, at.get(name, ()), context)
             value = int(value) if isinstance(value, float) and value.is_integer() else value
         elif name not in ("seed", "n") and value and gates and name in context.profile.refuses:
             # Models accept the neutral value of a refused setting.
@@ -373,7 +373,7 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
     # A budget of 0 turns thinking off (google-genai 3.1.0, 2026-11).
     if effort == "none" and not profile.thinking_levels:
         return {"thinkingBudget": 0}
-    requested = wish(settings)
+    requested = wanted_effort(settings)
     assert requested is not None
     if requested.effort is None:
         if not profile.thinking_levels and not profile.thinking_default:

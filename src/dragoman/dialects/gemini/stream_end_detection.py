@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ...codec.passthrough_stream_end import AnswersStreamEnd, decoded
+from ...codec.passthrough_stream_end import AnswersStreamEnd, decode_event
 
 
 class CandidateEnd(msgspec.Struct):
@@ -63,4 +63,4 @@ class StreamEnd(AnswersStreamEnd):
 
     def chunk(self, data: bytes) -> ChunkEnd | None:
         """The chunk in a frame's data."""
-        return decoded(data, _chunk, ChunkEnd)
+        return decode_event(data, _chunk, ChunkEnd)

@@ -17,7 +17,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall
 from ...canon.response import Stop, Usage
 from ...codec import json_array_splitter, json_text, sse_splitter
-from ...codec.dialect_extras import Fields, carried
+from ...codec.dialect_extras import Fields, sent_fields
 from ...codec.failure_sentence_in_answer import cut_short
 from ...codec.fault_kinds_statuses_and_error_object import broken_off, is_empty_field
 from ...codec.late_id_and_model_losses import report_id, report_model
@@ -29,7 +29,7 @@ from ...errors import WireError
 from . import wire
 from .call_pairing import Ids
 from .faults import fault_from
-from .grounding import METADATA, Places, read_citations, report
+from .grounding import METADATA, CharacterOffsets, read_citations, report
 from .hosted_calls import FETCHED, GROUNDING, read_metadata
 from .message_content import read_arguments, read_part, read_seal
 from .original_values import peek, with_field
@@ -56,7 +56,7 @@ class _Answer(Struct):
     """The number of wire parts so far."""
     words: list[str] = []
     """All text so far."""
-    texts: Places | None = None
+    texts: CharacterOffsets | None = None
     """The places in the text. Few answers need them."""
     before: int = 0
     """Characters of text before the open text."""
@@ -76,10 +76,10 @@ class _Answer(Struct):
     metadata: dict[str, list[Raw]] = {}
     """Field -> its values in all chunks."""
 
-    def places(self) -> Places:
+    def places(self) -> CharacterOffsets:
         """The places in the text so far."""
         if self.texts is None:
-            self.texts = Places(self.words)
+            self.texts = CharacterOffsets(self.words)
         return self.texts
 
     def keep_metadata(self, candidate: wire.Candidate) -> None:
@@ -293,9 +293,9 @@ class StreamReader(FrameReader):
 
     def _keep(self, chunk: wire.Answer, unknown: Unknown) -> None:
         last = self._last
-        earlier = carried(last, _ROOT_EXTRAS)
+        earlier = sent_fields(last, _ROOT_EXTRAS)
         if earlier and self._context.target in wire.KIN:
-            report_replaced(earlier, carried(chunk, _ROOT_EXTRAS) or {}, (), self._context)
+            report_replaced(earlier, sent_fields(chunk, _ROOT_EXTRAS) or {}, (), self._context)
         last.promptFeedback = chunk.promptFeedback or last.promptFeedback
         last.modelStatus = chunk.modelStatus or last.modelStatus
         for at, fields in unknown.items():
@@ -352,7 +352,7 @@ class StreamReader(FrameReader):
             answer.candidate.finishMessage = candidate.finishMessage
         if candidate.logprobsResult:
             self._score(answer, candidate, place, events)
-        extras = carried(candidate, wire.CANDIDATE_EXTRAS)
+        extras = sent_fields(candidate, wire.CANDIDATE_EXTRAS)
         if extras is not None:
             if answer.extras and self._context.target in wire.KIN:
                 report_replaced(answer.extras, extras, ("candidates", answer.number), self._context)
@@ -560,12 +560,12 @@ class StreamReader(FrameReader):
             self._context.keep(at, remaining)
         if candidate.groundingMetadata or candidate.citationMetadata:
             report(candidate, answer.places(), at, self._context, searched=answer.searched)
-            fields |= carried(candidate, METADATA) or {}
+            fields |= sent_fields(candidate, METADATA) or {}
         return {wire.NAME: fields} if fields else None
 
     def _root_extra(self, extra: Extra | None) -> Extra | None:
         """Extras of the first answer and of the whole, with the names of `read_response`."""
-        extras = carried(self._last, _ROOT_EXTRAS if self._answers else ("modelStatus",))
+        extras = sent_fields(self._last, _ROOT_EXTRAS if self._answers else ("modelStatus",))
         if extra is None and extras is None:
             return None
         fields = {f"candidates/0/{name}": value for name, value in (extra or {}).get(wire.NAME, {}).items()}

@@ -14,8 +14,8 @@ import msgspec
 from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import json_text
-from ...codec.answer_ids import original
-from ...codec.failure_sentence_in_answer import left_out, malformed
+from ...codec.answer_ids import original_id
+from ...codec.failure_sentence_in_answer import leave_out_broken_call, stop_without_call
 from ...codec.repeated_frame_interface import FrameTemplate
 from ...codec.surrogates.documents import sound_arguments
 from ...context import Context
@@ -116,7 +116,7 @@ class StreamWriter:
         if model:
             self._head["modelVersion"] = model
         if event.id:
-            self._head["responseId"] = original(event.id)
+            self._head["responseId"] = original_id(event.id)
         created = own(event.extra, "createTime")
         stamp: Any = created if created is not None else write_time(event.created) if event.created else None
         if stamp is not None:
@@ -228,7 +228,7 @@ class StreamWriter:
                     text = sound_arguments(text, part.at, self._context)
                 part = msgspec.structs.replace(part, arguments=text, seal=seal)
                 self._called.add(answer)
-                if left_out(part, text, self._context):
+                if leave_out_broken_call(part, text, self._context):
                     self._cut.add(answer)
                     return self._left_seal(answer, seal, part)
                 if event.cut:
@@ -285,7 +285,7 @@ class StreamWriter:
             out["promptFeedback"] = blocked
         else:
             candidate: dict[str, Any] = {"content": {"parts": [{"text": ""}], "role": "model"}}
-            stop = malformed(event.stop, self._context, event.answer) if number in self._cut else event.stop
+            stop = stop_without_call(event.stop, self._context, event.answer) if number in self._cut else event.stop
             write_stop(stop, number in self._called, candidate, self._context, event.answer)
             # The last chunk of a candidate needs a finishReason (lint rule GEM-S01).
             candidate.setdefault("finishReason", "STOP")

@@ -13,8 +13,8 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Extra, Media, Opaque, Part, Path, Seal, Text, ToolResult, plain_text
 from ...codec import json_text
-from ...codec.dialect_extras import carried
-from ...codec.media import note, proper
+from ...codec.dialect_extras import sent_fields
+from ...codec.media import note, registered_media_type
 from ...context import Context
 from . import wire
 from .call_pairing import Ids
@@ -59,7 +59,7 @@ def read_result(
         if mark is not None and ids.keeps_originals:
             extra = with_field(extra, ID, mark)
     if result.willContinue or result.scheduling:
-        fields = carried(result, ("willContinue", "scheduling")) or {}
+        fields = sent_fields(result, ("willContinue", "scheduling")) or {}
         # willContinue and scheduling are for functions that do not block (google-genai 3.1.0, 2026-11).
         ids.context.keep((*at, "functionResponse"), fields)
         if ids.keeps_originals:
@@ -257,7 +257,7 @@ def _write_nested(media: Media, texts: list[str], nested: list[Any], siblings: l
         texts.append(note(media))
         return False
     # png, jpeg, webp, pdf and text/plain may be nested; audio and video never (docs "Function calling", 2026-10).
-    taken = was_read(media, context) or (media.data and proper(media.mime) in NESTED)
+    taken = was_read(media, context) or (media.data and registered_media_type(media.mime) in NESTED)
     # Gemini 2.5 and older answer nested media with 400; gemini-cli puts it beside the functionResponse (0.56 sources,
     # 2026-08).
     if context.profile.nested_media and taken:

@@ -12,7 +12,7 @@ from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
 from ...codec import json_text
 from ...codec.custom_tools import wrap_tool
-from ...codec.dialect_extras import carried, gather
+from ...codec.dialect_extras import gather, sent_fields
 from ...codec.schema import Subset, from_openapi
 from ...codec.schema_for_target import fit
 from ...codec.tool_declaration_cache import ToolMemo
@@ -112,7 +112,7 @@ def _hosted(kind: str, value: Raw, at: Path) -> HostedTool:
 def _read_declaration(declared: wire.Declaration, at: Path, context: Context, unknown: Unknown) -> Tool:
     extra = None
     if unknown or declared.behavior:
-        extra = gather(context, at, unknown, carried(declared, ("behavior",)))
+        extra = gather(context, at, unknown, sent_fields(declared, ("behavior",)))
     for twin, taken in (
         ("parameters_json_schema", declared.parametersJsonSchema),
         ("response_json_schema", declared.responseJsonSchema),

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from ...canon.parts import Path
 from ...codec import json_text
-from ...codec.call_ids import hashed
+from ...codec.call_ids import hashed_id
 from ...codec.open_call_lookup import UnansweredCalls
 from ...context import Context
 from . import wire
@@ -53,9 +53,9 @@ class Ids:
         if self.context.target != wire.NAME:
             self.context.lose("call.id.invented", at)
         if not self._seed:
-            return hashed("\x1f".join([str(step) for step in at]))
+            return hashed_id("\x1f".join([str(step) for step in at]))
         self._made += 1
-        return hashed(f"{self._seed}{self._made}")
+        return hashed_id(f"{self._seed}{self._made}")
 
 
 def seed(created_at: str | None, context: Context) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...codec.hosted_calls_as_text import write_as_text
-from ...dialect import AnswerPlaces, Dialect, HistoryRequirements, LogprobsPlace, UpstreamPaths
+from ...dialect import AnswerPaths, Dialect, HistoryRequirements, LogprobsPlace, UpstreamPaths
 from ...rules.rule import Rule
 from .detection_evidence import evidence
 from .fast import FAST
@@ -64,7 +64,7 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     write_hosted=write_as_text,
-    ends=AnswerPlaces(("done_reason",)),
+    answer_paths=AnswerPaths(("done_reason",)),
     logprobs=LogprobsPlace(NAME, "tokens", "logprobs", spelled=False),
     rules=rules,
     # `thinking` is a separate field of a message, so a thought need not be the first part (server sources, 2026-08).
@@ -72,7 +72,7 @@ DIALECT = Dialect(
     upstream_paths=UpstreamPaths("/api/chat", "/api/chat"),
     endpoints=endpoints,
     # These fields are about the server's machine, not about the answer: their loss changes no meaning.
-    noise=frozenset(
+    minor_fields=frozenset(
         {
             "keep_alive",
             "num_batch",

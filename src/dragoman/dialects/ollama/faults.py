@@ -13,10 +13,10 @@ from msgspec import Raw
 from ...canon.events import Fault
 from ...codec import json_text
 from ...codec.fault_kinds_statuses_and_error_object import (
+    kind_by_message,
     kind_of_status,
     retry_after,
     retry_headers,
-    sharpened,
     status_of_kind,
 )
 from ...codec.surrogates.documents import decode_tolerant
@@ -51,7 +51,7 @@ def fault_from(fields: dict[str, Any], status: int, headers: Mapping[str, str]) 
         rest["status"] = json_text.raw(status_field)
     message = error if isinstance(error, str) else json_text.encode(fields).decode()
     return Fault(
-        sharpened(kind_of_status(status or 500), message),
+        kind_by_message(kind_of_status(status or 500), message),
         message,
         status or 500,
         retry_after=retry_after(headers),

@@ -12,7 +12,7 @@ from ...codec import json_text
 from ...codec.call_ids import send as send_id
 from ...codec.custom_tools import wrap_input
 from ...codec.dialect_extras import gather
-from ...codec.media import as_text, missing
+from ...codec.media import as_text, missing_media_text
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
@@ -169,7 +169,7 @@ def _write_part(part: Text | Media, fields: MessageFields, context: Context) -> 
             fields.words.append(words)
             return
         context.lose("media.dropped", part.at, part.url or part.mime or part.kind)
-        fields.words.append(missing(part))
+        fields.words.append(missing_media_text(part))
         return
     if part.citations:
         context.lose("citation.dropped", cited_at(part.at))

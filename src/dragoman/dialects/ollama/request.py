@@ -9,7 +9,7 @@ from ...canon.parts import Extra, Media, Opaque, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.turns import Role, Turn
 from ...codec import json_text
-from ...codec.dialect_extras import gather, misplaced, take_shared, with_shared
+from ...codec.dialect_extras import gather, take_shared_fields, with_misplaced_fields, with_shared
 from ...codec.request_read_and_write_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
 from ...codec.wire_decoding_with_unknown_fields import Unknown
@@ -85,9 +85,9 @@ class RequestReader:
         self._after_assistant = is_assistant = role == "assistant"
         extra = gather(context, at, unknown) if unknown else None
         if not is_assistant and (message.tool_calls is not None or message.thinking is not None):
-            extra = misplaced(context, at, message, ("tool_calls", "thinking"), extra)
+            extra = with_misplaced_fields(context, at, message, ("tool_calls", "thinking"), extra)
         if message.tool_name is not None or message.tool_call_id is not None:
-            extra = misplaced(context, at, message, ("tool_name", "tool_call_id"), extra)
+            extra = with_misplaced_fields(context, at, message, ("tool_name", "tool_call_id"), extra)
         if message.role != role:  # the server lower-cases roles (sources, 2026-08)
             extra = with_field(extra, "role", json_text.raw(message.role))
         turns.append(Turn(role, tuple(parts), "", extra, at))
@@ -115,7 +115,7 @@ class RequestReader:
 
 def _read_extra(request: wire.ChatRequest, context: Context, unknown: Unknown) -> Extra | None:
     reported, silent = read_extras(request)
-    shared = take_shared(reported, frozenset(_OPENROUTER)) if context.target == "openrouter" else {}
+    shared = take_shared_fields(reported, frozenset(_OPENROUTER)) if context.target == "openrouter" else {}
     extra = gather(context, (), unknown, reported or None) if unknown or reported else None
     extra = with_shared(extra, "openai-chat", {_OPENROUTER[name]: value for name, value in shared.items()})
     for name, value in silent.items():

@@ -9,15 +9,15 @@ from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import json_text
-from ...codec.dialect_extras import carried, gather, misplaced
+from ...codec.dialect_extras import gather, sent_fields, with_misplaced_fields
 from ...codec.failure_sentence_in_answer import (
     FAILED,
     GAP,
     failure,
-    first_only,
     is_exact,
     lose_missing_call,
     lose_stop,
+    report_later_answers,
     with_failure,
 )
 from ...context import Context
@@ -45,7 +45,7 @@ def read_response(body: bytes, context: Context) -> Response:
             # An assistant message alone, as clients keep it in their history.
             parts = read_assistant(message, (), Ids(context, seed(None, context)), unknown)
             extra = gather(context, (), unknown) if unknown else None
-            extra = misplaced(context, (), message, ("tool_name", "tool_call_id"), extra)
+            extra = with_misplaced_fields(context, (), message, ("tool_name", "tool_call_id"), extra)
             if extra is not None:
                 extra = {wire.NAME: {f"message/{name}": value for name, value in extra[wire.NAME].items()}}
             return Response(tuple(parts), read_stop(None, parts, context), extra=extra)
@@ -56,7 +56,7 @@ def read_response(body: bytes, context: Context) -> Response:
         for name in ("tool_name", "tool_call_id"):
             if getattr(message, name) is not None:
                 unknown.setdefault(MESSAGE, {})[name] = json_text.raw(getattr(message, name))
-    extra = gather(context, (), unknown, carried(answer, wire.ANSWER_EXTRAS))
+    extra = gather(context, (), unknown, sent_fields(answer, wire.ANSWER_EXTRAS))
     created, extra = read_created(answer.created_at, extra, context)
     stop = read_stop(answer.done_reason, parts, context)
     return Response(tuple(parts), stop, "", answer.model or "", created, read_usage(answer), extra=extra)
@@ -110,7 +110,7 @@ def read_usage(answer: wire.Answer) -> Usage | None:
 def write_response(response: Response, context: Context) -> bytes:
     """Write an answer from canon."""
     if response.alternatives:
-        first_only(response, context)
+        report_later_answers(response, context)
     out: dict[str, Any] = head(response.id, response.model, response.created, response.extra, context)
     out["message"] = write_assistant(
         with_failure(response.parts, failure(response.stop, wire.NAME), GAP), context, request=False
@@ -144,13 +144,15 @@ def write_end(stop: Stop, called: bool, usage: Usage | None, out: dict[str, Any]
     if usage.output is not None:
         out["eval_count"] = usage.output
     if usage.total is not None:
-        context.lose("usage.dropped", context.ends.usage, f"the total, {usage.total}, which is not the sum")
+        context.lose("usage.dropped", context.answer_paths.usage, f"the total, {usage.total}, which is not the sum")
     if usage.tier is not None:
         context.lose("tier.dropped", usage.tier.at, usage.tier.word)
     # The counts of an answer are prompt_eval_count and eval_count; all other figures are durations (server sources,
     # 2026-08).
     if usage.cache_read or usage.cache_write or usage.reasoning:
-        context.lose("usage.dropped", context.ends.usage, "there are no separate counts of cached and thinking tokens")
+        context.lose(
+            "usage.dropped", context.answer_paths.usage, "there are no separate counts of cached and thinking tokens"
+        )
 
 
 def _write_stop(stop: Stop, context: Context) -> Any:

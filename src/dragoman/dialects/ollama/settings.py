@@ -9,9 +9,9 @@ from msgspec import Raw
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
-from ...codec.dialect_extras import carried
+from ...codec.dialect_extras import sent_fields
 from ...codec.format_name_in_schema import with_words
-from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wish
+from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wanted_effort
 from ...codec.set_settings_and_clamped_values import report_parallel
 from ...context import Context
 from ...facts.profile import Profile
@@ -79,13 +79,13 @@ def read_settings(request: wire.ChatRequest) -> Settings:
 
 def read_extras(request: wire.ChatRequest) -> tuple[dict[str, Raw], dict[str, Raw]]:
     """The settings that the canon does not have: fields to report, and fields without an effect."""
-    reported: dict[str, Raw] = carried(request, wire.REQUEST_EXTRAS) or {}
+    reported: dict[str, Raw] = sent_fields(request, wire.REQUEST_EXTRAS) or {}
     silent: dict[str, Raw] = {}
     options = request.options
     if options is not None:
         if options.num_predict is not None and options.num_predict < 0:
             silent["options/num_predict"] = json_text.raw(options.num_predict)  # no limit, the same as an absent field
-        for name, value in (carried(options, wire.OPTION_EXTRAS) or {}).items():
+        for name, value in (sent_fields(options, wire.OPTION_EXTRAS) or {}).items():
             reported[f"options/{name}"] = value
     think = request.think
     if isinstance(think, str) and think not in ORDER:
@@ -188,7 +188,7 @@ def _write_think(settings: Settings, context: Context) -> bool | str | None:
         # gpt-oss takes levels only, and no value that turns thinking off (server sources, 2026-08).
         context.lose("effort.approximated", at, f"the model always thinks: none is sent as {levels[0]}")
         return levels[0]
-    requested = wish(settings)
+    requested = wanted_effort(settings)
     if requested is None or requested.effort is None:
         # Models that accept only levels think by default.
         return True if profile.thinking_off and (budget is not None or thoughts) else None

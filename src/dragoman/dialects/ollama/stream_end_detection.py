@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ...codec.passthrough_stream_end import decoded
+from ...codec.passthrough_stream_end import decode_event
 
 
 class _Line(msgspec.Struct):
@@ -42,7 +42,7 @@ class StreamEnd:
 
     def frame(self, name: bytes, data: bytes) -> None:
         """Decode one line, and note whether it ends the stream."""
-        line = decoded(data, _line, _Line)
+        line = decode_event(data, _line, _Line)
         if line is None:
             return
         # Nothing follows a line with an error (server sources, 2026-08).

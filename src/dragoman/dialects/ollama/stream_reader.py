@@ -15,7 +15,7 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
 from ...codec import json_text, ndjson_splitter
-from ...codec.dialect_extras import carried
+from ...codec.dialect_extras import sent_fields
 from ...codec.failure_sentence_in_answer import events_of_whole_answer
 from ...codec.fault_kinds_statuses_and_error_object import broken_off
 from ...codec.late_id_and_model_losses import report_model
@@ -194,7 +194,7 @@ class StreamReader:
         self._over = self._ended = True
         self._end(events)
         stop = read_stop(answer.done_reason, self._seen, self._context)
-        fields: dict[str, Raw] | None = carried(answer, wire.ANSWER_EXTRAS)
+        fields: dict[str, Raw] | None = sent_fields(answer, wire.ANSWER_EXTRAS)
         if fields:
             self._note((), fields)
         events.append(Finish(stop, read_usage(answer), extra={wire.NAME: fields} if fields else None))

@@ -14,8 +14,14 @@ import msgspec
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import json_text
-from ...codec.failure_sentence_in_answer import GAP, failure, left_out, malformed, unusable
-from ...codec.media import missing
+from ...codec.failure_sentence_in_answer import (
+    GAP,
+    failure,
+    leave_out_broken_call,
+    stop_without_call,
+    unusable_call_fault,
+)
+from ...codec.media import missing_media_text
 from ...codec.ndjson_splitter import one_line
 from ...codec.repeated_frame_interface import FrameTemplate
 from ...codec.surrogates.documents import sound_arguments
@@ -108,7 +114,7 @@ class StreamWriter:
             self._drop_early()
         elif event.answer != self._first:
             self._context.lose(
-                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
+                "answer.dropped", self._context.answer_paths.answer(event.answer), "only the first answer is written"
             )
             self._dropped.add(event.index)
             return b""
@@ -139,7 +145,7 @@ class StreamWriter:
         """Drop the events of other answers that came before the first answer began."""
         for event in self._early:
             if type(event) is PartStart:
-                at = self._context.ends.answer(event.answer)
+                at = self._context.answer_paths.answer(event.answer)
                 self._context.lose("answer.dropped", at, "only the first answer is written")
                 self._dropped.add(event.index)
         self._early.clear()
@@ -156,7 +162,7 @@ class StreamWriter:
         if image is not None:
             return self._line_of({"role": "assistant", "content": "", "images": [image]})
         self._context.lose("media.dropped", part.at, part.url or part.mime or part.kind)
-        return self._line_of({"role": "assistant", "content": missing(part)})
+        return self._line_of({"role": "assistant", "content": missing_media_text(part)})
 
     def _delta(self, event: PartDelta) -> bytes:
         if self._early and self._first is None:
@@ -193,7 +199,7 @@ class StreamWriter:
         if "\\u" in arguments and not part.custom:
             arguments = sound_arguments(arguments, part.at, self._context)
         call = msgspec.structs.replace(part, arguments=arguments)
-        if left_out(call, call.arguments, self._context):
+        if leave_out_broken_call(call, call.arguments, self._context):
             self._cut = True
             return b""
         self._cut = event.cut or self._cut
@@ -219,16 +225,16 @@ class StreamWriter:
             self._ended = event
         else:
             self._context.lose(
-                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
+                "answer.dropped", self._context.answer_paths.answer(event.answer), "only the first answer is written"
             )
         if not event.last:
             return b""
         self._over = True
         ended = self._ended or event
-        stop = malformed(ended.stop, self._context, ended.answer) if self._cut else ended.stop
+        stop = stop_without_call(ended.stop, self._context, ended.answer) if self._cut else ended.stop
         # No done_reason states a broken call, and a line with `done` would hide that one is missing.
         if stop is not ended.stop:
-            self.fault = unusable()
+            self.fault = unusable_call_fault()
             return error_line(self.fault)
         words = failure(stop, wire.NAME)
         words = GAP + words if words and self._has_text else words

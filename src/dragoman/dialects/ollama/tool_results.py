@@ -10,7 +10,7 @@ from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.call_ids import send as send_id
-from ...codec.dialect_extras import gather, misplaced
+from ...codec.dialect_extras import gather, with_misplaced_fields
 from ...codec.media import as_text, note
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
@@ -35,7 +35,7 @@ def read_result(message: wire.Message, i: int, ids: Ids, unknown: Unknown) -> To
         parts.append(read_image(image, at + ("images", j)))
     extra = gather(ids.context, at, unknown) if unknown else None
     if message.tool_calls is not None or message.thinking is not None:
-        extra = misplaced(ids.context, at, message, ("tool_calls", "thinking"), extra)
+        extra = with_misplaced_fields(ids.context, at, message, ("tool_calls", "thinking"), extra)
     if message.role != "tool":  # the server lower-cases roles (sources, 2026-08)
         extra = with_field(extra, "role", json_text.raw(message.role))
     name = message.tool_name or ""

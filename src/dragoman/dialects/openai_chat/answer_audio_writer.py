@@ -16,7 +16,7 @@ from typing import Any
 
 from ...canon.parts import Media
 from ...codec import json_text
-from ...codec.call_ids import hashed
+from ...codec.call_ids import hashed_id
 from ...context import Context
 from . import wire
 
@@ -51,7 +51,7 @@ def write_sounds(sounds: list[Media], context: Context) -> dict[str, Any]:
 
 def sound_id(sound: Media) -> str:
     """The id of a sound: the same for the same sound."""
-    return hashed(f"{len(sound.data)}:{sound.data[:256]}", "audio_")
+    return hashed_id(f"{len(sound.data)}:{sound.data[:256]}", "audio_")
 
 
 def report_rest(sound: Media, context: Context) -> None:

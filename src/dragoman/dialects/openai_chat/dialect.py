@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...dialect import AnswerPlaces, Dialect, LogprobsPlace, UpstreamPaths
+from ...dialect import AnswerPaths, Dialect, LogprobsPlace, UpstreamPaths
 from ...rules.rule import Rule
 from .detection_evidence import evidence
 from .fast import FAST
@@ -57,7 +57,7 @@ DIALECT = Dialect(
     is_answer=is_answer,
     write_results=write_results,
     evidence=evidence,
-    ends=AnswerPlaces(("finish_reason",), ("usage",), ("choices",), frozenset({"tool_calls", "function_call"})),
+    answer_paths=AnswerPaths(("finish_reason",), ("usage",), ("choices",), frozenset({"tool_calls", "function_call"})),
     logprobs=LogprobsPlace(NAME, "content", "logprobs", "choices"),
     hosted=HOSTED,
     write_hosted=write_hosted,
@@ -75,6 +75,6 @@ DIALECT = Dialect(
     seal_list=True,
     unsealed_thoughts=True,
     rules=rules,
-    kin=("openrouter",),
-    noise=NOISE,
+    related=("openrouter",),
+    minor_fields=NOISE,
 )

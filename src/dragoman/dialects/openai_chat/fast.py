@@ -13,7 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from ...canon.parts import Path, Seal
 from ...canon.request import Request
 from ...codec import answer_service_tiers, json_text
-from ...codec.answer_ids import CHAT, in_form
+from ...codec.answer_ids import CHAT, id_with_prefix
 from ...codec.call_ids import short_for_chat_client
 from ...codec.dialect_extras import NULL
 from ...dialect import Fast
@@ -34,7 +34,7 @@ from ...fast.plain_answer import (
     kept_in,
     members,
     names_of,
-    others,
+    unknown_fields,
 )
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
@@ -304,7 +304,7 @@ def _read_loose(body: bytes) -> tuple[_Answer, _Unknown] | None:
     unknown: list[tuple[Path, dict[str, Raw]]] = []
     for at, found, known in objects:
         if not found.keys() <= known:
-            left = others(found, known)
+            left = unknown_fields(found, known)
             if not _READ_ELSEWHERE.isdisjoint(left):
                 return None
             unknown.append((at, left))
@@ -401,7 +401,7 @@ def write_plain(plain: PlainAnswer, model: str, created: int, answers: Request |
     message = _WrittenMessage("assistant", plain.thinking or UNSET, plain.text or None, None, written_calls, details)
     choice = _Chosen(0, message, plain.stop, None)
     created = created if plain.created is None else plain.created
-    shown_id = in_form(plain.id, CHAT)
+    shown_id = id_with_prefix(plain.id, CHAT)
     tier = UNSET if plain.tier is None else answer_service_tiers.OPENAI.get(plain.tier)
     if tier is None:
         return None

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Media, Opaque, Part, Path, Text
 from ...codec import json_text
-from ...codec.call_ids import hashed
+from ...codec.call_ids import hashed_id
 from ...codec.hosted_calls import arguments, members, numbered_objects, objects, word
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
@@ -71,7 +71,7 @@ class ExecutedTools:
         pages = [page for page in objects(_inside(entry, "search_results").get("results")) if word(page, "url")]
         kind = word(entry, "type")
         number = entry.get("index", at[-1])
-        name = hashed(f"{answer_id}\x1f{FIELD}\x1f{at[1:2]}\x1f{number}", "run_")
+        name = hashed_id(f"{answer_id}\x1f{FIELD}\x1f{at[1:2]}\x1f{number}", "run_")
         sources: list[Citation] = []
         parts: list[Part] = []
         if pages or "search" in kind:

@@ -1,8 +1,9 @@
 """Adapts requests to a host that differs from OpenAI, by the facts of its rows (`hosts.json`), never by its name.
 
-There are two passes. `suited` changes the canon before writing (ids, thoughts, tools, names, marks), while every part
-still holds its place in the source. `trimmed` changes the written request (fields, roles). `Context.suited` records
-whether they changed anything: a document of this dialect that already fits the host passes byte for byte.
+There are two passes. `adapt_to_host` changes the canon before writing (ids, thoughts, tools, names, marks), while every
+part still holds its path in the source. `adapt_written_fields` changes the written request (fields, roles).
+`Context.adapted_to_host` records whether they changed anything: a document of this dialect that already fits the host
+passes byte for byte.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from ...canon.tools import Choice, HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import json_text
 from ...codec.cache_memory_budget import lookup_cache
-from ...codec.call_ids import hashed
+from ...codec.call_ids import hashed_id
 from ...codec.custom_tools import wrap_input, wrap_tool
 from ...codec.fields_for_host import without_refused_fields
 from ...codec.packed_seals import Origin, same_origin
-from ...codec.reasoning_effort import opens, wish
+from ...codec.reasoning_effort import enables_thinking, wanted_effort
 from ...context import Context
 from ...facts.host import Host
 from . import wire
@@ -36,12 +37,12 @@ _EXTRA_CONTENT = "tool_calls[].extra_content"
 """The field of a call that holds Google's seals. Only hosts whose row accepts it get the field."""
 
 
-def suited(request: Request, host: Host, context: Context) -> Request:
+def adapt_to_host(request: Request, host: Host, context: Context) -> Request:
     """The request in canon as this host accepts it."""
-    suit = _Suit(request, host, context)
-    tools, choice = suit.tools(request.tools, request.choice)
-    settings = suit.settings(request.settings)
-    turns = (*suit.words, *[suit.turn(turn) for turn in request.turns])
+    adapter = _HostAdapter(request, host, context)
+    tools, choice = adapter.adapt_tools(request.tools, request.choice)
+    settings = adapter.adapt_settings(request.settings)
+    turns = (*adapter.added_turns, *[adapter.adapt_turn(turn) for turn in request.turns])
     return msgspec.structs.replace(request, turns=turns, tools=tools, choice=choice, settings=settings)
 
 
@@ -50,7 +51,7 @@ def _ids(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})\Z")
 
 
-class _Suit:
+class _HostAdapter:
     def __init__(self, request: Request, host: Host, context: Context) -> None:
         self._host = host
         self._context = context
@@ -60,27 +61,27 @@ class _Suit:
         self._quiet = not context.profile.thinks or _is_switched(request, host, "off")
         self._loud = not self._quiet and (context.profile.thinking_default or _is_switched(request, host, "on"))
         self._demanded = host.demanded and not self._quiet and _calls(request.turns)
-        self.words: list[Turn] = []
+        self.added_turns: list[Turn] = []
         """System turns that replace refused settings."""
 
     def _refused(self, field: str) -> bool:
         return self._host.fields.get(field) is False
 
     def _lose(self, code: str, at: Path, detail: str = "") -> None:
-        self._context.suited = True
+        self._context.adapted_to_host = True
         self._context.lose(code, at, detail or f"{self._host.name} does not take it")
 
-    def tools(
+    def adapt_tools(
         self, tools: tuple[Tool | HostedTool, ...], choice: Choice | None
     ) -> tuple[tuple[Tool | HostedTool, ...], Choice | None]:
         """The tools and the choice as this host accepts them."""
         if choice is not None and choice.extra is None:
             if self._refused("tool_choice") and choice.mode != "auto":
-                tools, choice = self._unchosen(tools, choice)
+                tools, choice = self._choose_by_offered_tools(tools, choice)
             elif self._refused("tool_choice.allowed_tools") and choice.names and choice.mode != "one":
-                tools, choice = self._filtered(tools, choice), Choice(choice.mode, at=choice.at)
+                tools, choice = self._keep_chosen_tools(tools, choice), Choice(choice.mode, at=choice.at)
         if choice is not None and choice.mode in ("one", "required") and tools:
-            choice = self._weakened(choice)
+            choice = self._weaken_choice(choice)
         custom, strict = self._refused("tools[].custom"), self._refused("tools[].strict")
         if not (custom or strict) or not any(isinstance(tool, Tool) and (tool.custom or tool.strict) for tool in tools):
             return tools, choice
@@ -88,7 +89,7 @@ class _Suit:
         for tool in tools:
             if isinstance(tool, Tool):
                 if custom and tool.custom:
-                    self._context.suited = True
+                    self._context.adapted_to_host = True
                     sent = NAMES.send(tool.name, tool.namespace, self._context, tool.at)
                     tool = wrap_tool(tool, sent, self._context)
                 if strict and tool.strict:
@@ -97,7 +98,7 @@ class _Suit:
             out.append(tool)
         return tuple(out), choice
 
-    def _unchosen(
+    def _choose_by_offered_tools(
         self, tools: tuple[Tool | HostedTool, ...], choice: Choice
     ) -> tuple[tuple[Tool | HostedTool, ...], Choice | None]:
         """For a host without tool_choice: express the choice by the offered tools."""
@@ -105,12 +106,12 @@ class _Suit:
             self._lose("choice.none.by_omission", choice.at)
             return (), None
         if choice.names:
-            tools = self._filtered(tools, choice)
+            tools = self._keep_chosen_tools(tools, choice)
         if choice.mode != "auto":
             self._lose("choice.dropped", choice.at)
         return tools, None
 
-    def _filtered(self, tools: tuple[Tool | HostedTool, ...], choice: Choice) -> tuple[Tool | HostedTool, ...]:
+    def _keep_chosen_tools(self, tools: tuple[Tool | HostedTool, ...], choice: Choice) -> tuple[Tool | HostedTool, ...]:
         chosen: list[Tool | HostedTool] = []
         for tool in tools:
             if isinstance(tool, HostedTool) or tool.name in choice.names:
@@ -120,7 +121,7 @@ class _Suit:
         self._lose("choice.by_filter", choice.at)
         return tuple(chosen)
 
-    def _weakened(self, choice: Choice) -> Choice:
+    def _weaken_choice(self, choice: Choice) -> Choice:
         """Some hosts refuse a forced choice while the model thinks."""
         force = self._host.forced_choice
         if force == "ok" or (force == "without_thinking" and not self._loud):
@@ -130,13 +131,13 @@ class _Suit:
         # DeepSeek refuses a forced choice in thinking mode with 400 (reported by users, 2026-11), z.ai any choice but
         # auto.
         order = f"You must call the tool `{name}`" if name else "You must call at least one of the tools"
-        self._instruct(f"{order} in your next answer.", choice.at)
+        self._add_instruction(f"{order} in your next answer.", choice.at)
         return Choice("auto", () if name else choice.names, at=choice.at)
 
-    def _instruct(self, text: str, at: Path) -> None:
-        self.words.append(Turn("system", (Text(text),), at=at))
+    def _add_instruction(self, text: str, at: Path) -> None:
+        self.added_turns.append(Turn("system", (Text(text),), at=at))
 
-    def settings(self, settings: Settings) -> Settings:
+    def adapt_settings(self, settings: Settings) -> Settings:
         """The settings as this host accepts them."""
         shape = settings.format
         if shape is None or shape.kind != "schema":
@@ -144,7 +145,9 @@ class _Suit:
         at = settings.at.get("format", ())
         if self._refused("response_format.json_schema"):
             self._lose("format.as_text", at)
-            self._instruct(f"Answer with one valid JSON object that fits this JSON Schema:\n{shape.schema or '{}'}", at)
+            self._add_instruction(
+                f"Answer with one valid JSON object that fits this JSON Schema:\n{shape.schema or '{}'}", at
+            )
             return msgspec.structs.replace(settings, format=Format("json"))
         strict = shape.enforced or (shape.strict and not self._own)
         if strict and self._refused("response_format.json_schema.strict"):
@@ -153,12 +156,12 @@ class _Suit:
             return msgspec.structs.replace(settings, format=loose)
         return settings
 
-    def turn(self, turn: Turn) -> Turn:
+    def adapt_turn(self, turn: Turn) -> Turn:
         """The turn as this host accepts it."""
         # Moonshot refuses an empty text beside calls with 400 "text content is empty" (reported by a user, 2026-11).
         if not self._host.empty_content and turn.role == "assistant":
             if all(type(part) is not Text for part in turn.parts):
-                self._context.suited = True  # no text part means no content
+                self._context.adapted_to_host = True  # no text part means no content
         if self._ids is None and not turn.name and turn.extra is None:
             # Nearly all turns hold nothing that a host could refuse.
             if turn.role != "assistant" or not self._demanded:
@@ -243,7 +246,7 @@ class _Suit:
         # Many hosts accept both field names. The client's name stays, unless this host is known to need its own.
         if field and (field == host.reasoning or (not host.demanded and "thinking" not in (field, host.reasoning))):
             return thought
-        self._context.suited = True
+        self._context.adapted_to_host = True
         extra = field_mark(host.reasoning)
         if host.reasoning == "thinking":
             extra = with_own(extra, "thinking", json_text.raw([{"type": "text", "text": thought.text}]))
@@ -276,7 +279,7 @@ class _Suit:
         self._lose("call.id.rewritten", at, f"{self._host.name} wants {self._host.id_pattern}")
         # Mistral's call ids have exactly nine letters and digits (400, reported by users, 2026-11). The hash gives call
         # and result the same id without a table.
-        return hashed(call_id, "")[: self._host.id_length]
+        return hashed_id(call_id, "")[: self._host.id_length]
 
 
 def _has_nothing_to_adjust(parts: tuple[Part, ...]) -> bool:
@@ -310,7 +313,7 @@ def _is_switched(request: Request, host: Host, way: Literal["off", "on"]) -> boo
     )
 
 
-def trimmed(out: dict[str, Any], request: Request, host: Host, context: Context) -> dict[str, Any]:
+def adapt_written_fields(out: dict[str, Any], request: Request, host: Host, context: Context) -> dict[str, Any]:
     """The written request with the host's names for fields and roles, without the fields that it refuses."""
     _switch(out, host, request, context)
     out = without_refused_fields(out, request.settings, host, context, wire.NOISE, own=context.source == wire.NAME)
@@ -321,7 +324,7 @@ def trimmed(out: dict[str, Any], request: Request, host: Host, context: Context)
     # Mistral refuses a last assistant message without `prefix` with 400 (reported by users, 2026-11).
     if host.prefix and isinstance(last, dict) and last.get("role") == "assistant" and host.prefix not in last:
         last[host.prefix] = True
-        context.suited = True
+        context.adapted_to_host = True
     return out
 
 
@@ -329,21 +332,21 @@ def _switch(out: dict[str, Any], host: Host, request: Request, context: Context)
     """Turn thinking on or off with the host's own field."""
     effort = out.get("reasoning_effort")
     if effort is None:
-        if opens(request.settings) and context.profile.thinks:
+        if enables_thinking(request.settings) and context.profile.thinks:
             for name, value in host.switch.get("on", {}).items():
                 out.setdefault(name, value)
-                context.suited = True
+                context.adapted_to_host = True
         return
     if effort == "none" and "off" in host.switch:
         fields = host.switch["off"]
     elif effort != "none" and "on" in host.switch and host.fields.get("reasoning_effort") is False:
         fields = host.switch["on"]
-        requested = wish(request.settings)
+        requested = wanted_effort(request.settings)
         context.lose("effort.approximated", requested.at if requested is not None else (), f"{effort} is sent as on")
     else:
         return
     del out["reasoning_effort"]
-    context.suited = True
+    context.adapted_to_host = True
     for name, value in fields.items():
         out.setdefault(name, value)
 
@@ -352,15 +355,15 @@ def _suit_message(message: dict[str, Any], host: Host, context: Context) -> None
     role = host.roles.get(message.get("role", ""))
     if role is not None:
         message["role"] = role
-        context.suited = True
+        context.adapted_to_host = True
     content = message.get("content")
     # OpenAI takes null beside calls (openai 3.49.0, 2026-11); some hosts answer 400 "Expected string or list" (reported
     # by a user, 2026-11).
     if content is None and not host.null_content and message.get("role") == "assistant":
         message["content"] = ""
-        context.suited = True
+        context.adapted_to_host = True
     elif isinstance(content, list) and not host.text_lists:
         texts = [str(part["text"]) for part in content if isinstance(part, dict) and part.keys() == {"type", "text"}]
         if len(texts) == len(content):
             message["content"] = "\n".join(texts)
-            context.suited = True
+            context.adapted_to_host = True

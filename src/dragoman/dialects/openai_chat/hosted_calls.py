@@ -18,10 +18,10 @@ from ...codec.hosted_calls import (
     arguments,
     foreign_id,
     full_name,
-    mapped,
     members,
     objects,
     own_id,
+    report_mapped_use,
     split_name,
     use_id,
     word,
@@ -117,7 +117,7 @@ def written_use(call: HostedCall, result: HostedResult | None, context: Context)
         "format": "unknown",
     }
     left = "the files of the program have no place" if files(result) else ""
-    mapped(call, result, context, DETAIL, left, request=False)
+    report_mapped_use(call, result, context, DETAIL, left, request=False)
     return entry
 
 

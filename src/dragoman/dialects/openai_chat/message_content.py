@@ -22,11 +22,11 @@ from ...canon.parts import (
     plain_text,
 )
 from ...codec import json_text
-from ...codec.call_ids import from_chat_client, minted, to_chat_client
+from ...codec.call_ids import from_chat_client, id_from_path, to_chat_client
 from ...codec.call_ids import send as send_id
-from ...codec.dialect_extras import NULL, Fields, carried, gather, misplaced, restore
+from ...codec.dialect_extras import NULL, Fields, gather, restore, sent_fields, with_misplaced_fields
 from ...codec.failure_sentence_in_answer import decoded_once
-from ...codec.media import as_text, data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
+from ...codec.media import as_text, data_url, guess_mime, kind_of, missing_media_text, split_data_url, unknown_to_openai
 from ...codec.packed_seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
 from ...codec.wire_decoding_with_unknown_fields import Unknown
@@ -116,7 +116,7 @@ def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkn
         extra = with_own(extra, CACHE_CONTROL, part.cache_control)
     kind = part.type
     if kind in _FOREIGN_FIELDS:
-        extra = misplaced(context, at, part, _FOREIGN_FIELDS[kind], extra)
+        extra = with_misplaced_fields(context, at, part, _FOREIGN_FIELDS[kind], extra)
     if kind == "text" and part.text is not None:
         return Text(part.text, cache=cache, extra=extra, at=at)
     if kind == "refusal" and part.refusal is not None:
@@ -263,10 +263,10 @@ def read_call(call: wire.Call, at: Path, context: Context, unknown: Unknown, sal
     extra = None
     if unknown or call.extra_content:
         seal = read_seal(call.extra_content, at, context) if call.extra_content else None
-        extra = gather(context, at, unknown, carried(call, ("extra_content",)) if seal is None else None)
+        extra = gather(context, at, unknown, sent_fields(call, ("extra_content",)) if seal is None else None)
     if call.type and call.type not in ("function", "custom"):  # an unknown type: read by its fields
         context.keep(at, {"type": json_text.raw(call.type)})
-    call_id = call.id or minted(at, context, salt)
+    call_id = call.id or id_from_path(at, context, salt)
     if call.custom is not None and (call.type == "custom" or call.function is None):
         return ToolCall(call_id, call.custom.name or "", call.custom.input or "", True, seal=seal, extra=extra, at=at)
     function = call.function or wire.Function()
@@ -370,7 +370,7 @@ def _write_part(part: Part, context: Context) -> Any:
         found = write_media(part, context)
         if found is None:
             context.lose("media.dropped", part.at, part.mime or part.kind)
-            found = {"type": "text", "text": missing(part)}
+            found = {"type": "text", "text": missing_media_text(part)}
         out = found
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         return part.value
@@ -403,7 +403,7 @@ def write_media(media: Media, context: Context) -> dict[str, Any] | None:
     if context.host is not None:
         fact = context.host.fields.get(f"content[].{_KINDS[media.kind]}", True)
         if fact is False or (isinstance(fact, str) and (media.data or media.url)):
-            context.suited = True
+            context.adapted_to_host = True
             return _at_address(media, fact, context) if fact else None
     if context.profile.media is not None and media.kind not in context.profile.media and context.gates(wire.NAME):
         return None
@@ -521,7 +521,7 @@ def write_assistant(parts: tuple[Part, ...], context: Context, *, request: bool)
             if calls or refusals or images:
                 context.lose("order.approximated", part.at)
             if type(part) is Media:
-                length += len(missing(part))
+                length += len(missing_media_text(part))
                 part = _assistant_media(part, context, request)
             content.append(part)
     message.pop(_FIELD, None)
@@ -546,7 +546,7 @@ def _assistant_media(media: Media, context: Context, request: bool) -> Part:
     if not request or context.source == wire.NAME or context.target != wire.NAME:
         return media
     context.lose("media.dropped", media.at, media.mime or media.kind)
-    return Text(missing(media), at=media.at)
+    return Text(missing_media_text(media), at=media.at)
 
 
 def _is_use(part: Opaque, context: Context) -> bool:
@@ -596,7 +596,7 @@ def _assistant_content(texts: list[Part], context: Context, request: bool) -> An
                 context.lose("seal.dropped", part.at)
         elif type(part) is Media:
             context.lose("media.dropped", part.at, part.mime or part.kind)
-            words.append(missing(part))
+            words.append(missing_media_text(part))
         else:
             context.lose("part.dropped", part.at)
     return "".join(words) or None

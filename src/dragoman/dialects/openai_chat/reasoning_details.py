@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Opaque, Part, Path, Reasoning, Seal
 from ...codec import json_text
-from ...codec.packed_seals import BUNDLE, MARK, MARK_BYTES, foreign, pack
+from ...codec.packed_seals import BUNDLE, MARK, MARK_BYTES, pack, packed_seal_in
 from . import wire
 from .hosted_calls import DETAIL, is_marked, read_use
 
@@ -140,7 +140,7 @@ def _read_marked(value: Raw, at: Path) -> Reasoning | None:
 def marked_seal(entry: Detail) -> Seal | None:
     """The packed seal in an entry."""
     slot = entry.data or entry.signature
-    return foreign(slot) if slot else None
+    return packed_seal_in(slot) if slot else None
 
 
 def take_own(message: wire.Message, at: Path) -> list[Part]:

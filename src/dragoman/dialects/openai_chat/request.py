@@ -12,7 +12,15 @@ from ...canon.tools import HostedTool
 from ...canon.turns import Role, Turn
 from ...codec import json_text
 from ...codec.call_ids import from_chat_client
-from ...codec.dialect_extras import Fields, carried, gather, misplaced, restore, with_shared, without_cache_options
+from ...codec.dialect_extras import (
+    Fields,
+    gather,
+    restore,
+    sent_fields,
+    with_misplaced_fields,
+    with_shared,
+    without_cache_options,
+)
 from ...codec.format_and_system_fallbacks import with_taken_format
 from ...codec.request_read_and_write_steps import PlainDocument, leading, read, write
 from ...codec.results_after_calls import results_after_calls
@@ -24,7 +32,7 @@ from .answer_audio_reader import becomes_words, has_audio_content, with_transcri
 from .cache_marks import capped_marks, take_marks, takes_anthropics, with_marks
 from .foreign_shapes import is_mixed, sorted_out
 from .history_writer import add_json_message, some_input, write_own, write_turn
-from .host_adjustments import suited, trimmed
+from .host_adjustments import adapt_to_host, adapt_written_fields
 from .hosted_tools import OPTIONS
 from .message_content import read_assistant, read_content, read_legacy
 from .settings import read_extras, read_settings, take_options, take_shared, write_settings
@@ -46,7 +54,7 @@ def read_request(body: bytes, context: Context) -> Request:
     """Read a request into canon."""
     request, unknown, context.spelled = wire.REQUEST.admit(body)
     if wire.SWITCHES.any_sent(request):
-        switches = carried(request, wire.SWITCHES) or {}
+        switches = sent_fields(request, wire.SWITCHES) or {}
         if len(switches) > 1 or () in unknown:
             from .thinking_switch_reader import in_order  # late: clients of some hosts only
 
@@ -78,7 +86,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
     extras, settings, extra = read_extras(request), read_settings(request), None
     # A single switch joins the unknown fields here, so that no message looks for its own among them.
     if type(request) is wire.HostRequest and () not in unknown and wire.SWITCHES.any_sent(request):
-        unknown[()] = carried(request, wire.SWITCHES) or {}
+        unknown[()] = sent_fields(request, wire.SWITCHES) or {}
     if extras or unknown:
         # `web_search_options` is a field of the request; other dialects declare search as a tool (openai 3.49.0,
         # 2026-11).
@@ -157,7 +165,7 @@ class RequestReader:
                 parts = read_content(content, at, context, unknown)
         extra = None
         if unknown or message.audio or message.reasoning_details:
-            extra = gather(context, at, unknown, carried(message, ("audio", "reasoning_details")))
+            extra = gather(context, at, unknown, sent_fields(message, ("audio", "reasoning_details")))
         if role != "assistant":
             if (
                 message.tool_calls
@@ -167,11 +175,11 @@ class RequestReader:
                 or message.reasoning
                 or message.annotations
             ):
-                extra = misplaced(context, at, message, _CALLERS, extra)
+                extra = with_misplaced_fields(context, at, message, _CALLERS, extra)
         elif message.reasoning_content == "" and context.target == wire.NAME:
             extra = with_own(extra, "reasoning_content", json_text.raw(""))  # some hosts demand the field
         if message.tool_call_id is not None:
-            extra = misplaced(context, at, message, ("tool_call_id",), extra)
+            extra = with_misplaced_fields(context, at, message, ("tool_call_id",), extra)
         turns.append(Turn(role, tuple(parts), message.name or "", extra, at))
 
     def _result(self, message: wire.Message, at: Path) -> ToolResult:
@@ -243,7 +251,7 @@ class _OpenCalls:
 def _read_result(message: wire.Message, call_id: str, at: Path, context: Context, unknown: Unknown) -> ToolResult:
     parts = read_content(message.content, at, context, unknown)
     extra = gather(context, at, unknown) if unknown else None
-    extra = misplaced(context, at, message, _NOT_IN_RESULTS, extra)
+    extra = with_misplaced_fields(context, at, message, _NOT_IN_RESULTS, extra)
     if message.name is not None:
         # Results have no `name` in OpenAI's types (openai 3.49.0, 2026-11); some clients send it.
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), "name": json_text.raw(message.name)}}
@@ -286,9 +294,9 @@ class RequestWriter(PlainDocument):
             # OpenAI: 400 "schema must be a JSON Schema of 'type: \"object\"'" (reported by users, 2026).
             request = with_taken_format(request, strict, context, objects=not self.own)
             if request.settings.format is not requested_format:
-                context.suited = context.suited or host is not None
+                context.adapted_to_host = context.adapted_to_host or host is not None
         if host is not None:
-            request = suited(request, host, context)
+            request = adapt_to_host(request, host, context)
         if strict.cache_control and takes_anthropics(context):
             request = capped_marks(request, context)
         if not strict.late_system or (host is not None and not host.late_system):
@@ -344,9 +352,9 @@ class RequestWriter(PlainDocument):
         if self._calls:
             answer_for(self._calls, messages, context)
         if not self._strict.user_after_results:
-            from .strict_message_order import bridged
+            from .strict_message_order import with_bridge_messages
 
-            self.messages = messages = bridged(messages, context)
+            self.messages = messages = with_bridge_messages(messages, context)
         if self.own:
             return
         if not messages:
@@ -392,7 +400,7 @@ class RequestWriter(PlainDocument):
             if not self.own and context.target == wire.NAME:
                 extra = without_cache_options(extra, wire.NAME, context)
             out = restore(out, extra, wire.NAME)
-        return out if context.host is None else trimmed(out, request, context.host, context)
+        return out if context.host is None else adapt_written_fields(out, request, context.host, context)
 
 
 def _take_search(tools: tuple[Any, ...], out: dict[str, Any]) -> tuple[Any, ...]:

@@ -11,9 +11,18 @@ from ...canon.parts import Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Tier, Usage
 from ...codec import answer_ids, answer_service_tiers, json_text
-from ...codec.call_ids import hashed
-from ...codec.dialect_extras import NULL, Fields, carried, gather, restore
-from ...codec.failure_sentence_in_answer import FAILED, GAP, failure, finer, in_order, is_exact, lose_stop, with_failure
+from ...codec.call_ids import hashed_id
+from ...codec.dialect_extras import NULL, Fields, gather, restore, sent_fields
+from ...codec.failure_sentence_in_answer import (
+    FAILED,
+    GAP,
+    failure,
+    in_order,
+    is_exact,
+    lose_stop,
+    stop_detail,
+    with_failure,
+)
 from ...codec.wire_decoding_with_unknown_fields import Admitted, Unknown
 from ...context import Context
 from . import wire
@@ -89,7 +98,7 @@ def read_admitted(admitted: Admitted[wire.Completion], context: Context) -> Resp
         tier = answer_service_tiers.read(answer.service_tier)
         if tier is not None:
             usage, answer.service_tier = answer_service_tiers.with_tier(usage, tier, TIER_AT), wire.NONE
-    extra = carried(answer, wire.COMPLETION_EXTRAS)
+    extra = sent_fields(answer, wire.COMPLETION_EXTRAS)
     whole = gather(context, (), unknown, extra) if unknown or extra else None
     if first.extra is not None:
         whole = {wire.NAME: {**(whole or {}).get(wire.NAME, {}), **_below_first(first.extra[wire.NAME])}}
@@ -108,7 +117,7 @@ def read_admitted(admitted: Admitted[wire.Completion], context: Context) -> Resp
 def read_message(message: wire.Message, context: Context, unknown: Unknown) -> Response:
     """An assistant message alone, as clients keep it in their history."""
     parts = _with_sound(message, _read_parts(message, "", (), context, unknown), (), context)
-    extra = gather(context, (), unknown, carried(message, _MESSAGE_EXTRAS))
+    extra = gather(context, (), unknown, sent_fields(message, _MESSAGE_EXTRAS))
     if extra is not None:
         extra = {wire.NAME: {f"choices/0/message/{name}": value for name, value in extra[wire.NAME].items()}}
     return Response(tuple(parts), read_stop(None, parts, (), context), extra=extra)
@@ -122,10 +131,10 @@ def _read_choice(
     parts = _read_parts(choice.message, f"{answer_id}:{number}", at + ("message",), context, unknown)
     if choice.message.audio:
         parts = _with_sound(choice.message, parts, at + ("message",), context)
-    more = carried(choice, wire.CHOICE_EXTRAS)
+    more = sent_fields(choice, wire.CHOICE_EXTRAS)
     if choice.message.audio or choice.message.reasoning_details:
         # Fields of the message are gathered with its choice.
-        inner = carried(choice.message, _MESSAGE_EXTRAS) or {}
+        inner = sent_fields(choice.message, _MESSAGE_EXTRAS) or {}
         more = {**(more or {}), **{f"message/{name}": value for name, value in inner.items()}}
     for name in ("name", "tool_call_id"):  # fields of a request's message only
         value = getattr(choice.message, name)
@@ -141,7 +150,7 @@ def _read_parts(message: wire.Message, salt: str, at: Path, context: Context, un
     if legacy is not None and legacy.name:  # some hosts send the field with empty members
         at = at + ("function_call",)
         context.lose("call.id.invented", at)
-        parts.append(read_legacy(legacy, hashed(f"{salt}:{legacy.name}"), at, context, unknown))
+        parts.append(read_legacy(legacy, hashed_id(f"{salt}:{legacy.name}"), at, context, unknown))
     elif legacy is not None and text_value(legacy.arguments).strip():
         context.lose("field.dropped", at + ("function_call", "arguments"), "of a call without a name")
     return parts
@@ -180,7 +189,7 @@ def read_stop(word: str | None, parts: list[Part], at: Path, context: Context) -
     if word not in _REASONS:
         return Stop(reason, extra=context.keep(at, own))
     hosts = word not in _FINISH_REASONS and word != "error" and context.target not in _SISTERS
-    detail = finer(word, reason) if hosts else ""
+    detail = stop_detail(word, reason) if hosts else ""
     return Stop(reason, detail=detail, extra={wire.NAME: own}, word=word if hosts else "")
 
 
@@ -198,9 +207,9 @@ def read_usage(usage: wire.Usage, context: Context, unknown: Unknown) -> Usage:
     """Token counts. Names of other hosts for the same figures are read for other dialects."""
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     more: dict[str, Any] = {}
-    if prompt is not None and (counts := carried(prompt, PROMPT_EXTRAS)):
+    if prompt is not None and (counts := sent_fields(prompt, PROMPT_EXTRAS)):
         more |= {f"prompt_tokens_details/{name}": json_text.raw(value) for name, value in counts.items()}
-    if completion is not None and (counts := carried(completion, COMPLETION_EXTRAS)):
+    if completion is not None and (counts := sent_fields(completion, COMPLETION_EXTRAS)):
         more |= {f"completion_tokens_details/{name}": json_text.raw(value) for name, value in counts.items()}
     output = usage.completion_tokens
     thought = completion.reasoning_tokens if completion is not None else None
@@ -354,7 +363,7 @@ def _write_choice(parts: tuple[Part, ...], stop: Stop, index: int, context: Cont
     stop = own_word(stop, context)
     parts = with_failure(parts, failure(stop, wire.NAME), GAP)
     message = write_assistant(parts, context, request=False) or {}
-    stop = called(stop, "tool_calls" in message, context, index)
+    stop = stop_for_calls(stop, "tool_calls" in message, context, index)
     finish = write_stop(stop, message.get("refusal") is not None, context, index)
     return {"index": index, "message": message, "finish_reason": finish}
 
@@ -369,7 +378,7 @@ def own_word(stop: Stop, context: Context) -> Stop:
     return msgspec.structs.replace(stop, extra=None, word=str(word))
 
 
-def called(stop: Stop, calls: bool, context: Context, number: int) -> Stop:
+def stop_for_calls(stop: Stop, calls: bool, context: Context, number: int) -> Stop:
     """The stop of an answer that ended with calls but has none to write."""
     if calls or stop.reason != "tool_calls":
         return stop
@@ -395,7 +404,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     prompt, completion = usage.input or 0, usage.output or 0
     if usage.input is None or usage.output is None:
         # Typed clients expect both counts (openai 3.49.0, 2026-11).
-        context.lose("usage.invented", context.ends.usage)
+        context.lose("usage.invented", context.answer_paths.usage)
     out: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": completion}
     if usage.extra is not None and wire.NAME in usage.extra:
         return _write_own_usage(usage, out)

@@ -18,7 +18,7 @@ from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Text
 from ...codec import json_text
-from ...codec.call_ids import hashed
+from ...codec.call_ids import hashed_id
 from ...codec.hosted_calls import numbered_objects, objects, word
 from ...context import Context
 from . import wire
@@ -55,7 +55,7 @@ class Search:
 
     def parts(self, answer_id: str) -> tuple[Opaque, Opaque]:
         """The search as a hosted call with its result."""
-        name = hashed(f"{answer_id}\x1fsearch", "search_")
+        name = hashed_id(f"{answer_id}\x1fsearch", "search_")
         found = PAGES if self.fields[2] is not None else RESULTS
         called = found if found == PAGES and self.fields[1] is None else ADDRESSES
         call = HostedCall(wire.NAME, called, ELSEWHERE, "web_search", name, "web_search", "{}", at=(called,))

@@ -8,11 +8,11 @@ from typing import Any
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import json_text
-from ...codec.dialect_extras import NULL, Fields, carried
-from ...codec.dialect_extras import take_shared as extras_shared
+from ...codec.dialect_extras import NULL, Fields, sent_fields
+from ...codec.dialect_extras import take_shared_fields as extras_shared
 from ...codec.format_name_in_schema import format_name
-from ...codec.reasoning_effort import opens, wanted, wish
-from ...codec.set_settings_and_clamped_values import capped, given, report_parallel, within
+from ...codec.reasoning_effort import enables_thinking, wanted, wanted_effort
+from ...codec.set_settings_and_clamped_values import clamp, clamp_limit, report_parallel, set_settings
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
@@ -105,7 +105,7 @@ def read_settings(request: wire.ChatRequest) -> Settings:
 
 def read_extras(request: wire.ChatRequest) -> dict[str, Any] | None:
     """The fields of a request that only Chat has."""
-    extras = carried(request, wire.REQUEST_EXTRAS)
+    extras = sent_fields(request, wire.REQUEST_EXTRAS)
     options = request.stream_options
     if options is not None and options.include_obfuscation is not None:
         # `stream_options` has the members include_usage and include_obfuscation only (openai 3.49.0, 2026-11).
@@ -166,14 +166,14 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
     limit = settings.max_tokens
     if limit is not None:
         if context.source != wire.NAME or ((context.host is not None or context.gated) and limit >= 0):
-            limit = capped(limit, at.get("max_tokens", ()), context)
-            context.suited = context.suited or limit != settings.max_tokens
+            limit = clamp_limit(limit, at.get("max_tokens", ()), context)
+            context.adapted_to_host = context.adapted_to_host or limit != settings.max_tokens
     if limit is not None:
         # Reasoning models (o-series and later) refuse max_tokens (openai 3.49.0, 2026-11).
         older = at.get("max_tokens") == _OLDER_LIMIT and context.source == wire.NAME and context.host is None
         out["max_tokens" if older and not context.profile.reasoning else "max_completion_tokens"] = limit
     effort = _effort(settings, out, context)
-    sampling = given(settings, _SAMPLING)
+    sampling = set_settings(settings, _SAMPLING)
     if sampling or settings.stop:
         _write_sampling(settings, sampling, effort or context.profile.effort_default, out, context)
     # parallel_tool_calls has a meaning with tools only.
@@ -220,7 +220,7 @@ def _effort(settings: Settings, out: dict[str, Any], context: Context) -> str | 
     if gate == "effort_none":
         # From gpt-5.4 on, function tools on this endpoint need reasoning_effort none; an absent field may count as
         # reasoning (400, reported by many users, 2026).
-        requested = wish(settings)
+        requested = wanted_effort(settings)
         if (requested.effort if requested is not None else context.profile.effort_default) != "none":
             words = f"{requested.words} is sent as none" if requested is not None else "none is sent"
             detail = f"{words}: with tools this model takes no other effort here; openai-responses takes both"
@@ -231,12 +231,12 @@ def _effort(settings: Settings, out: dict[str, Any], context: Context) -> str | 
         # one user, 2026).
         context.lose("tool.refused", (), "send this model's tools through openai-responses")
     host = context.host
-    if host is not None and opens(settings) and context.profile.thinks and "on" in host.switch:
+    if host is not None and enables_thinking(settings) and context.profile.thinks and "on" in host.switch:
         return None
     if host is not None and host.fields.get("reasoning_effort") is False:
-        requested = wish(settings)
+        requested = wanted_effort(settings)
         if requested is not None and ("off" if requested.effort == "none" else "on") not in host.switch:
-            context.suited = True
+            context.adapted_to_host = True
             context.lose("effort.dropped", requested.at, f"{host.name} does not take it")
             return None
     return wanted(settings, context) if settings.effort is not None or settings.budget is not None else None
@@ -277,7 +277,7 @@ def _write_sampling(
         if known and name not in named:
             # temperature is 0 to 2 (openai 3.49.0, 2026-11).
             if name == "temperature" and context.source != wire.NAME:
-                value = within(value, 0, 2, at.get(name, ()), context)
+                value = clamp(value, 0, 2, at.get(name, ()), context)
             out[name] = value
         else:
             code = "n.dropped" if name == "n" else "sampling.dropped"

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ...codec.passthrough_stream_end import AnswersStreamEnd, decoded
+from ...codec.passthrough_stream_end import AnswersStreamEnd, decode_event
 
 
 class _Choice(msgspec.Struct):
@@ -37,7 +37,7 @@ class StreamEnd(AnswersStreamEnd):
         if data.strip() == b"[DONE]":
             self.end()
             return
-        chunk = decoded(data, _chunk, _Chunk)
+        chunk = decode_event(data, _chunk, _Chunk)
         if chunk is None:
             return
         # An error ends a stream without [DONE] (openai 3.49.0, 2026-11). Some hosts name it in `object` or in an

@@ -16,8 +16,8 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Response, Usage
 from ...codec import answer_service_tiers, json_text
-from ...codec.call_ids import hashed
-from ...codec.dialect_extras import Fields, carried
+from ...codec.call_ids import hashed_id
+from ...codec.dialect_extras import Fields, sent_fields
 from ...codec.failure_sentence_in_answer import events_of_whole_answer
 from ...codec.fault_kinds_statuses_and_error_object import broken_off
 from ...codec.late_id_and_model_losses import report_id, report_model
@@ -354,7 +354,7 @@ class StreamReader(FrameReader):
             # MiniMax sends the name of the model with every delta.
             self._note_sent(("choices", answer.number, "delta"), delta, _NAMES)
         if delta.annotations or delta.audio or delta.reasoning_details:
-            self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
+            self._note(("choices", answer.number, "delta"), sent_fields(delta, ("audio", "reasoning_details")) or {})
             self._cite(answer, delta, events)
 
     def _take_details(self, answer: StreamedAnswer, delta: wire.Message, events: list[Event]) -> None:
@@ -476,7 +476,7 @@ class StreamReader(FrameReader):
         at: Path = ("choices", answer.number, "delta", "tool_calls", answer.calls)
         # The first delta of a call has its id (openai 3.49.0, 2026-11); some hosts omit it.
         if not call_id:
-            call_id = hashed(f"{self._id}:{answer.number}:{answer.calls}:{name}")
+            call_id = hashed_id(f"{self._id}:{answer.number}:{answer.calls}:{name}")
             self._context.lose("call.id.invented", at)
         seal = read_seal(piece.extra_content, at, self._context) if piece.extra_content else None
         if seal is None and piece.extra_content:

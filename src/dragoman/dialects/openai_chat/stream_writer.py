@@ -8,8 +8,8 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, is_stored_elsewhere
 from ...codec import answer_ids, answer_service_tiers, json_text
 from ...codec.call_ids import to_chat_client
-from ...codec.failure_sentence_in_answer import GAP, cut_short, failure, flawed
-from ...codec.media import missing
+from ...codec.failure_sentence_in_answer import GAP, cut_short, failure, report_broken_arguments
+from ...codec.media import missing_media_text
 from ...codec.packed_seals import pack
 from ...codec.repeated_frame_interface import FrameTemplate
 from ...context import Context
@@ -22,7 +22,7 @@ from .faults import error_object
 from .hosted_calls import DETAIL
 from .message_content import annotations_to, write_seal
 from .reasoning_details import FIELD, is_carrier, written_entry, written_use_entry
-from .response import called, id_prefix, own_word, write_stop, write_usage
+from .response import id_prefix, own_word, stop_for_calls, write_stop, write_usage
 from .tools import IDS, NAMES
 
 _MAX_CHOICES = 128
@@ -163,7 +163,7 @@ class StreamWriter:
             out += self._chunk(answer, json_text.encode({IMAGES: [entry]}))
         elif type(part) is Media:
             self._context.lose("media.dropped", part.at, part.mime or part.kind)
-            out += self._chunk(answer, json_text.encode({"content": missing(part)}))
+            out += self._chunk(answer, json_text.encode({"content": missing_media_text(part)}))
         else:
             self._context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return out
@@ -198,7 +198,7 @@ class StreamWriter:
         call, answer = self._parts[index]
         pieces = self._pieces.pop(index, None)
         arguments = "".join(pieces) if pieces is not None else ""
-        if event.cut or (pieces and type(call) is ToolCall and flawed(call, arguments, self._context)):
+        if event.cut or (pieces and type(call) is ToolCall and report_broken_arguments(call, arguments, self._context)):
             self._cut.add(answer)
         if pieces is None or arguments.strip():
             return b""
@@ -260,7 +260,9 @@ class StreamWriter:
 
     def _finish(self, event: Finish) -> bytes:
         stop = cut_short(event.stop, self._context, event.answer) if event.answer in self._cut else event.stop
-        stop = called(own_word(stop, self._context), bool(self._calls.get(event.answer)), self._context, event.answer)
+        stop = stop_for_calls(
+            own_word(stop, self._context), bool(self._calls.get(event.answer)), self._context, event.answer
+        )
         word = write_stop(stop, event.answer in self._refused, self._context, event.answer)
         out = self._opened(event.answer) + (self._end_others(event.answer) if event.last else b"")
         out += self._failed(failure(stop, wire.NAME), event.answer)
@@ -284,7 +286,7 @@ class StreamWriter:
         others = sorted(self._unfinished - {answer})
         for number in others:
             # The upstream left out the choice or its end.
-            self._context.lose("answer.invented", self._context.ends.answer(number))
+            self._context.lose("answer.invented", self._context.answer_paths.answer(number))
         self._unfinished = {answer}
         return b"".join([self._chunk(number, b"{}", b'"stop"') for number in others])
 

@@ -29,7 +29,7 @@ def system_first(request: Request, context: Context) -> Request:
     later = [i for i in range(begin, len(turns)) if turns[i].role in _SYSTEM]
     if begin < 2 and not later:
         return request
-    context.suited = True
+    context.adapted_to_host = True
     out = list(turns[:begin])
     if begin > 1:
         out = [msgspec.structs.replace(turns[0], parts=_joined([part for turn in out for part in turn.parts]))]
@@ -53,7 +53,7 @@ def _marked(part: Part) -> Part:
     return msgspec.structs.replace(part, text=SYSTEM_MARK + part.text) if type(part) is Text else part
 
 
-def bridged(messages: list[Any], context: Context) -> list[Any]:
+def with_bridge_messages(messages: list[Any], context: Context) -> list[Any]:
     """The messages with an assistant message wherever a user message directly follows results."""
     out: list[Any] = []
     before = ""
@@ -61,7 +61,7 @@ def bridged(messages: list[Any], context: Context) -> list[Any]:
         role = message.get("role", "") if isinstance(message, dict) else ""
         # Devstral and Codestral answer 400 "Unexpected role 'user' after role 'tool'" (reported by users, 2026-11).
         if role == "user" and before == "tool":
-            context.suited = True
+            context.adapted_to_host = True
             context.lose("turn.invented", (), "the model refuses a user's message right after results")
             out.append({"role": "assistant", "content": BETWEEN})
         out.append(message)

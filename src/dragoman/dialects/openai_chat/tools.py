@@ -12,7 +12,7 @@ from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import json_text
-from ...codec.dialect_extras import gather, misplaced, restore
+from ...codec.dialect_extras import gather, restore, with_misplaced_fields
 from ...codec.schema.openai_subsets import LOOSE
 from ...codec.schema_for_target import fit, fit_openai_schema
 from ...codec.tool_declaration_cache import ToolMemo
@@ -47,7 +47,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
             cache = lifetime(tool.cache_control)
             extra = with_own(extra, CACHE_CONTROL, tool.cache_control)
         if function is not None and tool.type == "function":
-            extra = misplaced(context, at, tool, ("custom",), extra)
+            extra = with_misplaced_fields(context, at, tool, ("custom",), extra)
             out.append(
                 Tool(
                     function.name,
@@ -62,7 +62,7 @@ def read_tools(body: bytes, context: Context) -> tuple[Tool | HostedTool, ...]:
             )
         # A custom tool takes free text, perhaps with a grammar (openai 3.49.0, 2026-11).
         elif tool.custom is not None and tool.type == "custom":
-            extra = misplaced(context, at, tool, ("function",), extra)
+            extra = with_misplaced_fields(context, at, tool, ("function",), extra)
             description = tool.custom.description or ""
             out.append(
                 Tool(tool.custom.name, description, custom=True, grammar=grammar, cache=cache, extra=extra, at=at)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from msgspec import Raw, Struct, field
 
-from ...codec.dialect_extras import Fields, carried
+from ...codec.dialect_extras import Fields, sent_fields
 from ...codec.wire_decoding_with_unknown_fields import Admitter, Unknown
 from ...errors import WireError
 from . import NAME as NAME
@@ -511,8 +511,8 @@ _USAGE_ADDITIONS = Fields(*[name for name in HostUsage.__struct_fields__ if name
 
 def additions(chunk: HostChunk) -> Unknown | None:
     """The additions of hosts in a chunk, as fields that OpenAI's chunk does not have. None: there are none."""
-    in_chunk = carried(chunk, _CHUNK_ADDITIONS)
-    in_usage = carried(chunk.usage, _USAGE_ADDITIONS) if chunk.usage is not None else None
+    in_chunk = sent_fields(chunk, _CHUNK_ADDITIONS)
+    in_usage = sent_fields(chunk.usage, _USAGE_ADDITIONS) if chunk.usage is not None else None
     if not in_chunk:
         return {("usage",): in_usage} if in_usage else None
     return {(): in_chunk, ("usage",): in_usage} if in_usage else {(): in_chunk}

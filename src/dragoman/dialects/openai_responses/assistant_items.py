@@ -14,12 +14,12 @@ from msgspec import Raw
 from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, is_stored_elsewhere, plain_text
 from ...codec import json_text
 from ...codec.cache_memory_budget import small_cache
-from ...codec.call_ids import hashed, minted
+from ...codec.call_ids import hashed_id, id_from_path
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import gather, restore
 from ...codec.failure_sentence_in_answer import decoded_once
 from ...codec.hosted_calls import made_elsewhere
-from ...codec.media import missing
+from ...codec.media import missing_media_text
 from ...codec.packed_seals import MARK, origin, pack
 from ...codec.surrogates.documents import sound_arguments
 from ...codec.wire_decoding_with_unknown_fields import Unknown
@@ -115,7 +115,7 @@ def read_call(item: wire.Item, at: Path, context: Context, unknown: Unknown, sal
         or item.action
         or (item.arguments if custom else item.input)
     ):
-        return ToolCall(item.call_id or minted(at, context, salt), item.name or "", text or "", custom, at=at)
+        return ToolCall(item.call_id or id_from_path(at, context, salt), item.name or "", text or "", custom, at=at)
     namespace = item.namespace or ""
     if namespace and namespace == item.name:
         # Tool search reports a tool without a namespace as if it had one of its own name (recorded).
@@ -128,7 +128,7 @@ def read_call(item: wire.Item, at: Path, context: Context, unknown: Unknown, sal
     if item.namespace and not namespace:
         extra = with_fields(extra, {"namespace": json_text.raw(item.namespace)})
     # call_id joins call and result; the item id (fc_...) is another value (openai 3.49.0, 2026-11).
-    call_id = item.call_id or minted(at, context, salt)
+    call_id = item.call_id or id_from_path(at, context, salt)
     return ToolCall(call_id, item.name or "", text or "", custom, namespace, extra=extra, at=at)
 
 
@@ -357,7 +357,7 @@ def _add_content(message: dict[str, Any], part: Part, context: Context) -> None:
         content.append(write_output_text(part, context, request=True))
     elif type(part) is Media:
         context.lose("media.dropped", part.at, part.mime or part.kind)
-        content.append({"type": "output_text", "text": missing(part), "annotations": []})
+        content.append({"type": "output_text", "text": missing_media_text(part), "annotations": []})
     elif isinstance(part, Opaque):
         content.append(part.value)
 
@@ -438,7 +438,7 @@ def answer_id(response_id: str, place: int, prefix: str) -> str:
 
 @small_cache(256)
 def _of_answer(response_id: str) -> str:
-    return hashed(response_id, "")
+    return hashed_id(response_id, "")
 
 
 def answer_reasoning(part: Reasoning, name: Any) -> dict[str, Any]:
@@ -533,7 +533,7 @@ def answer_part(part: Part, context: Context) -> Any:
         return written
     if type(part) is Media:
         context.lose("media.dropped", part.at, part.mime or part.kind)
-        return {"type": "output_text", "text": missing(part), "annotations": [], "logprobs": []}
+        return {"type": "output_text", "text": missing_media_text(part), "annotations": [], "logprobs": []}
     return part.value if isinstance(part, Opaque) else None
 
 

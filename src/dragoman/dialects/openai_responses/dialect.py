@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...dialect import AnswerPlaces, Dialect, HistoryRequirements, LogprobsPlace, UpstreamPaths
+from ...dialect import AnswerPaths, Dialect, HistoryRequirements, LogprobsPlace, UpstreamPaths
 from ...rules.rule import Rule
 from .detection_evidence import evidence
 from .fast import FAST
@@ -58,7 +58,7 @@ DIALECT = Dialect(
     is_answer=is_answer,
     write_results=write_results,
     evidence=evidence,
-    ends=AnswerPlaces(("status",), ("usage",)),
+    answer_paths=AnswerPaths(("status",), ("usage",)),
     logprobs=LogprobsPlace(NAME, "tokens", "logprobs", on_texts=True),
     hosted=HOSTED,
     write_hosted=write_hosted,
@@ -78,9 +78,9 @@ DIALECT = Dialect(
     # encrypted_content of reasoning items is tied to provider and organisation; stateless clients return the items
     # (openai 3.49.0, 2026-11).
     sealed=frozenset({"reasoning"}),
-    echoes=frozenset({"reasoning"}),
+    returns_seals_on=frozenset({"reasoning"}),
     rules=rules,
-    noise=frozenset(
+    minor_fields=frozenset(
         {
             "billing",
             "client_metadata",

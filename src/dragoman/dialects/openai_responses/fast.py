@@ -15,8 +15,8 @@ from msgspec import Raw, Struct
 from ...canon.parts import Path
 from ...canon.request import Request
 from ...codec import answer_service_tiers
-from ...codec.answer_ids import RESPONSES, in_form
-from ...codec.call_ids import hashed
+from ...codec.answer_ids import RESPONSES, id_with_prefix
+from ...codec.call_ids import hashed_id
 from ...codec.packed_seals import origin
 from ...dialect import Fast
 from ...fast.continued_requests import skimmer
@@ -36,7 +36,7 @@ from ...fast.plain_answer import (
     joined,
     members,
     names_of,
-    others,
+    unknown_fields,
 )
 from ...fast.repeated_frames import OBFUSCATED, RepeatedFrame
 from . import wire
@@ -268,7 +268,7 @@ def _read_loose(body: bytes) -> tuple[Any, _Unknown] | None:
         usage = members(around["usage"])
     except NOT_PLAIN:
         return None
-    return answer, (names_of(others(usage, _USAGE_FIELDS)), names_of(others(around, _ANSWER_FIELDS)))
+    return answer, (names_of(unknown_fields(usage, _USAGE_FIELDS)), names_of(unknown_fields(around, _ANSWER_FIELDS)))
 
 
 def _kept(answer: Any, unknown: _Unknown | None) -> Named:
@@ -299,8 +299,8 @@ def write_plain(plain: PlainAnswer, model: str, created: int, answers: Request |
     status = "incomplete" if plain.stop == "length" else "completed"
     if plain.tier is not None and plain.tier != "standard":  # the default of every filled answer
         return None
-    shown = in_form(plain.id, RESPONSES)
-    stem = hashed(shown, "")
+    shown = id_with_prefix(plain.id, RESPONSES)
+    stem = hashed_id(shown, "")
     packed = plain.packed
     output: list[Any] = _thoughts(plain, packed, stem) if packed is not None else []
     if plain.text:

@@ -16,9 +16,9 @@ from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, HostedCall, HostedResult, Media, Path
 from ...codec import json_text
-from ...codec.call_ids import hashed
+from ...codec.call_ids import hashed_id
 from ...codec.hosted_calls import word
-from ...codec.media import proper
+from ...codec.media import registered_media_type
 from ...context import Context
 from .wire import NAME
 
@@ -76,7 +76,7 @@ def is_picture(media: Media) -> bool:
 
 def fits_item(media: Media) -> bool:
     """Whether an item for an upstream can hold the media: the bytes of an image in a format of OpenAI's own tool."""
-    return is_picture(media) and proper(media.mime) in _FORMATS
+    return is_picture(media) and registered_media_type(media.mime) in _FORMATS
 
 
 def sent_item(media: Media, context: Context) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def sent_item(media: Media, context: Context) -> dict[str, Any]:
     _report_rest(media, context)
     # The length and the first bytes identify an image well enough. A hash of the whole image would cost time in every
     # request.
-    name = hashed(f"{len(media.data)}:{media.data[:256]}", "ig_")
+    name = hashed_id(f"{len(media.data)}:{media.data[:256]}", "ig_")
     return {"id": name, "type": KIND, "status": "completed", "result": media.data}
 
 

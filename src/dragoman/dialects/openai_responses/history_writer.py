@@ -12,7 +12,7 @@ from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
 from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.call_ids import hashed
+from ...codec.call_ids import hashed_id
 from ...codec.call_ids import send as send_id
 from ...codec.dialect_extras import restore
 from ...codec.media import note
@@ -135,7 +135,7 @@ class Calls(Struct, eq=False):
         for part in parts:
             if type(part) is ToolCall:
                 if part.id in self.kinds:
-                    self.again[part.id] = hashed(f"{part.id}:{self.again.get(part.id, '')}")
+                    self.again[part.id] = hashed_id(f"{part.id}:{self.again.get(part.id, '')}")
                     self.answered.discard(part.id)
                 self.kinds[part.id] = "custom_tool_call_output" if part.custom else "function_call_output"
         return self.again

@@ -17,12 +17,12 @@ from ...codec import json_text
 from ...codec.hosted_calls import (
     arguments,
     foreign_id,
-    mapped,
     members,
     objects,
     own_id,
     pages,
     queries,
+    report_mapped_use,
     use_id,
     word,
 )
@@ -139,7 +139,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, context: Context
         if result is not None and result.parts:
             left = "the content of the page has no place"
     item["action"] = action
-    mapped(call, result, context, SEARCH, left, request=request)
+    report_mapped_use(call, result, context, SEARCH, left, request=request)
     return (Opaque(wire.NAME, SEARCH, json_text.raw(item), at=call.at),)
 
 

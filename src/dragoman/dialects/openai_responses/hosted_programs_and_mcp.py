@@ -23,15 +23,15 @@ from ...codec.hosted_calls import (
     foreign_id,
     generic_id,
     is_other,
-    mapped,
     members,
     numbered_objects,
     objects,
     own_id,
+    report_mapped_use,
     use_id,
     word,
 )
-from ...codec.hosted_calls_as_text import came_back, files, output, program, stacked, stdout
+from ...codec.hosted_calls_as_text import files, join_on_lines, output, program, stdout, text_of_result
 from ...context import Context
 from . import wire
 
@@ -170,7 +170,7 @@ def _read_shell_output(value: Raw, item: dict[str, Any], call_id: str, at: Path)
             codes.append(code)
     # An outcome is `exit` with a code or `timeout` without one (openai 3.49.0, 2026-11).
     exit_code = next((code for code in codes if code), 0) if codes and not timed_out else None
-    found = (tuple(parts), timed_out or any(codes), (), stacked(complaints), exit_code)
+    found = (tuple(parts), timed_out or any(codes), (), join_on_lines(complaints), exit_code)
     return HostedResult(wire.NAME, SHELL_OUTPUT, value, "code_execution", call_id, (), *found, at=at)
 
 
@@ -227,7 +227,7 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
     left = "the files of the program have no place" if len(files(result)) > len(images) else ""
     if language not in ("python", "") and not left:
         left = f"it is no Python but {language}"
-    mapped(call, result, context, RUN, left, request=False)
+    report_mapped_use(call, result, context, RUN, left, request=False)
     return (Opaque(wire.NAME, RUN, json_text.raw(item), at=call.at),)
 
 
@@ -252,7 +252,7 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, conte
     }
     parts: list[Part] = [Opaque(wire.NAME, SHELL, json_text.raw(call_item), at=call.at)]
     left = "the files of the program have no place" if files(result) else ""
-    mapped(call, result, context, f"{SHELL} and {SHELL_OUTPUT}", left, request=False)
+    report_mapped_use(call, result, context, f"{SHELL} and {SHELL_OUTPUT}", left, request=False)
     if result is not None:
         exit_code = int(result.is_error) if result.exit_code is None else result.exit_code
         outcome = {"type": "exit", "exit_code": exit_code}
@@ -271,7 +271,7 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, conte
 def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
     """The item for a client. A tool that only another dialect has is written as the tool of a server with that
     dialect's name: no other item takes any name."""
-    words, failed = came_back(result), result is not None and result.is_error
+    words, failed = text_of_result(result), result is not None and result.is_error
     item: dict[str, Any] = {
         "id": generic_id(_MCP_PREFIX, call),
         "type": MCP,
@@ -285,5 +285,5 @@ def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -
         "server_label": call.server or ("" if call.family else call.dialect),
     }
     left = "the media that the tool gave back have no place" if files(result) else ""
-    mapped(call, result, context, MCP, left, request=False)
+    report_mapped_use(call, result, context, MCP, left, request=False)
     return (Opaque(wire.NAME, MCP, json_text.raw(item), at=call.at),)

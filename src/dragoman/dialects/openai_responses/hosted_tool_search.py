@@ -16,9 +16,19 @@ from ...canon.parts import HostedCall, HostedResult, Opaque, Part, Path
 from ...canon.tools import HostedTool, Tool
 from ...codec import json_text
 from ...codec.call_ids import send as send_id
-from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, queries, use_id, word
+from ...codec.hosted_calls import (
+    arguments,
+    foreign_id,
+    members,
+    objects,
+    own_id,
+    queries,
+    report_mapped_use,
+    use_id,
+    word,
+)
 from ...codec.hosted_calls_as_text import drop_search
-from ...codec.tool_names import found_tools, spelled
+from ...codec.tool_names import found_tools, qualified_name
 from ...context import Context
 from . import wire
 from .client_tool_search import CALL, NAME, OUTPUT
@@ -42,7 +52,7 @@ def read_tool_search(kind: str, value: Raw, at: Path) -> Opaque | None:
     names: list[str] = []
     for tool in objects(item.get("tools")):
         if word(tool, "type") == "namespace":
-            names += [spelled(word(tool, "name"), word(one, "name")) for one in objects(tool.get("tools"))]
+            names += [qualified_name(word(tool, "name"), word(one, "name")) for one in objects(tool.get("tools"))]
         elif word(tool, "name"):
             names.append(word(tool, "name"))
     # A server's output does not name its call: it answers the one before it.
@@ -77,7 +87,7 @@ def write_tool_search(
             made = foreign_id(_OUTPUT_PREFIX, use_id(call))
             items.append((OUTPUT, {"id": made, "type": OUTPUT, **run, "tools": listed}))
     left = "tools that the client did not declare" if result is not None and len(found) < len(result.tools) else ""
-    mapped(call, result, context, f"{CALL} and {OUTPUT}", left, request=request)
+    report_mapped_use(call, result, context, f"{CALL} and {OUTPUT}", left, request=request)
     return tuple([Opaque(wire.NAME, kind, json_text.raw(item), at=call.at) for kind, item in items])
 
 

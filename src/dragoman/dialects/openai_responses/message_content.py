@@ -9,7 +9,7 @@ from msgspec import Raw
 from ...canon.parts import Citation, Extra, Media, MediaKind, Opaque, Part, Path, Text, plain_text
 from ...codec import json_text
 from ...codec.dialect_extras import gather, restore
-from ...codec.media import data_url, guess_mime, kind_of, missing, note, split_data_url, unknown_to_openai
+from ...codec.media import data_url, guess_mime, kind_of, missing_media_text, note, split_data_url, unknown_to_openai
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from . import wire
@@ -251,7 +251,7 @@ def _write_input_part(part: Part, context: Context, result: bool) -> Any:
         found = _write_media(part, context)
         if found is None:
             context.lose("media.dropped", part.at, part.mime or part.kind)
-            found = {"type": "input_text", "text": note(part) if result else missing(part)}
+            found = {"type": "input_text", "text": note(part) if result else missing_media_text(part)}
         out = found
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         return part.value

@@ -51,7 +51,7 @@ def put_earlier(
             items = [item for item in found if not isinstance(item, Turn)]
             earlier = _read_apart(items, (name,), added, context, read)
         if own:
-            context.suited = True
+            context.adapted_to_host = True
             earlier = [_unheld(turn, (name,), context) for turn in earlier]
         else:
             earlier = [_moved(turn, (name,)) for turn in earlier]

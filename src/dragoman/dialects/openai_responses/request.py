@@ -16,10 +16,10 @@ from ...codec import json_text
 from ...codec.dialect_extras import (
     CACHE_OPTIONS,
     NULL,
-    carried,
     gather,
     restore,
-    take_shared,
+    sent_fields,
+    take_shared_fields,
     with_shared,
     without_cache_options,
 )
@@ -357,7 +357,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
         # No other dialect stores answers, so `store: false` is no loss.
         (silent if request.store == _FALSE else more)["store"] = request.store
     if _has_rare(request):
-        more |= carried(request, wire.REQUEST_RARE) or {}
+        more |= sent_fields(request, wire.REQUEST_RARE) or {}
         _read_state(request, silent, context)
     if request.include is not None:
         rest = [name for name in request.include if name != LOGPROBS]
@@ -385,7 +385,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
             context.lose("format.dropped", ("text", "format"), shape.type)
     if own and request.instructions == "":
         silent["instructions"] = Raw(b'""')
-    shared = take_shared(more, _SHARED[context.target]) if more and context.target in _SHARED else {}
+    shared = take_shared_fields(more, _SHARED[context.target]) if more and context.target in _SHARED else {}
     if CACHE_OPTIONS in shared:
         shared[CACHE_OPTIONS] = _plain_cache_options(shared[CACHE_OPTIONS], context)
     extra = gather(context, (), unknown, more) if more or unknown else None

@@ -15,9 +15,9 @@ from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, answer_service_tiers, json_text
 from ...codec.cache_memory_budget import DocumentMemory, lookup_cache, remembered
-from ...codec.dialect_extras import NULL, carried, gather, restore
-from ...codec.failure_sentence_in_answer import first_only, is_exact, lose_missing_call, lose_stop
-from ...codec.tool_declaration_cache import Same
+from ...codec.dialect_extras import NULL, gather, restore, sent_fields
+from ...codec.failure_sentence_in_answer import is_exact, lose_missing_call, lose_stop, report_later_answers
+from ...codec.tool_declaration_cache import IdentityKey
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ...errors import WireError
@@ -186,7 +186,7 @@ def answer_extra(answer: wire.Answer, context: Context, unknown: Unknown) -> Ext
 
 def around(answer: wire.Answer, *, own: bool) -> tuple[dict[str, Raw], dict[str, Raw]]:
     """The fields around the output that have a meaning, and for this dialect (`own`) also the other fields."""
-    more = carried(answer, wire.ANSWER_EXTRAS) or {}
+    more = sent_fields(answer, wire.ANSWER_EXTRAS) or {}
     if answer.error and answer.error != NULL:
         more["error"] = answer.error
     silent: dict[str, Raw] = {}
@@ -227,7 +227,7 @@ def write_response(response: Response, context: Context) -> bytes:
     """Write an answer from canon."""
     response_id = answer_ids.for_response(response.id, response.parts, answer_ids.RESPONSES, context)
     if response.alternatives:
-        first_only(response, context)
+        report_later_answers(response, context)
     end = write_stop(response.stop, response.parts, context)
     out = head(response_id, response.created, response.model, end["status"], context)
     out["output"] = answer_items(response.parts, response_id, context, cut=end["status"] == "incomplete")
@@ -363,7 +363,7 @@ def echo(request: Request) -> dict[str, Any]:
     if first is not None and first.at == _INSTRUCTIONS and type(first.parts[0]) is Text:
         out["instructions"] = first.parts[0].text
     if request.tools:
-        out["tools"] = _echoed(Same(request.tools))
+        out["tools"] = _echoed(IdentityKey(request.tools))
     if request.choice is not None:
         out["tool_choice"] = write_choice(request, request.choice, Context(wire.NAME, wire.NAME))
     for value, name in (
@@ -390,7 +390,7 @@ def echo(request: Request) -> dict[str, Any]:
     return out
 
 
-def _tools_echo(same: Same) -> Raw:
+def _tools_echo(same: IdentityKey) -> Raw:
     """The tools as declared: the same for every answer of a conversation."""
     tools = [tool for tool in same.tools if tool.at[:1] == ("tools",)]
     return json_text.raw([_declared(tool) for tool in tools_to(tools, Context(wire.NAME, wire.NAME))])
@@ -454,7 +454,7 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
     """The usage object."""
     input_tokens, output_tokens = usage.input or 0, usage.output or 0
     if usage.input is None or usage.output is None:
-        context.lose("usage.invented", context.ends.usage)
+        context.lose("usage.invented", context.answer_paths.usage)
     out: dict[str, Any] = {
         "input_tokens": input_tokens,
         # Both details are required in an answer (openai 3.49.0, 2026-11).

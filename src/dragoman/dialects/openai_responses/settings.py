@@ -10,7 +10,7 @@ from ...codec import json_text
 from ...codec.dialect_extras import Fields
 from ...codec.format_name_in_schema import format_name
 from ...codec.reasoning_effort import wanted
-from ...codec.set_settings_and_clamped_values import capped, given, report_parallel, within
+from ...codec.set_settings_and_clamped_values import clamp, clamp_limit, report_parallel, set_settings
 from ...context import Context
 from . import wire
 from .tools import fit_schema
@@ -93,7 +93,7 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
             context.lose("limit.raised", at.get("max_tokens", ()), f"from {limit} to {_LEAST_TOKENS}")
             limit = _LEAST_TOKENS
         else:
-            limit = capped(limit, at.get("max_tokens", ()), context)
+            limit = clamp_limit(limit, at.get("max_tokens", ()), context)
     if limit is not None:
         out["max_output_tokens"] = limit
     effort = settings.effort
@@ -150,7 +150,7 @@ def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any]
 
 
 def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any], context: Context) -> None:
-    sampling = given(settings, _SAMPLING)
+    sampling = set_settings(settings, _SAMPLING)
     if not (
         sampling or settings.stop or settings.n is not None or settings.logprobs or settings.top_logprobs is not None
     ):
@@ -166,7 +166,7 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
         # (openai 3.49.0, 2026-11).
         if name in ("temperature", "top_p") and (not refused or value == 1):
             if name == "temperature" and not own:
-                value = within(value, 0, 2, at.get(name, ()), context)
+                value = clamp(value, 0, 2, at.get(name, ()), context)
             out[name] = value
         else:
             context.lose("sampling.dropped", at.get(name, ()), name)

@@ -29,8 +29,8 @@ from ...canon.parts import (
 from ...canon.response import Stop
 from ...codec import answer_ids, json_text
 from ...codec.dialect_extras import restore
-from ...codec.failure_sentence_in_answer import cut_short, flawed
-from ...codec.media import missing
+from ...codec.failure_sentence_in_answer import cut_short, report_broken_arguments
+from ...codec.media import missing_media_text
 from ...codec.repeated_frame_interface import FrameTemplate
 from ...context import Context
 from . import wire
@@ -176,7 +176,7 @@ class StreamWriter:
         # A response has one answer: there is no `n` (openai 3.49.0, 2026-11).
         if event.answer:
             self._context.lose(
-                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
+                "answer.dropped", self._context.answer_paths.answer(event.answer), "only the first answer is written"
             )
             return b""
         out = b"" if self._started else self._start(Start())
@@ -196,7 +196,7 @@ class StreamWriter:
             out += self._begin_text(Text("", at=part.at))
             self._context.lose("media.dropped", part.at, part.mime or part.kind)
             self._part = Text("", at=part.at)
-            return out + self.send(PartDelta(event.index, missing(part)))
+            return out + self.send(PartDelta(event.index, missing_media_text(part)))
         if type(part) is Reasoning:
             return out
         if type(part) is ToolCall:
@@ -422,7 +422,7 @@ class StreamWriter:
             out = self._more("{}")
         field = "input" if call.custom else "arguments"
         item[field] = text
-        if event.cut or flawed(call, text, self._context):
+        if event.cut or report_broken_arguments(call, text, self._context):
             self._cut = True
             item["status"] = "incomplete"
         if event.extra is not None:
@@ -508,7 +508,7 @@ class StreamWriter:
             self._stop = event.stop
         else:
             self._context.lose(
-                "answer.dropped", self._context.ends.answer(event.answer), "only the first answer is written"
+                "answer.dropped", self._context.answer_paths.answer(event.answer), "only the first answer is written"
             )
         if not event.last:
             return b""

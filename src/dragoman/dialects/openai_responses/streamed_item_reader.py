@@ -252,7 +252,7 @@ class PartEvents:
 
         found = logprobs.read(scores, "tokens")
         if found:
-            logprobs.unkeep(self._context, [(*at, "logprobs")])
+            logprobs.remove_translated_fields(self._context, [(*at, "logprobs")])
             events.append(PartDelta(index, "", None, (), tuple(found)))
 
     def _missing_text(self, item: StreamedItem, last: Part, text: str) -> str:

@@ -13,8 +13,8 @@ from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import json_text
-from ...codec.dialect_extras import carried, gather, restore
-from ...codec.hosted_tools import HostedToolRow, forced
+from ...codec.dialect_extras import gather, restore, sent_fields
+from ...codec.hosted_tools import HostedToolRow, is_hosted_choice
 from ...codec.schema.openai_subsets import LOOSE
 from ...codec.schema_for_target import fit, fit_openai_schema
 from ...codec.tool_declaration_cache import ToolMemo
@@ -79,7 +79,7 @@ def tools_from(
 def _read_function(tool: wire.ToolDef, at: Path, context: Context, unknown: Unknown, namespace: str) -> Tool:
     extra = None
     if unknown or tool.allowed_callers or tool.async_ or tool.format or tool.tools:
-        more = carried(tool, ("allowed_callers",)) or {}
+        more = sent_fields(tool, ("allowed_callers",)) or {}
         if tool.async_:
             more["async"] = tool.async_
         for name in ("format", "tools"):
@@ -135,7 +135,7 @@ def _output_schema(tool: wire.ToolDef) -> str | None:
 def _read_custom(tool: wire.ToolDef, at: Path, context: Context, unknown: Unknown, namespace: str) -> Tool:
     shape = tool.format
     silent: dict[str, Raw] = {}
-    more = carried(tool, ("allowed_callers", "parameters", "output_schema")) or {}
+    more = sent_fields(tool, ("allowed_callers", "parameters", "output_schema")) or {}
     grammar = _read_grammar(shape, at, context, unknown) if shape is not None else None
     if shape is not None and grammar is None:
         # `text` is the default; another form has no place elsewhere.
@@ -186,7 +186,7 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, context: Context, unknown
     for j, tool in enumerate(namespace.tools or ()):
         read = _read_function if tool.type == "function" else _read_custom
         out.append(read(tool, at + ("tools", j), context, unknown, namespace.name or ""))
-    more = carried(namespace, ("parameters", "output_schema", "allowed_callers")) or {}
+    more = sent_fields(namespace, ("parameters", "output_schema", "allowed_callers")) or {}
     if namespace.async_:
         more["async"] = namespace.async_
     if namespace.format is not None:
@@ -330,7 +330,7 @@ def read_choice(
         if subset is not None:
             return subset
     kind = json_text.kind(value)
-    if context.target != wire.NAME and forced(kind, rows):
+    if context.target != wire.NAME and is_hosted_choice(kind, rows):
         _keep_but(json_text.plain(value), ("type", "server_label"), at, context)
         # A hosted tool is forced by its type (openai 3.49.0, 2026-11).
         return Choice("one", (kind,), {wire.NAME: {"tool_choice": value}}, at, hosted=True)

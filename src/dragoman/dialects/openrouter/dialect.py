@@ -62,7 +62,7 @@ DIALECT = Dialect(
     is_answer=is_answer,
     write_results=write_results,
     evidence=evidence,
-    ends=CHAT.ends,
+    answer_paths=CHAT.answer_paths,
     logprobs=CHAT.logprobs,
     hosted=HOSTED,
     write_hosted=write_hosted,
@@ -72,9 +72,9 @@ DIALECT = Dialect(
     # `reasoning_details` is a separate list, so the order of thoughts among texts and calls is unknown (schema of
     # 2026-08-22).
     sealed=frozenset({"reasoning"}),
-    echoes=frozenset({"reasoning"}),
+    returns_seals_on=frozenset({"reasoning"}),
     interleaves=False,
     requirements=CHAT.requirements,
-    kin=(CHAT.name,),
-    noise=NOISE,
+    related=(CHAT.name,),
+    minor_fields=NOISE,
 )

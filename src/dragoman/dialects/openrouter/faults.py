@@ -12,10 +12,10 @@ from ...canon.events import Fault, FaultKind
 from ...codec import json_text
 from ...codec.fault_kinds_statuses_and_error_object import (
     is_empty_field,
+    kind_by_message,
     kind_of_status,
     retry_after,
     retry_headers,
-    sharpened,
     status_of_kind,
 )
 from ...codec.surrogates.documents import decode_tolerant
@@ -110,7 +110,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
     if kind is None:
         kind = kind_of_status(status if status >= 400 else 500)
         # A context that is too long was recorded without an error_type: only the message shows it (recorded 2026).
-        kind = sharpened(kind, message) if isinstance(message, str) else kind
+        kind = kind_by_message(kind, message) if isinstance(message, str) else kind
     # `provider_code` is the word of the model's own provider, which clients of that provider read (openrouter 1.3.84,
     # 2026-11).
     named = details.get("provider_code")

@@ -60,15 +60,15 @@ def _mark_taken(part: Part, context: Context) -> Part:
 
 def marks_homed(turn: Turn) -> Turn:
     """The turn of a document of this dialect, with its own fields under Chat's name."""
-    return _each(turn, _homed)
+    return _each(turn, _with_fields_of_chat)
 
 
-def _homed(part: Part) -> Part:
+def _with_fields_of_chat(part: Part) -> Part:
     if type(part) is ToolResult:
-        inner = tuple([_homed(one) for one in part.parts])
+        inner = tuple([_with_fields_of_chat(one) for one in part.parts])
         if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
             part = msgspec.structs.replace(part, parts=inner)
-    extra = wire.homed(part.extra)
+    extra = wire.with_fields_of_chat(part.extra)
     return part if extra is part.extra else msgspec.structs.replace(part, extra=extra)
 
 
@@ -93,7 +93,7 @@ def fitted_turn(turn: Turn, context: Context) -> Turn:
     return _each(turn, fit)
 
 
-def capped(request: Request, context: Context) -> Request:
+def limit_cache_marks(request: Request, context: Context) -> Request:
     """A request of another dialect with at most `MOST_MARKS` cache marks. The first ones are removed, because a later
     mark covers everything before it.
     """

@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, is_stored_elsewhere
 from ...codec import json_text, packed_seals
-from ...codec.call_ids import hashed, short_for_chat_client
+from ...codec.call_ids import hashed_id, short_for_chat_client
 from ...codec.custom_tools import wrap_input
 from ...codec.hosted_calls import made_elsewhere
 from ...codec.media import data_url, split_data_url
@@ -41,7 +41,7 @@ def shown_id(index: int) -> str:
     return f"{_OURS_ID}{index}"
 
 
-def unproved(detail: Detail) -> bool:
+def has_no_proof(detail: Detail) -> bool:
     """Whether a detail is a text that dragoman wrote without a signature."""
     return detail.type == TEXT and not detail.signature and detail.id is not None and detail.id.startswith(_OURS_ID)
 
@@ -52,11 +52,11 @@ def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
     if found is None:
         return Opaque(NAME, json_text.kind(value), value, at=at), ""
     slot = found.data if found.type == ENCRYPTED else found.signature
-    foreign = packed_seals.foreign(slot) if slot else None
+    foreign = packed_seals.packed_seal_in(slot) if slot else None
     # Only a seal on a call is packed with an id that has a meaning: the id of that call.
     if foreign is not None and foreign.dialect != NAME:
         return Reasoning(words(found), seal=foreign, at=at), (found.id or "") if found.type == ENCRYPTED else ""
-    seal = None if unproved(found) else Seal(NAME, json_text.text(value), found.type)
+    seal = None if has_no_proof(found) else Seal(NAME, json_text.text(value), found.type)
     return Reasoning(words(found), seal=seal, at=at), ""
 
 
@@ -88,7 +88,7 @@ def thought_text(parts: list[Part]) -> str:
 
 def detail_id(call_id: str) -> str:
     """The id of the detail with a call's seal: the id of the call as the client gets it."""
-    return short_for_chat_client(call_id) or hashed(call_id)
+    return short_for_chat_client(call_id) or hashed_id(call_id)
 
 
 def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[Part, ...]:
@@ -256,7 +256,7 @@ def new_detail(text: str, seal: Seal | None, index: int, call_id: str = "") -> d
     """A detail for a thought of another origin."""
     out: dict[str, Any]
     if seal is not None and seal.dialect == NAME:
-        seal = packed_seals.foreign(seal.data)  # already packed
+        seal = packed_seals.packed_seal_in(seal.data)  # already packed
     if text:
         out = {"type": TEXT, "text": text, "id": shown_id(index)}
         if seal is not None:

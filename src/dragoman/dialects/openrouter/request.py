@@ -13,7 +13,7 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Turn
 from ...codec import json_text
-from ...codec.dialect_extras import carried, restore, with_shared
+from ...codec.dialect_extras import restore, sent_fields, with_shared
 from ...codec.request_read_and_write_steps import read, same_items, write
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
@@ -22,7 +22,7 @@ from ..openai_chat.cache_marks import take_marks, with_marks
 from ..openai_chat.history_writer import NO_INPUT
 from . import unsupported_field_removal, wire
 from .hosted_tools import DEFERRED_TOOLS, take_deferred_search, take_plugins
-from .part_fields import capped, fitted_turn, marks_homed, marks_taken
+from .part_fields import fitted_turn, limit_cache_marks, marks_homed, marks_taken
 from .reasoning_details import own_thought, read_details, read_images, sealed_calls, split_turn, thought_text
 from .settings import (
     fitted_settings,
@@ -96,7 +96,7 @@ class RequestReader(chat.RequestReader):
     def close(self) -> tuple[Turn, ...]:
         """All turns."""
         turns = super().close()
-        if self._taken is None and any(_hangs(turn) for turn in turns[self._begin :]):
+        if self._taken is None and any(_has_other_parts(turn) for turn in turns[self._begin :]):
             self.resumable = False
         return turns
 
@@ -164,7 +164,7 @@ def _take_messages(messages: list[wire.Message], context: Context) -> dict[int, 
 
 def take_message(message: wire.Message, at: tuple[str | int, ...], context: Context) -> Taken:
     """Remove this dialect's own fields from a message."""
-    fields = carried(message, wire.MESSAGE_EXTRAS) or {}
+    fields = sent_fields(message, wire.MESSAGE_EXTRAS) or {}
     taken = Taken(fields, [], [], {})
     if message.reasoning_details:
         details = read_details(message.reasoning_details, at) if message.role in ("assistant", "") else None
@@ -258,7 +258,7 @@ class RequestWriter(chat.RequestWriter):
             settings, extra = own_settings(request)
             tools, choice = tools_homed(request.tools), choice_homed(request.choice)
         else:
-            capped_request = capped(request, context)
+            capped_request = limit_cache_marks(request, context)
             if capped_request is not request:
                 request, self.resumable = capped_request, False
             settings, extra = fitted_settings(request, context)
@@ -277,7 +277,7 @@ class RequestWriter(chat.RequestWriter):
         super().begin()
 
     def _prepared(self, turn: Turn) -> Turn:
-        if not _hangs(turn):
+        if not _has_other_parts(turn):
             return turn
         context = self.context
         flipped, context.source = context.source, self._came_from
@@ -287,7 +287,7 @@ class RequestWriter(chat.RequestWriter):
             context.source = flipped
 
 
-def _hangs(turn: Turn) -> bool:
+def _has_other_parts(turn: Turn) -> bool:
     """Whether a turn has more than plain texts, calls and results."""
     if turn.extra is not None:
         return True
@@ -311,7 +311,7 @@ def turn_for_chat(turn: Turn, context: Context, is_own: bool) -> Turn:
     """A turn for Chat's writer, with this dialect's fields as extras."""
     if not is_own and context.source == wire.CHAT:
         turn = unsupported_field_removal.of_turn(turn, context)
-    extra = wire.homed(turn.extra)
+    extra = wire.with_fields_of_chat(turn.extra)
     if turn.role != "assistant":
         turn = Turn(turn.role, turn.parts, turn.name, extra, turn.at)
         return marks_homed(turn) if is_own else fitted_turn(turn, context)

@@ -11,7 +11,7 @@ from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import json_text
-from ...codec.dialect_extras import carried
+from ...codec.dialect_extras import sent_fields
 from ...codec.failure_sentence_in_answer import GAP, failure, with_failure
 from ...codec.fault_kinds_statuses_and_error_object import is_empty_field
 from ...context import Context
@@ -50,10 +50,10 @@ def read_response(body: bytes, context: Context) -> Response:
     answer, unknown, spelled = wire.COMPLETION.admit(body)
     if not answer.choices:
         _refuse_fault(body)
-    whole = carried(answer, wire.COMPLETION_EXTRAS) or {}
+    whole = sent_fields(answer, wire.COMPLETION_EXTRAS) or {}
     wire.report(context, (), whole)
     found = [_take_choice(choice, i, context) for i, choice in enumerate(answer.choices)]
-    usage_fields = carried(answer.usage, wire.USAGE_EXTRAS) if answer.usage is not None else None
+    usage_fields = sent_fields(answer.usage, wire.USAGE_EXTRAS) if answer.usage is not None else None
     wire.report(context, ("usage",), usage_fields)
     unknown = wire.lost_to_chat(context, unknown)
     if context.target == wire.CHAT:
@@ -98,7 +98,7 @@ class _Choice(msgspec.Struct, gc=False):
 
 def _take_choice(choice: wire.AnswerChoice, number: int, context: Context) -> _Choice:
     at = ("choices", number)
-    fields = carried(choice, wire.CHOICE_EXTRAS) or {}
+    fields = sent_fields(choice, wire.CHOICE_EXTRAS) or {}
     wire.report(context, at, {name: value for name, value in fields.items() if name != "error"})
     # A failed choice may lack its message; any other choice without one is no answer.
     if not choice.error:
@@ -185,7 +185,7 @@ def write_response(response: Response, context: Context) -> bytes:
     is_own = context.source == wire.NAME
     came_from = context.source
     first = _parts_and_fields(with_failure(response.parts, failed(response.stop), GAP), context, is_own)
-    extra = _without_null_audio(wire.homed(response.extra))
+    extra = _without_null_audio(wire.with_fields_of_chat(response.extra))
     if first[1]:
         extra = _beside(extra, _below(first[1], "choices/0/message/"))
     if not is_own:
@@ -198,7 +198,7 @@ def write_response(response: Response, context: Context) -> bytes:
     others = []
     for i, one in enumerate(response.alternatives):
         parts, fields = _parts_and_fields(with_failure(one.parts, failed(one.stop), GAP), context, is_own)
-        own = _without_null_audio(wire.homed(one.extra))
+        own = _without_null_audio(wire.with_fields_of_chat(one.extra))
         own = _beside(own, _below(fields, "message/")) if fields else own
         ended, native = written_stop(one.stop, context, i + 1)
         if native:
@@ -246,7 +246,7 @@ def homed_usage(usage: Usage | None, context: Context) -> Usage | None:
     """The usage for Chat's writer, without counts of Chat that OpenRouter does not have."""
     if usage is None or usage.extra is None:
         return usage
-    extra = wire.homed(usage.extra)
+    extra = wire.with_fields_of_chat(usage.extra)
     if context.source == wire.CHAT:
         figures = (extra or {}).get(wire.CHAT, {})
         for name in [name for name in figures if name.endswith("/text_tokens") or _no_amount(name, figures[name])]:
@@ -287,7 +287,7 @@ def written_stop(stop: Stop, context: Context, number: int = 0) -> tuple[Stop, s
 
     `finish_reason` also allows `error` here, for a failed answer (openrouter 1.3.84).
     """
-    extra: Extra | None = wire.homed(stop.extra)
+    extra: Extra | None = wire.with_fields_of_chat(stop.extra)
     native = stop.word if not wire.own(stop.extra) else ""
     if context.source == wire.CHAT and extra is not None and wire.CHAT in extra:
         word = json_text.plain(extra[wire.CHAT]["finish_reason"])

@@ -11,7 +11,7 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Request, Settings
 from ...codec import json_text
-from ...codec.dialect_extras import NULL, carried
+from ...codec.dialect_extras import NULL, sent_fields
 from ...codec.reasoning_effort import ORDER, wanted
 from ...context import Context
 from ..openai_chat.tools import lifetime
@@ -44,7 +44,7 @@ _DOUBLED = frozenset({"user", "max_tokens"})
 
 def take_own(request: wire.ChatRequest, context: Context) -> dict[str, Raw]:
     """The fields of this dialect alone, for its extra. Fields that are lost for the target are reported."""
-    fields = carried(request, wire.REQUEST_EXTRAS) or {}
+    fields = sent_fields(request, wire.REQUEST_EXTRAS) or {}
     elsewhere = _ELSEWHERE.get(context.target, {})
     wire.report(context, (), {name: value for name, value in fields.items() if name not in elsewhere})
     # `reasoning_effort` is a shorthand for `reasoning.effort`, and the two must agree (openrouter 1.3.84, 2026-11).
@@ -160,7 +160,7 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
     """The settings and extras for Chat's writer, of a request from this dialect. The original fields stand in the
     extras.
     """
-    extra = wire.homed(request.extra)
+    extra = wire.with_fields_of_chat(request.extra)
     own = wire.own(request.extra)
     silent: dict[str, Any] = {}
     if any(name in own for name in _KEEP[:3]):

@@ -15,7 +15,7 @@ from ...canon.events import Event, Fault, Finish
 from ...canon.parts import Part, Path, Seal
 from ...canon.response import Response, Usage
 from ...codec import json_text, packed_seals
-from ...codec.dialect_extras import Fields, carried
+from ...codec.dialect_extras import Fields, sent_fields
 from ...codec.wire_decoding_with_unknown_fields import Unknown
 from ...context import Context
 from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
@@ -25,7 +25,7 @@ from ..openai_chat.streamed_answer import StreamedAnswer
 from . import wire
 from .faults import fault_from
 from .hosted_calls import read_hosted
-from .reasoning_details import read_detail, read_image, unproved
+from .reasoning_details import has_no_proof, read_detail, read_image
 from .response import cut_stop, read_response, was_cut
 
 
@@ -73,10 +73,10 @@ class StreamReader(DetailStreamReader):
         super()._take_roots(chunk)
         if chunk.provider is not None:
             self._report((), {"provider": json_text.raw(chunk.provider)})
-        self._report((), carried(chunk, _METADATA))
+        self._report((), sent_fields(chunk, _METADATA))
 
     def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
-        usage_fields = carried(chunk.usage, wire.USAGE_EXTRAS)
+        usage_fields = sent_fields(chunk.usage, wire.USAGE_EXTRAS)
         self._report(("usage",), usage_fields)
         usage = super()._figures(chunk, unknown)
         return msgspec.structs.replace(usage, extra=wire.with_own(usage.extra, usage_fields)) if usage_fields else usage
@@ -95,7 +95,7 @@ class StreamReader(DetailStreamReader):
             return super()._choice(choice, events)
         answer = self._answer(choice.index)
         images = listed(delta.images) if delta.images else None
-        self._report(("choices", choice.index, "delta"), carried(delta, wire.MESSAGE_EXTRAS))
+        self._report(("choices", choice.index, "delta"), sent_fields(delta, wire.MESSAGE_EXTRAS))
         super()._choice(choice, events)
         for value in images or ():
             self._whole(answer, read_image(value, ("choices", choice.index, "delta", "images")), events)
@@ -109,11 +109,11 @@ class StreamReader(DetailStreamReader):
         whole = detail.whole()
         found = look(whole)
         slot = None if found is None else found.data if found.type == ENCRYPTED else found.signature
-        packed = packed_seals.foreign(slot) if slot else None
+        packed = packed_seals.packed_seal_in(slot) if slot else None
         # The client returns a seal of another upstream. It must reach that upstream unchanged.
         if packed is not None and packed.dialect != wire.NAME:
             return packed
-        if found is not None and unproved(found):
+        if found is not None and has_no_proof(found):
             return None
         return Seal(wire.NAME, json_text.text(whole), detail.first.type)
 

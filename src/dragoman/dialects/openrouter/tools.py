@@ -13,7 +13,7 @@ from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
 from ...codec import json_text
 from ...codec.custom_tools import wrap_tool
-from ...codec.hosted_tools import forced
+from ...codec.hosted_tools import is_hosted_choice
 from ...context import Context
 from ..openai_chat import tools as chat
 from . import unsupported_field_removal, wire
@@ -81,7 +81,7 @@ def own_choice(choice: Choice | None, context: Context) -> Choice | None:
         return choice
     if context.target != wire.NAME:
         kind = json_text.kind(next(iter(choice.extra[wire.CHAT].values())))
-        if forced(kind, HOSTED):
+        if is_hosted_choice(kind, HOSTED):
             return Choice("one", (kind,), at=choice.at, hosted=True)
     if context.target == wire.CHAT:
         context.lose("choice.dropped", choice.at)
@@ -92,23 +92,23 @@ def choice_homed(choice: Choice | None) -> Choice | None:
     """The choice with its own form under Chat's name."""
     if choice is None or choice.extra is None or wire.NAME not in choice.extra:
         return choice
-    return msgspec.structs.replace(choice, extra=wire.homed(choice.extra))
+    return msgspec.structs.replace(choice, extra=wire.with_fields_of_chat(choice.extra))
 
 
 def tools_homed(tools: Tools) -> Tools:
     """The tools of a document of this dialect, with their own fields and server tools under Chat's name."""
     for tool in tools:
         if type(tool) is HostedTool or tool.extra is not None:
-            return tuple([_homed(tool) for tool in tools])
+            return tuple([_with_fields_of_chat(tool) for tool in tools])
     return tools
 
 
-def _homed(tool: Tool | HostedTool) -> Tool | HostedTool:
+def _with_fields_of_chat(tool: Tool | HostedTool) -> Tool | HostedTool:
     if isinstance(tool, HostedTool):
         return HostedTool(wire.CHAT, tool.kind, tool.value, tool.at) if tool.dialect == wire.NAME else tool
     if tool.extra is None:
         return tool
-    return msgspec.structs.replace(tool, deferred=False, extra=wire.homed(tool.extra))
+    return msgspec.structs.replace(tool, deferred=False, extra=wire.with_fields_of_chat(tool.extra))
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], context: Context) -> bytes:
@@ -200,7 +200,7 @@ def _fitted(tools: Tools, context: Context) -> Tools:
         if not isinstance(tool, HostedTool):
             out.append(_fitted_tool(tool, context))
         elif tool.dialect == wire.NAME:
-            out.append(_homed(tool))
+            out.append(_with_fields_of_chat(tool))
         else:
             context.lose("tool.hosted.dropped", tool.at, tool.kind)
     return tuple(out)

@@ -208,7 +208,7 @@ def with_own(extra: Extra | None, fields: dict[str, Raw] | None) -> Extra | None
     return {**(extra or {}), NAME: {**own(extra), **fields}}
 
 
-def homed(extra: Extra | None) -> Extra | None:
+def with_fields_of_chat(extra: Extra | None) -> Extra | None:
     """`extra` with this dialect's fields under Chat's name, from which Chat's writer restores them."""
     if extra is None or NAME not in extra:
         return extra

@@ -20,8 +20,7 @@ from ...facts import hosts
 from ...fast.repeated_request_heads import KnownHead
 from ...seals.vault import Vault
 from ...translate import StreamTranslator, Translation
-from ...translate.request import Options, make_options, pass_request
-from ...translate.request import Peek as Looked
+from ...translate.request import Options, Peek, make_options, pass_request
 from ...translate.with_fast_paths import answer_with
 from ...transport.http_client_interface import Post, UpstreamAnswer
 from ...transport.request_head_and_decompression import prepare_post
@@ -169,7 +168,7 @@ class UpstreamPlan:
                 self._made[varying] = found
         return found
 
-    def pass_unread(self, body: bytes, head: Looked, requested: str, marked: bool = False) -> Translation | None:
+    def pass_unread(self, body: bytes, head: Peek, requested: str, marked: bool = False) -> Translation | None:
         """The client's request, if it can be sent without being read; None where it needs a change. `requested`: the
         model that the client named."""
         model = self.choice.model

@@ -111,7 +111,7 @@ async def answer_rehearsal(
     from ... import rehearsal  # Imported here, so that only gateways with a rehearsal load the module.
 
     dialect = get(call.dialect)
-    answer = rehearsal.answer(request, seals="checked" if "reasoning" in dialect.echoes else "ignored")
+    answer = rehearsal.answer(request, seals="checked" if "reasoning" in dialect.returns_seals_on else "ignored")
     if answer.fault is not None:
         return answer.fault
     context = Context("rehearsal", call.dialect, model=requested_model, answers=request, created=created)

@@ -10,7 +10,7 @@ from ...canon.events import Fault
 from ...canon.fold_and_unfold import fold, unfold
 from ...canon.parts import ToolCall
 from ...codec import json_text
-from ...codec.failure_sentence_in_answer import ended
+from ...codec.failure_sentence_in_answer import with_fitting_stop
 from ...context import Context
 from ...dialects import endpoints, get
 from ...errors import FaultError
@@ -24,7 +24,7 @@ def stream_to_whole(stream: bytes, dialect: str) -> bytes:
     if isinstance(folded, Fault):
         raise FaultError(folded)
     known, context = get(dialect), Context(dialect, dialect)
-    return known.write_response(ended(folded, context, known.broken_calls), context)
+    return known.write_response(with_fitting_stop(folded, context, known.broken_calls), context)
 
 
 def comes_as_array(dialect: str) -> bool:

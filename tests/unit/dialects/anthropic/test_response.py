@@ -254,7 +254,7 @@ def test_ids_models_and_further_answers() -> None:
 
 def test_the_losses_name_the_answers_that_are_left_out() -> None:
     context = Context("openai-chat", MESSAGES)
-    context.ends = get("openai-chat").ends
+    context.answer_paths = get("openai-chat").answer_paths
     others = (Alternative((), _STOP), Alternative((), _STOP))
     DIALECT.write_response(Response((Text("x"),), _STOP, "r", usage=_USAGE, alternatives=others), context)
     assert [loss.path for loss in context.losses.all()] == ["/choices/1", "/choices/2"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.dialects.gemini import grounding
-from dragoman.dialects.gemini.grounding import Places
+from dragoman.dialects.gemini.grounding import CharacterOffsets
 
 PIECES = ("plain ", "ä", "", "words ", "€ and 𝄞", " end")
 
@@ -13,11 +13,11 @@ PIECES = ("plain ", "ä", "", "words ", "€ and 𝄞", " end")
 @pytest.mark.parametrize("start", range(8))
 def test_a_growing_text_has_the_positions_of_the_whole_text(start: int) -> None:
     pieces: list[str] = []
-    growing = Places(pieces)
+    growing = CharacterOffsets(pieces)
     for piece in PIECES:
         pieces.append(piece)
         text = "".join(pieces)
-        whole = Places([text])
+        whole = CharacterOffsets([text])
         data = text.encode()
         for end in range(len(data) + 2):
             assert growing.span(start, end, None) == whole.span(start, end, None)
@@ -28,7 +28,7 @@ def test_a_growing_text_has_the_positions_of_the_whole_text(start: int) -> None:
 
 
 def test_the_quoted_text_decides_if_the_offsets_are_wrong() -> None:
-    places = Places(["über ", "allem"])
+    places = CharacterOffsets(["über ", "allem"])
     assert places.span(6, 11, "allem") == (5, 10)
     assert places.span(0, 99, "allem") == (5, 10)
     assert places.span(0, 99, "nothing") == (None, None)
@@ -38,7 +38,7 @@ def test_searches_for_segments_with_wrong_offsets_are_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(grounding, "_SEARCHED", 10)
-    places = Places(["some words ", "and more"])
+    places = CharacterOffsets(["some words ", "and more"])
     assert places.span(900, 901, "more") == (15, 19)
     assert places.span(900, 901, "more") == (None, None)
     assert places.span(15, 19, "more") == (15, 19)
@@ -47,7 +47,7 @@ def test_searches_for_segments_with_wrong_offsets_are_bounded(
 def test_counting_characters_does_not_count_bytes() -> None:
     """The characters of every text in a stream are counted. The bytes are counted only for texts with citations."""
     pieces = ["über "]
-    places = Places(pieces)
+    places = CharacterOffsets(pieces)
     assert places.length() == 5
     pieces.append("älles")
     assert places.length() == 10

@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon import Format, Media, Opaque, Reasoning, Request, Text, ToolCall, ToolResult, Turn
-from dragoman.codec.call_ids import hashed
+from dragoman.codec.call_ids import hashed_id
 from dragoman.context import Context
 from dragoman.dialects.ollama import DIALECT
 from dragoman.errors import WireError
@@ -93,7 +93,7 @@ def test_without_ids_results_are_paired_by_name_and_order() -> None:
         {"role": "tool", "content": "of the second f", "tool_name": "f"},
     )
     ids = [part.id for part in request.turns[1].parts if isinstance(part, ToolCall)]
-    assert ids == [hashed(f"messages\x1f1\x1ftool_calls\x1f{i}") for i in range(3)]
+    assert ids == [hashed_id(f"messages\x1f1\x1ftool_calls\x1f{i}") for i in range(3)]
     answered = [part.call_id for part in request.turns[2].parts if isinstance(part, ToolResult)]
     assert answered == [ids[1], ids[0], ids[2]]
     assert lost == [("call.id.invented", f"/messages/1/tool_calls/{i}") for i in range(3)]
@@ -118,7 +118,7 @@ def test_a_result_of_no_call_keeps_its_id_or_gets_one() -> None:
     )
     assert [part.call_id for part in request.turns[1].parts if isinstance(part, ToolResult)] == [
         "call_z",
-        hashed("messages\x1f2"),
+        hashed_id("messages\x1f2"),
     ]
     assert lost == [("call.id.invented", "/messages/2")]
 

@@ -11,7 +11,7 @@ import dragoman
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.request import Request
 from dragoman.canon.turns import Turn
-from dragoman.codec.call_ids import hashed
+from dragoman.codec.call_ids import hashed_id
 from dragoman.facts.profile import Profile
 from tests.unit.dialects.openai_chat.helpers import CHAT, read_messages, write
 
@@ -262,10 +262,10 @@ def test_illegal_ids_and_names_are_replaced_in_calls_and_results() -> None:
             "role": "assistant",
             "content": None,
             "tool_calls": [
-                {"id": hashed(long), "type": "function", "function": {"name": "a_b_2e7336dc8e", "arguments": "{}"}}
+                {"id": hashed_id(long), "type": "function", "function": {"name": "a_b_2e7336dc8e", "arguments": "{}"}}
             ],
         },
-        {"role": "tool", "tool_call_id": hashed(long), "content": ""},
+        {"role": "tool", "tool_call_id": hashed_id(long), "content": ""},
     ]
     assert lost == [("tool.renamed", "/p/0"), ("call.id.rewritten", "/p/0"), ("call.id.rewritten", "/p/1")]
 

@@ -12,7 +12,7 @@ from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal,
 from dragoman.canon.request import Request
 from dragoman.canon.response import Alternative, Response, Stop, StopReason, Usage
 from dragoman.canon.turns import Turn
-from dragoman.codec.call_ids import hashed
+from dragoman.codec.call_ids import hashed_id
 from dragoman.context import Context
 from dragoman.dialects.openai_chat import DIALECT
 from dragoman.errors import WireError
@@ -473,7 +473,7 @@ def test_alternatives_are_choices() -> None:
 
 def test_illegal_ids_are_replaced() -> None:
     message, lost = _message(ToolCall("x" * 41, "f", "{}", at=("p",)))
-    assert message["tool_calls"][0]["id"] == hashed("x" * 41)
+    assert message["tool_calls"][0]["id"] == hashed_id("x" * 41)
     assert lost == [("call.id.rewritten", "/p")]
 
 

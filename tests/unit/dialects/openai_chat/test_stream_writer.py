@@ -13,7 +13,7 @@ from dragoman.canon.fold_and_unfold import fold, unfold
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.response import Alternative, Response, Stop, Usage
-from dragoman.codec.call_ids import hashed
+from dragoman.codec.call_ids import hashed_id
 from tests.unit.dialects.openai_chat.helpers import CHAT, events_of, stream_of, unplaced
 
 START = Start("chatcmpl-1", "m", 7)
@@ -284,14 +284,14 @@ def test_the_stop_reason_is_written(
 def test_unknown_values_are_given_by_the_caller_or_invented() -> None:
     chunks, lost = _chunks([Start(), Finish(Stop("stop"))], created=5, model="asked")
     assert {(chunk["id"], chunk["created"], chunk["model"]) for chunk in chunks[:-1]} == {
-        (hashed(":5", "chatcmpl-"), 5, "asked")
+        (hashed_id(":5", "chatcmpl-"), 5, "asked")
     }
     assert lost == [("id.invented", "")]
 
 
 def test_illegal_ids_and_names_are_replaced() -> None:
     deltas, lost = _deltas(PartStart(0, ToolCall("x" * 41, "get", namespace="crm", at=("p",))), PartEnd(0))
-    assert deltas[0]["tool_calls"][0]["id"] == hashed("x" * 41)
+    assert deltas[0]["tool_calls"][0]["id"] == hashed_id("x" * 41)
     assert deltas[0]["tool_calls"][0]["function"]["name"] == "crm__get"
     assert lost == [("tool.namespace.prefixed", "/p"), ("call.id.rewritten", "/p")]
 

@@ -110,7 +110,7 @@ def training_dialect(
 
     # `fast=None`: the fast paths of the dialect would not use this writer.
     return msgspec.structs.replace(
-        base, name=form, kin=(name, *base.kin), origin=base.origin or name, write_request=write, fast=None
+        base, name=form, related=(name, *base.related), origin=base.origin or name, write_request=write, fast=None
     )
 
 

@@ -51,7 +51,7 @@ def conversation_reader(name: str) -> Dialect:
         request_length, _, both = body.partition(b"\n")
         cut = int(request_length)
         request = base.read_request(both[:cut], context)
-        inner = Context(context.source, context.target, ends=base.ends)
+        inner = Context(context.source, context.target, answer_paths=base.answer_paths)
         response = base.read_response(both[cut:], inner)
         context.losses.replay(inner.losses.noted())
         if response.alternatives:
