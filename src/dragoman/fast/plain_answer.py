@@ -226,6 +226,16 @@ def place_seals_in_plain(plain: PlainAnswer, plan: SealPlan, context: Context) -
     read = plain.seals or _NO_SEALS
     packed = plain.packed = PackedSeals()
     seals = AnswerSeals(plan, context, plain.model)
+    # The usual case: only calls are sealed, and each seal gets a thought of its own.
+    if plan.way == "thoughts" and not (
+        plan.counts or plan.vault is not None or plain.thinking or read.thought is not None or read.text is not None
+    ):
+        packed.before_calls = found = {}
+        for place, call_id in enumerate(plain.calls):
+            if call_id in read.calls:
+                seals.calls = place
+                found[call_id] = packed_seals.pack_records((seals.record("call", read.calls[call_id], call_id),))
+        return True
     if (plain.thinking or read.thought is not None) and not _place_thought_seal(plain, read.thought, packed, seals):
         return False
     if read.text is not None:

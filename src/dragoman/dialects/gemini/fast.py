@@ -151,9 +151,11 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         call, signature = part.functionCall, part.thoughtSignature
         seal = None
         if signature is not None:
-            seal, seals = _seal(signature), seals or PlainSeals()
+            seal = _seal(signature)
             if seal is None:
                 return None
+            if seals is None:
+                seals = PlainSeals()
         if part.thought:
             spelled = as_spelled(part.text)
             if place or call is not None or not spelled:
