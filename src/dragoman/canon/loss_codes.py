@@ -33,7 +33,7 @@ CODES: dict[str, Code] = {
     "field.dropped": _d(
         "warning",
         "A field that only the source dialect knows was left out. The severity is info for figures, ids and echoes in "
-        "an answer; padding and times are no loss at all.",
+        "an answer; padding and times are never a loss.",
         "openai-chat logit_bias to anthropic: Messages has no such control.",
     ),
     "model.invented": _i(
@@ -333,7 +333,7 @@ CODES: dict[str, Code] = {
     ),
     "call.truncated": _d(
         "error",
-        "A call whose arguments break off, or are no JSON object, was left out; the missing rest is never invented.",
+        "A call whose arguments break off, or are not a JSON object, was left out; the missing rest is never invented.",
         "Such a call in an answer to a gemini, code-assist, ollama or anthropic client, where a call is an object and "
         "clients run it; the last call of an answer that ended with its token limit, in a history translated with "
         'repair="report"; a '
@@ -352,8 +352,8 @@ CODES: dict[str, Code] = {
     ),
     "arguments.invalid": _a(
         "error",
-        "The arguments of a call break off, or are no JSON object. For a target that needs an object, a history holds "
-        "them under __raw, else unchanged. Nothing is invented. An answer whose call breaks off ends as cut.",
+        "The arguments of a call break off, or are not a JSON object. For a target that needs an object, a history "
+        "holds them under __raw, else unchanged. Nothing is invented. An answer whose call breaks off ends as cut.",
         'openai-chat arguments "{\\"a\\": " to anthropic.',
     ),
     "result.error.as_text": _a(

@@ -32,8 +32,8 @@ class RepairKind(Struct, frozen=True, gc=False):
     loss: str = ""
     """The loss code with which a translation reports the repair as well. "": the meaning does not change."""
     tolerated: bool = False
-    """Recorded upstreams accept the broken form, although their documentation forbids it. Such a repair is no reason to
-    refuse a request."""
+    """Recorded upstreams accept the broken form, although their documentation forbids it. Such a repair is not a reason
+    to refuse a request."""
 
 
 REPAIRS: dict[str, RepairKind] = {
@@ -68,7 +68,7 @@ REPAIRS: dict[str, RepairKind] = {
     "orphan-call": RepairKind(
         "added",
         "A call has no result although the conversation goes on; an error result was added that states this. "
-        "Calls in the last turn are no orphans: their results may still come.",
+        "Calls in the last turn are not orphans: their results may still come.",
         "A user interrupts the tools and asks something else.",
         "result.invented",
     ),

@@ -349,7 +349,7 @@ def at_a_terminal() -> bool:
 
 
 def _words(wish: AskOptions, say: Callable[[str], None]) -> str:
-    """The prompt: the arguments, and standard input if it is no terminal, not closed and not attached."""
+    """The prompt: the arguments, and standard input if it is not a terminal, not closed and not attached."""
     arguments = " ".join(wish.prompt)
     if takes_standard_input(wish.media):
         return arguments

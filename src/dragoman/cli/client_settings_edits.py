@@ -45,9 +45,9 @@ def _json(old: str, content: Mapping[str, Any], file: Path) -> str:
     try:
         before = msgspec.json.decode(old) if old.strip() else {}
     except (msgspec.DecodeError, RecursionError) as error:
-        raise _unreadable(file, f"it is no plain JSON ({error})") from None
+        raise _unreadable(file, f"it is not plain JSON ({error})") from None
     if not isinstance(before, dict):
-        raise _unreadable(file, "it is no JSON object")
+        raise _unreadable(file, "it is not a JSON object")
     return msgspec.json.format(msgspec.json.encode(_joined(before, content)), indent=2).decode() + "\n"
 
 
@@ -73,7 +73,7 @@ def _toml(old: str, content: Mapping[str, Any], file: Path) -> str:
         made = tomllib.loads(text)
         before = tomllib.loads(old)
     except tomllib.TOMLDecodeError as error:
-        raise _unreadable(file, f"it is no TOML that can be edited safely ({error})") from None
+        raise _unreadable(file, f"it is not TOML that can be edited safely ({error})") from None
     # The edit by lines may have misread the file, so both results are compared as values.
     if made != _joined(before, content):
         raise _unreadable(file, "its form does not allow a safe edit")

@@ -21,7 +21,7 @@ def hold_to_tools(request: Request, original: tuple[Tool | HostedTool, ...], con
     no choice.
     """
     choice = request.choice
-    # A choice of one tool, or of none, is no subset.
+    # A choice of one tool, or of none, is not a subset.
     if choice is None or choice.mode not in ("auto", "required") or not (choice.names or choice.hosted_at is not None):
         return request
     declared = by_name(request.tools)

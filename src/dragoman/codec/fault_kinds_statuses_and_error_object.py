@@ -160,7 +160,8 @@ _NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
 
 
 def is_empty_field(value: Raw | None) -> bool:
-    """Whether a field is absent, null or empty: `"error": null` is no error, and `"choices": []` is no answer."""
+    """Whether a field is absent, null or empty: `"error": null` is not an error, and `"choices": []` is not an
+    answer."""
     return value is None or bytes(value) in _NOTHING or bytes(value).translate(None, b" \t\r\n") in _NOTHING
 
 

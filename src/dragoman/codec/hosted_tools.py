@@ -109,7 +109,7 @@ FORMS: Mapping[str, Any] = {
 }
 """The common names of options, and their form. An option with another form is reported as unknown."""
 
-# A default that the client wrote out is no loss if the target has no such option.
+# A default that the client wrote out is not a loss if the target has no such option.
 DEFAULT_OPTIONS: Mapping[str, Any] = {
     "approval": "never",
     "context_size": "medium",

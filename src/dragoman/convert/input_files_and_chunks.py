@@ -179,7 +179,7 @@ def _kinds() -> tuple[str, ...]:
 
 
 def _is_data(name: str) -> bool:
-    # The files of an unfinished conversion and the side files are no input.
+    # The files of an unfinished conversion and the side files are not input.
     hidden = name.startswith(".") or ".bad." in name or name.endswith((".partial", ".progress.json"))
     return not hidden and name.lower().endswith((*SUFFIXES, PARQUET))
 
@@ -236,7 +236,7 @@ _FORMS = {
     b"\xfe\xff": "the file is UTF-16. Write it as UTF-8, for example with iconv -f utf-16 -t utf-8",
     b"[": "the file is a JSON array, and not one document on each line. Let its name end with .json",
 }
-"""The first bytes of files that are no lines of JSON."""
+"""The first bytes of files that are not lines of JSON."""
 
 
 def _dialects() -> tuple[str, ...]:

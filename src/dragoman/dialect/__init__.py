@@ -36,7 +36,7 @@ Slot = Literal["reasoning", "call", "text"]
 
 
 def listed(document: Mapping[str, Any], key: str) -> list[Any]:
-    """The list at `key` of a decoded document. The result is an empty list if the value is no list."""
+    """The list at `key` of a decoded document. The result is an empty list if the value is not a list."""
     found = document.get(key)
     return found if isinstance(found, list) else []
 
@@ -183,7 +183,7 @@ class Dialect(Struct, frozen=True, eq=False):
     record.
     """
     broken_calls: BrokenCalls = "text"
-    """How its answers represent a call whose arguments are no JSON object."""
+    """How its answers represent a call whose arguments are not a JSON object."""
     is_answer: Callable[[Mapping[str, Raw]], bool] | None = None
     """Whether the fields of a body are those of an answer. Some upstreams send an error with status 200."""
     stream_end: Callable[[], StreamEnd] | None = None

@@ -1,4 +1,4 @@
-"""Owns the severity of a loss. A document that the user gave is an error; padding is no loss at all.
+"""Owns the severity of a loss. A document that the user gave is an error; padding is never a loss.
 
 Most codes have one severity (`loss_codes.py`). This module holds the cases in which the severity depends on the place
 or on the lost value. docs/how-to/losses.md states the rules for users.
@@ -82,7 +82,7 @@ _EMPTY = frozenset({b"null", b"[]", b"{}", b'""'})
 
 
 def field_severity(at: Path, name: str, value: bytes, *, quiet: bool, answer: bool) -> Severity | None:
-    """The severity of leaving out the field `name` of the object at `at`. None: leaving it out is no loss.
+    """The severity of leaving out the field `name` of the object at `at`. None: leaving it out is not a loss.
 
     `quiet`: the dialect lists the field among those that no client reads. `answer`: the field stands in an answer.
     """

@@ -146,7 +146,7 @@ class RequestMemory:
     def _parted(
         self, pair: Pair, envelope: Envelope | None, head: Any, before: bytes, after: bytes, text: bytes
     ) -> Known | None:
-        """The messages after a known prefix; None if the value is no array."""
+        """The messages after a known prefix; None if the value is not an array."""
         prefix = self._prefixes.find(pair, text)
         rest = text[len(prefix.text) :].lstrip()
         goes_on = prefix is NOTHING or rest[:1] == b","

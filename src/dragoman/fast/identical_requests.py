@@ -17,7 +17,7 @@ from ..codec.cache_memory_budget import Memory
 
 _TAIL = 64
 """The number of last bytes by which a request is looked up. The first bytes would not do, because requests of one
-client begin alike. The whole document is no key: its hash would cost more than one comparison with the kept
+client begin alike. The whole document is not a key: its hash would cost more than one comparison with the kept
 document."""
 _ENTRY = 400
 """The approximate size of an entry without its document."""

@@ -154,7 +154,7 @@ def kept_in(at: Path, shape: Struct, fields: Fields) -> Named:
 
 def as_spelled(sent: Raw) -> Raw | None:
     """The JSON string of a text in the encoder's own spelling, which nearly always is the sent spelling. None: the
-    value is no text. null gives an empty text.
+    value is not text. null gives an empty text.
     """
     found = bytes(sent)
     if found[0] != _QUOTE:
@@ -168,7 +168,7 @@ def as_spelled(sent: Raw) -> Raw | None:
 
 
 def joined(texts: Sequence[Raw], between: str) -> Raw | None:
-    """Several JSON strings joined into one, without the empty ones. None: one of them is no text."""
+    """Several JSON strings joined into one, without the empty ones. None: one of them is not text."""
     spelled = [as_spelled(text) for text in texts]
     if len(spelled) == 1:
         return spelled[0]

@@ -173,7 +173,7 @@ class Gateway:
         return [*self._services.redactor.secrets, *self._services.tokens.known()]
 
     def handle(self, request: IncomingRequest, reply: ReplyWriter) -> Awaitable[None]:
-        """Serve a request. This function is no coroutine: each outer coroutine costs time at every step of the inner
+        """Serve a request. This function is not a coroutine: each outer coroutine costs time at every step of the inner
         coroutines."""
         known = request.known
         # A request head that was admitted under this configuration needs no second check.
@@ -321,7 +321,7 @@ class Gateway:
             _failed(dialect, error, reply, self._services.redactor)
 
     async def _look(self, call: EndpointCall, request: IncomingRequest, reply: ReplyWriter) -> None:
-        """Answer a request that is no generation."""
+        """Answer a request that is not generation."""
         if call.verb in _FOR_ADMINS:
             request.admin = self._is_admin(request, reply)
         try:

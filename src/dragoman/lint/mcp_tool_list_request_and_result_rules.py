@@ -1,5 +1,5 @@
-"""Owns the rules for MCP: tool lists, calls and results of tool servers. MCP is linted, not translated: it is no
-dialect.
+"""Owns the rules for MCP: tool lists, calls and results of tool servers. MCP is linted, not translated: it is not
+a dialect.
 
 A request is one JSON-RPC request. A response is a JSON-RPC response, or its `result` alone. Tools are the list from
 `tools/list`. The protocol version comes from the header or from the request's `_meta`. If neither is known, rules about
@@ -86,7 +86,9 @@ def tool_names(subject: Subject) -> Iterator[Breach]:
     for at, tool in _tools(subject):
         name = word(tool, "name")
         if not _TOOL_NAME.fullmatch(name):
-            yield Breach((*at, "name"), f"{quoted(tool.get('name'))} is no tool name", "use 1 to 128 of A-Za-z0-9._-")
+            yield Breach(
+                (*at, "name"), f"{quoted(tool.get('name'))} is not a tool name", "use 1 to 128 of A-Za-z0-9._-"
+            )
         elif name[0] in ".-" or name[-1] in ".-":
             yield Breach(
                 (*at, "name"), f"{name!r} begins or ends with a dash or dot", "begin and end it otherwise", "warning"
@@ -179,7 +181,7 @@ def known_blocks(subject: Subject) -> Iterator[Breach]:
     for at, block in _blocks(subject):
         kind = word(block, "type")
         if kind not in _BLOCKS:
-            yield Breach((*at, "type"), f"{quoted(block.get('type'))} is no block of a result", "use text")
+            yield Breach((*at, "type"), f"{quoted(block.get('type'))} is not a block of a result", "use text")
         elif version and version < _BLOCKS[kind]:
             yield Breach(
                 (*at, "type"), f"{kind} came with {_BLOCKS[kind]}; the version in use is {version}", "use text"

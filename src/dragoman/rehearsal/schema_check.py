@@ -1,7 +1,7 @@
 """Owns the check whether a value fits a JSON Schema, for the keywords that tools and structured output use.
 
 A keyword that this module does not know does not count, nor does a foreign reference or a pattern that
-`pattern_samples.py` cannot run. So this is no validator for other uses. A library would be a new dependency of the
+`pattern_samples.py` cannot run. So this is not a validator for other uses. A library would be a new dependency of the
 gateway.
 """
 
@@ -93,7 +93,7 @@ def is_type(value: Json, name: Json) -> bool:
 def whole(value: int | float, step: int | float) -> bool:
     """Whether the value is a multiple of the step."""
     try:
-        # In binary fractions 0.3 is no multiple of 0.1.
+        # In binary fractions 0.3 is not a multiple of 0.1.
         return step == 0 or Decimal(str(value)) % Decimal(str(step)) == 0
     except InvalidOperation:  # infinities, and quotients beyond the precision
         return False

@@ -1,6 +1,6 @@
 """Owns thoughts and their seals: made without a secret and without a clock, and checked when they come back.
 
-A seal is base64 of the thought and a digest, so it holds a thought that the client did not see. It is no protection:
+A seal is base64 of the thought and a digest, so it holds a thought that the client did not see. It is not protection:
 anyone can make such a seal.
 """
 

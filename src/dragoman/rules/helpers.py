@@ -51,7 +51,7 @@ def items(holder: Any, key: str, at: Path = ()) -> list[Place]:
 
 
 def whole(holder: Any, key: str) -> int | None:
-    """The whole number at `key`, or None. true and false are no numbers."""
+    """The whole number at `key`, or None. true and false are not numbers."""
     found = holder.get(key) if isinstance(holder, dict) else None
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
@@ -192,7 +192,7 @@ def metadata_limits(holder: Any, at: Path = ()) -> Iterator[Breach]:
 
 
 def arguments(at: Path, value: Any, *, ended: bool = True) -> Iterator[Breach]:
-    """Breaches for arguments that must be JSON text. Text that is no JSON is an error, JSON that is no object a
+    """Breaches for arguments that must be JSON text. Text that is not JSON is an error, JSON that is not an object a
     warning."""
     if not isinstance(value, str):
         yield Breach(at, f"arguments are {kind_of(value)}; they must be JSON text", "encode them as a JSON string")
@@ -213,7 +213,7 @@ def no_image(at: Path, url: str) -> Iterator[Breach]:
         return
     data = url[found.end() : found.end() + 24]
     if not data.startswith(_IMAGE_STARTS) and not _WEBP.match(data):
-        yield Breach(at, "the bytes are no PNG, JPEG, GIF or WebP image", "send the image's own bytes as base64")
+        yield Breach(at, "the bytes are not a PNG, JPEG, GIF or WebP image", "send the image's own bytes as base64")
 
 
 _DATA_URL = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]{256}")

@@ -137,7 +137,7 @@ async def _once(
     except (OSError, ssl.SSLError) as error:
         raise FetchError(f"{url}: {error.strerror or error}") from error
     except httptools.HttpParserError as error:
-        raise FetchError(f"{url}: the answer is no HTTP: {error}") from error
+        raise FetchError(f"{url}: the answer is not HTTP: {error}") from error
     onward = urljoin(url, answer.headers.get("location", "")) if answer.status in _REDIRECTS else ""
     return answer.page(url), onward if answer.headers.get("location") else ""
 
@@ -173,9 +173,9 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
         parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError as error:
-        raise FetchError(f"{url} is no address: {error}") from error
+        raise FetchError(f"{url} is not an address: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise FetchError(f"{url} is no address of the web")
+        raise FetchError(f"{url} is not an address of the web")
     # An address with a user name is refused, because the user name often hides the real host.
     if "@" in parts.netloc or any(char <= " " or char == "\x7f" for char in url):
         raise FetchError(f"{url} holds a user's name, or signs that no address has")
@@ -183,7 +183,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
         # A name with other letters is sent in ASCII (RFC 5890, August 2010).
         host = parts.hostname.encode("idna").decode() if not parts.hostname.isascii() else parts.hostname
     except UnicodeError as error:
-        raise FetchError(f"{url} is no address: {error}") from error
+        raise FetchError(f"{url} is not an address: {error}") from error
     return parts, host, port
 
 

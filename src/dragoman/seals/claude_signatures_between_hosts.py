@@ -32,7 +32,7 @@ class _Entry(Struct):
 
 _entry = msgspec.json.Decoder(_Entry).decode
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-# `index` only orders the entries of a list, so its absence is no loss.
+# `index` only orders the entries of a list, so its absence is not a loss.
 _CROSSED = frozenset({*_Entry.__struct_fields__, "index"})
 _encode = msgspec.json.Encoder().encode
 

@@ -149,7 +149,7 @@ def _as_reasoning_items(parts: list[Part], upstream: Origin, client_model: str, 
         entry = _entry(seal.data) if seal is not None and crosses(seal, upstream, client_model) else None
         if entry is None or seal is None:
             if summaries:
-                # Summaries without encrypted content stay thoughts: the text alone is no proof, but may be shown.
+                # Summaries without encrypted content stay thoughts: the text alone is not proof, but may be shown.
                 out.append(Reasoning("\n\n".join(summaries), at=at))
                 summaries = []
             out.append(part)

@@ -107,7 +107,7 @@ class UpstreamKeys:
         try:
             return msgspec.json.decode(data, type=dict[str, StoredKey])
         except msgspec.DecodeError:  # the message of the error could repeat a part of a key
-            raise ConfigError("keys", str(self._file), problem="the file is no valid list of keys") from None
+            raise ConfigError("keys", str(self._file), problem="the file is not a valid list of keys") from None
 
     def _write(self, stored: Mapping[str, StoredKey]) -> None:
         try:

@@ -53,7 +53,7 @@ def read_regular_file(path: str | Path) -> tuple[bytes, os.stat_result]:
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(f"{path} is no regular file")
+            raise OSError(f"{path} is not a regular file")
         return _bounded(file, path), found
 
 

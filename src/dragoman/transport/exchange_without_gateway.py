@@ -45,7 +45,7 @@ def placed(
         if not is_known(name):
             get(name)  # raises the error with the known dialects
         if not is_address(base_url):
-            raise ConfigError("base_url", "", ("https://host/path",), "this is no address")
+            raise ConfigError("base_url", "", ("https://host/path",), "this is not an address")
         return Upstream(name, base_url, _KEY if key else "", "auto" if key else "none"), model, variables
     found = from_environment(environment).get(name)
     if found is None and key:

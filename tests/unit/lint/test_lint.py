@@ -64,7 +64,7 @@ def test_a_stream_is_given_as_bytes_or_as_frames() -> None:
 
 def test_a_frame_that_is_no_json_is_a_finding() -> None:
     found = lint(b"data: {]\n\ndata: [DONE]\n\n", dialect="openai-chat", kind="stream")
-    assert found == [Finding("ALL-S01", "error", "/0", "a frame must be a JSON object; this is no JSON")]
+    assert found == [Finding("ALL-S01", "error", "/0", "a frame must be a JSON object; this is not JSON")]
 
 
 @pytest.mark.parametrize(

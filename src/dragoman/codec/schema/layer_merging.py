@@ -312,7 +312,7 @@ def _lift_type(job: SchemaAdaptation, value: Any, path: Path) -> Any:
         return _BAD
     names = value if isinstance(value, list) else [value]
     spelled = [kind.upper() for kind in kinds] if job.subset.upper else kinds
-    # Both spellings are legal for this target, so a schema in its own notation is no change.
+    # Both spellings are legal for this target, so a schema in its own notation is not a change.
     if names not in (kinds, spelled):
         unknown = [name for name in names if not types_of(name)]
         if unknown and unknown != ["any"]:

@@ -335,7 +335,7 @@ def _strings(job: SchemaAdaptation, node: Node, name: str, values: list[Any]) ->
         return
     if None in values and (not node.kinds or "null" in node.kinds or "nullable" in node.words):
         set_nullable(job, node)
-    rewrote(job, word, "null and the empty string are no values of an enum here")
+    rewrote(job, word, "null and the empty string are not values of an enum here")
     node.put(name, remaining)
 
 

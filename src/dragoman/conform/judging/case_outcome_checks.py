@@ -86,7 +86,7 @@ def _each(test: Callable[[Any, Any], bool], word: str) -> Callable[[list[Any], A
 
 
 def _equal(value: Any, wanted: Any) -> bool:
-    # In Python True equals 1. In JSON true is no number.
+    # In Python True equals 1. In JSON true is not a number.
     return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)
 
 

@@ -26,8 +26,8 @@ from .suite_reader import Case
 
 
 class CaseResult(Struct):
-    """The result of a case: its failures (none if it passed), or the reason why it could not be tested, which is no
-    pass."""
+    """The result of a case: its failures (none if it passed), or the reason why it could not be tested, which is not
+    a pass."""
 
     case: Case
     failures: list[str] = []

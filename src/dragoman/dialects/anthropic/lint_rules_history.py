@@ -94,7 +94,7 @@ def results_known(subject: Subject) -> Iterator[Breach]:
                 yield Breach(at, "a result without tool_use_id", "name the call it answers")
             elif name not in calls and not (continues and not i):
                 yield Breach(
-                    (*at, "tool_use_id"), f"{quoted(name)} is no call of the message before", "write it as text"
+                    (*at, "tool_use_id"), f"{quoted(name)} is not a call of the message before", "write it as text"
                 )
 
 

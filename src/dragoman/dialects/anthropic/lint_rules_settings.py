@@ -192,7 +192,7 @@ def prefill(subject: Subject) -> Iterator[Breach]:
     """The last message is the user's on models that take no prefill.
 
     Why: Claude 4.6 and later answer 400 if the request begins the assistant's answer. A paused server-tool turn, which
-    is sent back as it is, is no prefill.
+    is sent back as it is, is not a prefill.
 
     Good: messages: [{"role": "user", ...}]
 

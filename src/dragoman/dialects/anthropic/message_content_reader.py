@@ -31,7 +31,7 @@ BLOCK = "dragoman.block"
 dialect has."""
 
 WRAPPED = '{"__raw"'
-"""The first characters of arguments that are wrapped because they are no JSON object."""
+"""The first characters of arguments that are wrapped because they are not a JSON object."""
 _DIRECT = frozenset({b'{"type":"direct"}', b'{"type": "direct"}'})
 """The usual spellings of the default caller."""
 _NOT_IN_SOURCE = {
@@ -43,7 +43,7 @@ _NOT_IN_SOURCE = {
 
 
 class _Unparsed(Struct, forbid_unknown_fields=True):
-    """The wrapper of arguments that are no JSON object."""
+    """The wrapper of arguments that are not a JSON object."""
 
     raw: str = msgspec.field(name="__raw")
 
@@ -60,7 +60,7 @@ _plain_block = msgspec.json.Decoder(_PlainBlock).decode
 
 
 def marked(extra: Extra | None, name: str, value: Raw) -> Extra:
-    """`extra` with one more field whose loss is no loss in another dialect (such as a default that the client
+    """`extra` with one more field. No other dialect reports this field as a loss (such as a default that the client
     wrote).
     """
     return {**(extra or {}), wire.NAME: {**(extra or {}).get(wire.NAME, {}), name: value}}

@@ -43,7 +43,7 @@ class StreamReader(gemini.StreamReader):
         try:
             wrapped, unknown, _ = wire.admit_answer(data)
         except WireError:
-            # gemini-cli skips a chunk that is no JSON (0.56, 2026-08). Here it ends the stream with a fault, since
+            # gemini-cli skips a chunk that is not JSON (0.56, 2026-08). Here it ends the stream with a fault, since
             # skipping it would be a silent loss.
             sound = decodable_frame(data, self._context)
             repaired = with_single_commas(sound) or sound

@@ -265,7 +265,7 @@ def _report_grounding(grounding: Grounding, places: Places, at: Path, context: C
     used = {number for each in indices for number in each if isinstance(number, int)}
     for i, chunk in enumerate(grounding.chunks):
         if i not in used and isinstance(chunk, dict) and not (searched and not chunk.keys().isdisjoint(PAGES)):
-            # A source that supports no text is no citation.
+            # A source that supports no text is not a citation.
             context.keep((*at, "groundingChunks", i), {name: json_text.raw(inner) for name, inner in chunk.items()})
             # The chunk is reported whole, so that the walk below must not report its members again.
             chunk.clear()

@@ -64,7 +64,7 @@ def _as_sent(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 
 def _open_from(turns: tuple[Turn, ...]) -> int:
-    """The index of the open turn: after the last user text that is no result."""
+    """The index of the open turn: after the last user text that is not a result."""
     # The current turn is everything after the last user text that is not a functionResponse (docs "Thought signatures",
     # 2026-10).
     for index in range(len(turns) - 1, -1, -1):
@@ -167,7 +167,7 @@ class History(Struct, eq=False):
             context.lose("system.demoted", turn.at)
         out: list[Any] = []
         for part in parts:
-            if type(part) is Opaque and part.dialect != wire.NAME:  # user content is no hosted tool's part
+            if type(part) is Opaque and part.dialect != wire.NAME:  # user content is not a hosted tool's part
                 context.lose("part.dropped", part.at, part.kind)
                 continue
             written = write_part(part, context, request=True)

@@ -70,7 +70,7 @@ def uses_in(grounding: Grounding | None, fetched: Raw, parts: list[Part], at: Pa
 
 def _read_search(grounding: Grounding, at: Path, salt: str) -> list[Opaque]:
     queries = grounding.queries
-    # Retrieval from a store also fills groundingChunks, but has no webSearchQueries: it is no web search.
+    # Retrieval from a store also fills groundingChunks, but has no webSearchQueries: it is not a web search.
     if not queries:
         return []
     found = [chunk.get(name) for chunk in objects(grounding.chunks) for name in PAGES if name in chunk]

@@ -119,7 +119,7 @@ def schema_words(subject: Subject) -> Iterator[Breach]:
                 if name in ("additionalProperties", "additional_properties"):
                     yield Breach((*place, name), f"{name} is refused by older servers", "leave it out", "warning")
                 elif name not in _SPELLED:
-                    yield Breach((*place, name), f"{name} is no keyword here", "use parametersJsonSchema")
+                    yield Breach((*place, name), f"{name} is not a keyword here", "use parametersJsonSchema")
             named: list[tuple[Path, Any]] = [((*place, "properties", name), name) for name in sub(schema, "properties")]
             yield from misnamed(named, _PARAMETER, "parameter")
 

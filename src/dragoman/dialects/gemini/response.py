@@ -91,7 +91,7 @@ def read_response(body: bytes, context: Context) -> Response:
         body = b'{"candidates":[{"content":%b}]}' % body  # a model content alone, as clients keep it
     admitted = wire.admit_answer(body)
     answer = admitted[0]
-    # `{}` has the form of an answer, because all fields are optional. It is no answer that a client can use.
+    # `{}` has the form of an answer, because all fields are optional. It is not an answer that a client can use.
     if answer == type(answer)():
         raise WireError(wire.NAME, "/candidates", "an array of candidates")
     return read_admitted(admitted, context)

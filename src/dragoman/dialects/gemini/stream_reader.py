@@ -118,7 +118,7 @@ class StreamReader(FrameReader):
         super().__init__(sse_splitter.SseSplitter(wire.NAME))
         self._context = context
         self._head = b""
-        self._odd = b""  # a body that is no chunk, in place of the first one
+        self._odd = b""  # a body that is not a chunk, in place of the first one
         self._sse = False
         self._array: json_array_splitter.JsonArraySplitter | None = None
         self._answers: dict[int, _Answer] = {}
@@ -158,7 +158,7 @@ class StreamReader(FrameReader):
         self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
 
     def _begin(self, chunk: bytes, events: list[Event]) -> None:
-        """Decide the framing by the first byte that is no white space."""
+        """Decide the framing by the first byte that is not white space."""
         self.one = _no_frame
         self._head += chunk
         if _BOM.startswith(self._head):
@@ -304,8 +304,8 @@ class StreamReader(FrameReader):
             self._keep_fields(at, fields)
 
     def _keep_fields(self, at: Path, fields: dict[str, Raw]) -> None:
-        """Keep fields of a chunk without an event. They are lost for related dialects too, where kept fields are no
-        losses.
+        """Keep fields of a chunk without an event. They are lost for related dialects too, where kept fields are
+        not reported as losses.
         """
         context = self._context
         no_envelope = context.within == ()
@@ -456,7 +456,7 @@ class StreamReader(FrameReader):
             if call.args and json_text.is_object(call.args):
                 pieces.root = json_text.fields(call.args)
             elif call.args:
-                self._context.lose("arguments.invalid", at, "the arguments are no object")
+                self._context.lose("arguments.invalid", at, "the arguments are not an object")
         elif seal is not None:
             pieces.call = msgspec.structs.replace(pieces.call, seal=seal)
         for piece in call.partialArgs or ():
@@ -543,7 +543,7 @@ class StreamReader(FrameReader):
         stop = read_stop(candidate.finishReason, candidate.finishMessage, answer.seen, at, self._context)
         if answer.pieces is None:
             return stop
-        # The limit fell inside a call: half a call is no call.
+        # The limit fell inside a call: half a call is not a call.
         call = answer.pieces.call
         self._context.lose("call.truncated", call.at, f"the call of {call.name}")
         return cut_short(stop, self._context, answer.number)

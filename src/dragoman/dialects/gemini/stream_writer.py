@@ -42,7 +42,7 @@ def _line(value: Any) -> bytes:
 
 
 _MOST_ANSWERS = 128
-"""The largest number of answers that OpenAI gives; a higher number is no count of answers."""
+"""The largest number of answers that OpenAI gives; a higher number is not a count of answers."""
 
 
 class _Open:

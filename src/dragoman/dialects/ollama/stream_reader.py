@@ -47,7 +47,7 @@ class StreamReader:
         self._next = 0
         self._kind = ""  # text or thought, or "" when no part is open
         self._seen: list[Part] = []
-        self._stray: list[bytes] = []  # lines that are no stream: an answer on several lines, a web page
+        self._stray: list[bytes] = []  # lines that are not a stream: an answer on several lines, a web page
         self._started = False
         self._model = ""
         self._over = False

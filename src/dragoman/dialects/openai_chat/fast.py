@@ -350,7 +350,7 @@ _IN_REASONING = PlainSeals(thought=Seal(wire.NAME, "", "reasoning"))
 
 
 def _thinking(reasoning_content: Raw, other: Raw) -> tuple[Raw | None, PlainSeals | None]:
-    """The thought, from the usual field or the other one, with its empty seal. None: a value is no text, or the fields
+    """The thought, from the usual field or the other one, with its empty seal. None: a value is not text, or the fields
     have different texts.
     """
     text = as_spelled(reasoning_content)

@@ -136,9 +136,9 @@ def call_ids_fit(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-007", "error", "request", "response")
 def arguments_are_text(subject: Subject) -> Iterator[Breach]:
-    """`function.arguments` is JSON text; text that is no JSON object is a warning.
+    """`function.arguments` is JSON text; text that is not a JSON object is a warning.
 
-    Why: an object where text is expected is a type error for the server and for every SDK. Text that is no object
+    Why: an object where text is expected is a type error for the server and for every SDK. Text that is not an object
     is legal, since models write such, but no tool can be called with it.
 
     Good: `"arguments": "{\\"city\\": \\"Rome\\"}"`

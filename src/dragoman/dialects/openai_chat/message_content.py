@@ -627,7 +627,7 @@ def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, 
     if call.custom:
         out = {"id": call_id, "type": "custom", "custom": {"name": name, "input": call.arguments}}
     else:
-        # Clients decode the arguments, and an empty text is no JSON.
+        # Clients decode the arguments, and an empty text is not JSON.
         function = {"name": name, "arguments": call.arguments if call.arguments.strip() else "{}"}
         out = {"id": call_id, "type": "function", "function": function}
     if call.cache is not None:

@@ -265,7 +265,7 @@ def _write_sampling(
         if name in ("temperature", "top_p"):
             known = not refused or value == 1
         elif name == "top_k":
-            # top_k is no field of OpenAI; compatible hosts have it.
+            # top_k is not a field of OpenAI; compatible hosts have it.
             known = context.source == wire.NAME
         elif name in ("presence_penalty", "frequency_penalty"):
             known = not reasoning

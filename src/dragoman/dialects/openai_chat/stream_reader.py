@@ -469,7 +469,7 @@ class StreamReader(FrameReader):
             if text:
                 call.unsent.append(text)
             self._release(answer, events)
-        elif text.strip():  # the call has ended: text after a whole JSON object is no part of the call
+        elif text.strip():  # the call has ended: text after a whole JSON object is not part of the call
             self._context.lose("event.dropped", at, "arguments after a whole JSON object")
 
     def _new_call(self, answer: StreamedAnswer, piece: wire.Call, name: str) -> StreamedCall:
@@ -588,7 +588,7 @@ class StreamReader(FrameReader):
             events.append(broken_off(self._frames.stray, self._fault))
             return
         if any(not answer.word and answer.breaks_off() for answer in answers):
-            # Snowflake ends texts without a finish reason (recorded), but half a call is no call.
+            # Snowflake ends texts without a finish reason (recorded), but half a call is not a call.
             events.append(Fault("upstream_bad", "the upstream's stream ended in the middle of a call", 502))
             return
         if any(isinstance(item, StreamedCall) and not item.part.name for answer in answers for item in answer.waiting):

@@ -202,7 +202,7 @@ class StreamWriter:
             self._cut.add(answer)
         if pieces is None or arguments.strip():
             return b""
-        return frame[0] + b'"{}"' + frame[1]  # clients decode the arguments, and an empty text is no JSON
+        return frame[0] + b'"{}"' + frame[1]  # clients decode the arguments, and an empty text is not JSON
 
     def _call(self, part: ToolCall, number: int) -> dict[str, Any]:
         name = NAMES.send(part.name, part.namespace, self._context, part.at)

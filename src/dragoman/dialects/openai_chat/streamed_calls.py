@@ -44,8 +44,8 @@ class StreamedCall:
         return same and text.strip() == "".join(self.pieces).strip()
 
     def once(self, context: Context) -> bool:
-        """Whether the arguments are no JSON string, or a whole one that holds an object. In the second case the object
-        replaces the string.
+        """Whether the arguments are not a JSON string, or a whole one that holds an object. In the second case the
+        object replaces the string.
         """
         if self.part.custom or self.pieces[0][:1] != '"':
             return True

@@ -37,7 +37,7 @@ class _Found:
         self.at: dict[str, Path] = {}
 
     def switch(self, value: Any, at: Path) -> bool:
-        """Note a switch. False: the value is no switch, or contradicts another one."""
+        """Note a switch. False: the value is not a switch, or contradicts another one."""
         # Two switches that contradict each other: the first counts, and the other stays unread, so that it is reported.
         if not isinstance(value, bool) or self.on not in (None, value):
             return False

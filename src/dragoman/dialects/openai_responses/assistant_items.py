@@ -408,7 +408,7 @@ def _write_reasoning(part: Reasoning, context: Context) -> dict[str, Any] | None
         is_own = True
     if not is_own:
         if seal is not None and seal.data:
-            # A foreign seal is no encrypted_content of OpenAI.
+            # A foreign seal is not an encrypted_content of OpenAI.
             context.lose("seal.dropped", part.at)
         if part.text:
             context.lose("reasoning.dropped", part.at)

@@ -226,7 +226,7 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
     }
     left = "the files of the program have no place" if len(files(result)) > len(images) else ""
     if language not in ("python", "") and not left:
-        left = f"it is no Python but {language}"
+        left = f"it is not Python but {language}"
     mapped(call, result, context, RUN, left, request=False)
     return (Opaque(wire.NAME, RUN, json_text.raw(item), at=call.at),)
 

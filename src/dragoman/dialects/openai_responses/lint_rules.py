@@ -148,7 +148,7 @@ def tool_types_are_known(subject: Subject) -> Iterator[Breach]:
     for _, at, tool in tools(subject):
         kind = word(tool, "type")
         if kind and kind not in _TOOL_TYPES:
-            yield Breach((*at, "type"), f"{quoted(kind)} is no type of tool that OpenAI has", "declare a function")
+            yield Breach((*at, "type"), f"{quoted(kind)} is not a type of tool that OpenAI has", "declare a function")
 
 
 @rule("OAR-003", "error", "request", "tools")

@@ -74,7 +74,7 @@ def read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkno
             if context.target == wire.NAME:
                 extra = with_fields(extra, _unspoken(part, media))
             return Media(*media, cache=cache, extra=extra, at=at)
-    # input_audio is no part of the types (openai 3.49.0); some clients send it.
+    # input_audio is not part of the types (openai 3.49.0); some clients send it.
     if kind == "input_audio" and part.input_audio is not None:
         audio = part.input_audio
         return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)

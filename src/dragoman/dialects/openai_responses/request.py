@@ -352,7 +352,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
     silent: dict[str, Raw] = {}
     own = context.target == wire.NAME
     if request.store:
-        # No other dialect stores answers, so `store: false` is no loss.
+        # No other dialect stores answers, so `store: false` is not a loss.
         (silent if request.store == _FALSE else more)["store"] = request.store
     if _has_rare(request):
         more |= carried(request, wire.REQUEST_RARE) or {}

@@ -131,7 +131,7 @@ class StreamReader(FrameReader):
         return events
 
     def _instead(self) -> list[Event]:
-        """The events or the fault for a body that is no stream."""
+        """The events or the fault for a body that is not a stream."""
         stray = self._frames.stray or self._whole_answer
         found = events_of_whole_answer(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]

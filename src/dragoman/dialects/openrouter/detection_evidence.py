@@ -13,7 +13,7 @@ from ..openai_chat.reasoning_details import is_chat_entry
 _FIELDS = ("provider", "plugins", "models", "transforms", "route", "top_a", "include_reasoning", "deferred_tools")
 
 
-# The prefixes of OpenRouter's model names. Other hosts also call a model openai/gpt-oss-..., so that name is no
+# The prefixes of OpenRouter's model names. Other hosts also call a model openai/gpt-oss-..., so that name is not
 # evidence.
 _SLUG = re.compile(
     r"(?:anthropic|openai|google|x-ai|deepseek|mistralai|minimax|moonshotai|qwen|meta-llama|z-ai|openrouter|amazon"

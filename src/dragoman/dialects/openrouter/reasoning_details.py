@@ -61,7 +61,7 @@ def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
 
 
 def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | None:
-    """The parts of a message's details, and the seals of its calls by id; None if the value is no list."""
+    """The parts of a message's details, and the seals of its calls by id; None if the value is not a list."""
     values = listed(raw)
     if values is None:
         return None
@@ -152,7 +152,7 @@ def split_turn(parts: tuple[Part, ...], context: Context, *, request: bool, is_o
                 else _answer_detail(part, len(split.details))
             )
             if detail is not None:
-                if rest and (part.text or part.at):  # else it only carries seals, and is no part of the source
+                if rest and (part.text or part.at):  # else it only carries seals, and is not part of the source
                     context.lose("order.approximated", part.at)
                 split.details.append(detail)
                 thoughts.append(part.text)
@@ -226,7 +226,7 @@ def _request_detail(part: Reasoning, index: int, context: Context, is_own: bool)
         detail = look(Raw(seal.data)) if json_text.is_object(seal.data) else None
         formats = context.profile.seal_formats
         if detail is None:
-            context.lose("seal.dropped", part.at, "the seal is no detail")
+            context.lose("seal.dropped", part.at, "the seal is not a detail")
         # `format` names the family that made the proof, such as anthropic-claude-v1 (openrouter 1.3.84, 2026-11). A
         # model of another family cannot check it.
         elif (not is_own or context.gated) and formats and detail.format and not detail.format.startswith(formats):
@@ -348,7 +348,7 @@ _image = msgspec.json.Decoder(_Image).decode
 
 
 def read_images(raw: Raw, at: Path) -> list[Part] | None:
-    """The images of an answer, which stand beside its text; None if the value is no list."""
+    """The images of an answer, which stand beside its text; None if the value is not a list."""
     values = listed(raw)
     if values is None:
         return None

@@ -23,7 +23,7 @@ _REASONING_PATHS: dict[str, Path] = {
     "thoughts": ("reasoning", "exclude"),
 }
 _KEEP = ("reasoning", "reasoning_effort", "include_reasoning", "cache_control")
-"""Fields that the canon has in another form. They are restored unchanged, and are no loss for other dialects."""
+"""Fields that the canon has in another form. They are restored unchanged; no other dialect reports them as a loss."""
 _TTLS = {"30m": "5m", "12h": "1h", "24h": "1h"}
 _OWN_TTLS = ("", "5m", "1h")
 _CHAT_ONLY = frozenset({"web_search_options", "audio", "store", "moderation", "prompt_cache_retention"})

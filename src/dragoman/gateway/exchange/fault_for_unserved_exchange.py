@@ -37,7 +37,8 @@ def nested() -> Fault:
 
 
 def not_json(body: bytes) -> Fault | None:
-    """The fault for a request body that is no JSON object, with the line and column of the mistake; None for others."""
+    """The fault for a request body that is not a JSON object, with the line and column of the mistake; None for
+    others."""
     # Checked first: compressed bytes would be reported as broken JSON.
     if body.startswith(_COMPRESSED):
         why = "The request body is compressed. Send it as plain JSON, without content-encoding."
@@ -52,7 +53,7 @@ def not_json(body: bytes) -> Fault | None:
     except RecursionError:
         return nested()
     if not body.lstrip().startswith(b"{"):
-        why = "The request body is JSON, but no object. Send a JSON object: {...}."
+        why = "The request body is JSON, but not an object. Send a JSON object: {...}."
         return Fault("invalid_request", why, 400, "invalid_json")
     return None
 

@@ -50,7 +50,7 @@ class References(NamedTuple):
     """The id of the conversation that the request belongs to."""
     store: bool
     unreadable: str = ""
-    """The name of the field whose value has a wrong type; BODY where the whole request is no JSON object."""
+    """The name of the field whose value has a wrong type; BODY where the whole request is not a JSON object."""
 
 
 class _Body(Struct):

@@ -466,7 +466,7 @@ class Relay:
         if streamed or (first == b"[" and stream_whole_conversion.comes_as_array(translation.target)):
             body = stream_whole_conversion.whole(body, translation.target)
         elif first != b"{":
-            return "the body is no JSON object"
+            return "the body is not a JSON object"
         if self._stream_reply is not None:
             return self._in_events(plan, translation, body)
         if plan.same_dialect and not translation.wrapped and (fields := json_text.document_fields(body)) is not None:

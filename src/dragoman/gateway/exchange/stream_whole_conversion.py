@@ -41,7 +41,7 @@ def streamed(body: bytes, dialect: str) -> bytes:
 
 
 def has_broken_call(body: bytes, dialect: str, client: str) -> bool:
-    """Whether an answer has a call that the client does not get, because the arguments are no JSON object."""
+    """Whether an answer has a call that the client does not get, because the arguments are not a JSON object."""
     if get(client).broken_calls == "text":
         return False
     parts = read_answer(body, get(dialect), Context(dialect, dialect)).parts

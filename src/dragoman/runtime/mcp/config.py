@@ -138,7 +138,7 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
         raise BadConfig(where, f"type {kind} needs {'command' if kind == 'stdio' else 'url'}")
     # Without an environment the address still holds the names of its variables.
     if found.url and not variables(found.url) and not _ADDRESS.fullmatch(found.url):
-        raise BadConfig(where, "url is no address; one looks like https://host/path")
+        raise BadConfig(where, "url is not an address; one looks like https://host/path")
     if found.sampling_tokens < 0:
         raise BadConfig(where, "samplingTokens is a number of tokens")
     if found.timeout <= 0:

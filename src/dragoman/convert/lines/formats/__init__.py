@@ -20,7 +20,7 @@ _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "stop_reason", "pro
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
-    """The names of the file formats that are no dialects."""
+    """The names of the file formats that are not dialects."""
     import pkgutil  # late: keeps imports short
 
     found = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
