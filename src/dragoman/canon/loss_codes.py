@@ -38,7 +38,7 @@ CODES: dict[str, Code] = {
     ),
     "model.invented": _i(
         "error",
-        "The target needs a model name in the body and none was given; a placeholder stands there.",
+        "The target needs a model name in the body and none was given; a placeholder was written.",
         "A Gemini request (its model is in the URL) to openai-chat without model=.",
     ),
     "metadata.dropped": _d(
@@ -231,12 +231,12 @@ CODES: dict[str, Code] = {
     ),
     "tool.examples.as_text": _a(
         "info",
-        "Examples of a tool's arguments stand in the description of the tool.",
+        "Examples of a tool's arguments are in the description of the tool.",
         "anthropic input_examples to openai-chat.",
     ),
     "tool.custom.wrapped": _a(
         "info",
-        "A free-text tool became a function with one string, input; its grammar stands in the description.",
+        "A free-text tool became a function with one string, input; its grammar is in the description.",
         "openai-responses apply_patch to gemini.",
     ),
     "tool.namespace.prefixed": _a(
@@ -491,7 +491,7 @@ CODES: dict[str, Code] = {
     ),
     "usage.invented": _i(
         "info",
-        "The target demands usage figures that the source did not give; zeros stand there.",
+        "The target demands usage figures that the source did not give; zeros were written.",
         "A stream without usage.",
     ),
     "id.invented": _i(

@@ -85,13 +85,13 @@ REPAIRS: dict[str, RepairKind] = {
     ),
     "result-out-of-order": RepairKind(
         "arranged",
-        "A result stood before its call or after a later step; it was moved next to its step.",
+        "A result came before its call or after a later step; it was moved next to its step.",
         "A tool message that comes after the calls of the next assistant message.",
         "result.moved",
     ),
     "split-results": RepairKind(
         "arranged",
-        "The results of one step stood in several turns; they now stand in one.",
+        "The results of one step were in several turns; they are now in one.",
         "Two Gemini contents with one functionResponse each, after two parallel calls.",
         tolerated=True,
     ),
@@ -103,7 +103,7 @@ REPAIRS: dict[str, RepairKind] = {
     ),
     "thinking-out-of-place": RepairKind(
         "arranged",
-        "Thinking stood after the calls that follow from it; it was moved before them.",
+        "Thinking came after the calls that follow from it; it was moved before them.",
         "A Messages assistant turn that ends with a thinking block after its tool_use.",
         "order.approximated",
     ),

@@ -68,5 +68,5 @@ def _with(request: Request, tools: tuple[Tool | HostedTool, ...], choice: Choice
 
 
 def _stands_at(at: Path, places: tuple[Path, ...]) -> bool:
-    """Whether a tool stands at one of these paths, or was made from the tool there."""
+    """Whether a tool is at one of these paths, or was made from the tool there."""
     return any(at[: len(place)] == place for place in places)

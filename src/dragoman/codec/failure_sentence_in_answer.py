@@ -35,7 +35,7 @@ def failure(stop: Stop, *own: str) -> str:
     own word.
     """
     sentence = FAILED.get(stop.reason, "")
-    # The dialect's own word restores the ending exactly. The sentence would stand beside it as invented text.
+    # The dialect's own word restores the ending exactly. The sentence would add invented text.
     if not sentence or (stop.extra is not None and any(name in stop.extra for name in own)):
         return ""
     return stop.detail or sentence

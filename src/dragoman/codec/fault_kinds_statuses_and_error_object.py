@@ -168,7 +168,7 @@ def is_empty_field(value: Raw | None) -> bool:
 def missing_fields(fault: Fault, source: str, written: bytes, document: bytes = b"") -> list[Path]:
     """The paths of a fault's fields that are missing in the bytes written for it (body and headers).
 
-    `document`: the source of the fault. Without it, as in a stream, the fields are assumed to stand in `error`.
+    `document`: the source of the fault. Without it, as in a stream, the fields are assumed to be in `error`.
     """
     whole = _decoded_fault(document)
     error = whole.get("error")
@@ -192,7 +192,7 @@ def missing_fields(fault: Fault, source: str, written: bytes, document: bytes = 
     if isinstance(error, dict):
         beside = [name for name, value in whole.items() if name not in ("error", "type") and value is not None]
         for name in beside:
-            # A text (an id) may have another name, or stand in a header. For other values an equal value would be
+            # A text (an id) may have another name, or may be in a header. For other values an equal value would be
             # chance.
             spelled = json_text.encode(whole[name])
             has = found.has_text(spelled) if isinstance(whole[name], str) else found.has_field(name, spelled)

@@ -254,7 +254,7 @@ def unsealed_use(data: str, dialect: str, at: Path) -> tuple[str, list[Part]]:
 
 class Uses:
     """Pairs calls with their results, and lets the target write them. A call waits for its result; the written parts
-    stand at the place of the result.
+    are at the place of the result.
     """
 
     def __init__(self, write: WriteHosted, own: Own, context: Context, *, request: bool) -> None:

@@ -203,7 +203,7 @@ class AbsentRemover:
         return at
 
     def _release(self, out: list[str]) -> None:
-        """Write the held text, with the comma only if a member stands before it."""
+        """Write the held text, with the comma only if a member is before it."""
         if not self._buffer:
             return
         text = "".join(self._buffer)

@@ -224,7 +224,7 @@ def _why_unknown(first: bytes) -> str:
         if first.startswith(begin):
             return problem
     if first.strip() == b"{":
-        return "the documents stand on several lines each. Let the name of the file end with .json"
+        return "the documents are on several lines each. Let the name of the file end with .json"
     return "the format could not be detected from the first lines. Name it with --from"
 
 

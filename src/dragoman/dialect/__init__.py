@@ -198,8 +198,8 @@ class Dialect(Struct, frozen=True, eq=False):
     write_hosted: WriteHosted | None = None
     """Makes parts of this dialect from other dialects' calls and results of hosted tools (`codec/hosted_calls.py`)."""
     moves_images: Callable[[Media], bool] | None = None
-    """Whether an image cannot stand in an assistant turn of a request. Such an image moves to the next user turn
-    (`codec/assistant_images.py`). None: all images can stand there.
+    """Whether an image cannot be in an assistant turn of a request. Such an image moves to the next user turn
+    (`codec/assistant_images.py`). None: all images can be there.
     """
     logprobs: LogprobsPlace | None = None
     """Where its answers hold log probabilities."""

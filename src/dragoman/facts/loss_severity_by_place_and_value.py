@@ -84,7 +84,7 @@ _EMPTY = frozenset({b"null", b"[]", b"{}", b'""'})
 def field_severity(at: Path, name: str, value: bytes, *, quiet: bool, answer: bool) -> Severity | None:
     """The severity of leaving out the field `name` of the object at `at`. None: leaving it out is not a loss.
 
-    `quiet`: the dialect lists the field among those that no client reads. `answer`: the field stands in an answer.
+    `quiet`: the dialect lists the field among those that no client reads. `answer`: the field is in an answer.
     """
     if value == b"null":
         return None

@@ -138,7 +138,7 @@ class RequestMemory:
             return None
         text = bytes(messages)
         begin = document.find(text)
-        # The same bytes may stand in the document twice. Then the place of the messages is not certain.
+        # The same bytes may be in the document twice. Then the place of the messages is not certain.
         if text[:1] != b"[" or document.find(text, begin + 1) >= 0:
             return None
         return self._parted(pair, None, head, document[:begin], document[begin + len(text) :], text)

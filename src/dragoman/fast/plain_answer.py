@@ -103,7 +103,7 @@ class PlainAnswer(Struct, gc=False):
     kept: Callable[[], Named] = tuple
     """Finds the fields with a meaning that only the source's dialect has. Called when a caller reads the losses."""
     invented: tuple[Path, ...] = ()
-    """Where the calls stand that came without an id, in the order of the calls."""
+    """The positions of the calls that came without an id, in the order of the calls."""
     thinking: Raw = Raw()
     """The JSON string of the thought at the beginning. Empty: no thought, or a thought without text."""
     seals: PlainSeals | None = None
@@ -280,7 +280,7 @@ def _place_call_seals(plain: PlainAnswer, read: PlainSeals, packed: PackedSeals,
         plain.calls = {on_calls.get(call_id, call_id): call for call_id, call in plain.calls.items()}
     elif way == "thoughts":
         if on_calls and packed.on_thought is not None and not plain.text and not _has_data(read.thought):
-            # The first call stands directly after the thought.
+            # The first call follows the thought directly.
             packed.on_thought = on_calls.pop(next(iter(plain.calls)), packed.on_thought)
         if on_calls or packed.on_thought is None:
             packed.before_calls = on_calls

@@ -194,7 +194,7 @@ def ends_at(turn: Turn) -> int:
     """The index of the message that holds the last part of the turn."""
     at = turn.parts[-1].at if turn.parts else turn.at
     place = at[1] if len(at) > 1 else None
-    return place if isinstance(place, int) else MAX_TEXT  # unknown: the part may stand in any message
+    return place if isinstance(place, int) else MAX_TEXT  # unknown: the part may be in any message
 
 
 def cut(text: bytes, messages: list[Raw], count: int) -> bytes:

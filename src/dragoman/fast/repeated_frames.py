@@ -167,9 +167,9 @@ def _checked_fast_path(
 
 
 class RepeatedFrame:
-    """Where the text stands in the frames of a dialect, and which other bytes of them may differ.
+    """Where the text is in the frames of a dialect, and which other bytes of them may differ.
 
-    `keys`: the text stands after one of these keys. `counter`: a number after these bytes may differ. `marks`: after
+    `keys`: the text follows one of these keys. `counter`: a number after these bytes may differ. `marks`: after
     one of these, which follow the text, any number of bytes of `noise` may differ, or `figures` anywhere.
     """
 

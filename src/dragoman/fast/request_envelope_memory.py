@@ -2,7 +2,7 @@
 
 An Envelope is all of a request except its messages. It is found by the exact bytes before and after the messages, and
 holds the values that were read and the bytes that targets wrote. This is safe because of JSON's grammar: whichever
-array stands between the same bytes, the rest has the same meaning.
+array is between the same bytes, the rest has the same meaning.
 """
 
 from __future__ import annotations

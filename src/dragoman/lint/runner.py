@@ -32,7 +32,7 @@ _MCP_KINDS: tuple[Kind, ...] = ("request", "response", "tools")
 
 @rule("ALL-S01", "error", "stream")
 def frames_are_objects(subject: Subject) -> Iterator[Breach]:
-    """Every frame of a stream is one JSON object; only the text [DONE] may stand instead.
+    """Every frame of a stream is one JSON object; only the text [DONE] is allowed besides.
 
     Why: a client that cannot decode a frame drops it or ends the stream, and what it held is lost.
 

@@ -102,7 +102,7 @@ def _anthropic_blocks(subject: Subject, kind: str) -> Iterator[tuple[str, Path, 
 
 @rule("SEED-002", "error")
 def anthropic_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
-    """Anthropic: tool results stand in a user message of their own, never in the assistant's.
+    """Anthropic: tool results are in a user message of their own, never in the assistant's.
 
     Why: an assistant message with `tool_result` is refused; there the result would count as text of the model.
 
@@ -119,7 +119,7 @@ def anthropic_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-003", "warning")
 def anthropic_instructions(subject: Subject) -> Iterator[Breach]:
-    """Anthropic: global instructions stand in `system`, not in a first message with the role system or developer.
+    """Anthropic: global instructions are in `system`, not in a first message with the role system or developer.
 
     Why: Messages has no system message at the start; newer models take system turns only in mid-conversation.
 
@@ -287,7 +287,7 @@ def chat_tool_shape(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-022", "error")
 def chat_calls_come_from_the_assistant(subject: Subject) -> Iterator[Breach]:
-    """Chat: `tool_calls` stands in assistant messages only; results are messages of the role tool.
+    """Chat: `tool_calls` is in assistant messages only; results are messages of the role tool.
 
     Why: a call in a message of another role is refused, and `tool_result` blocks are of another dialect.
 
@@ -423,7 +423,7 @@ def gemini_tool_shape(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-032", "error")
 def gemini_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
-    """Gemini: a `functionResponse` stands in a content of the user, never in one of the model.
+    """Gemini: a `functionResponse` is in a content of the user, never in one of the model.
 
     Why: results always come from the user's side; in a model's content they would be its own words.
 
@@ -440,7 +440,7 @@ def gemini_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-033", "warning")
 def gemini_binary_results(subject: Subject) -> Iterator[Breach]:
-    """Gemini: binary output stands in `inlineData`, beside the `functionResponse` or in its parts, not as text in it.
+    """Gemini: binary output is in `inlineData`, beside the `functionResponse` or in its parts, not as text in it.
 
     Why: base64 as text costs tokens and has no meaning for the model.
 
@@ -459,7 +459,7 @@ def gemini_binary_results(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-034", "error")
 def gemini_instructions(subject: Subject) -> Iterator[Breach]:
-    """Gemini: system instructions stand in `systemInstruction`, not in a content with the role system.
+    """Gemini: system instructions are in `systemInstruction`, not in a content with the role system.
 
     Why: the server knows no such role ("Please use a valid role: user, model").
 
@@ -478,7 +478,7 @@ def gemini_instructions(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-035", "error")
 def gemini_containers(subject: Subject) -> Iterator[Breach]:
-    """Gemini: the conversation stands in `contents[]` with parts, not in `messages[]` or `input[]`.
+    """Gemini: the conversation is in `contents[]` with parts, not in `messages[]` or `input[]`.
 
     Why: the server refuses unknown fields, and without contents there is nothing to answer.
 

@@ -57,7 +57,7 @@ _cached = remembered(_read, lambda document, schema: 1000 + 8 * len(schema or ""
 
 
 def target(document: SchemaDocument, schema: dict[str, Json]) -> Json | None:
-    """The schema that a schema's reference names. None: nothing stands there."""
+    """The schema that a schema's reference names. None: the reference names no place of the document."""
     reference = document.reference(schema)
     path = None if reference is None else document.resolve(reference[1], ())
     return None if path is None else document.find(path)

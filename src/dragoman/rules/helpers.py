@@ -161,7 +161,7 @@ def twice(named: Iterable[tuple[Path, Any]], what: str) -> Iterator[Breach]:
     seen: dict[str, Path] = {}
     for at, name in named:
         if isinstance(name, str) and seen.setdefault(name, at) != at:
-            yield Breach(at, f"{what} {quoted(name)} stands here a second time", "make it unique")
+            yield Breach(at, f"{what} {quoted(name)} occurs a second time", "make it unique")
 
 
 def beyond(holder: Any, ranges: Mapping[str, tuple[float, float]], at: Path = ()) -> Iterator[Breach]:
@@ -229,7 +229,7 @@ def binary_text(results: Iterable[tuple[Path, str]]) -> Iterator[Breach]:
         if long or _DATA_URL.search(text):
             yield Breach(
                 at,
-                "binary data stands as text in a tool result",
+                "binary data is text in a tool result",
                 "describe it in words; attach the bytes where the dialect has a place for them",
             )
 
@@ -324,7 +324,7 @@ def _strict_words(at: Path, node: Object) -> Iterator[Breach]:
         elif name not in _KNOWN:
             yield Breach((*at, name), f"{name} is not in the strict subset", "write it into the description", "warning")
     if "$ref" in node and len(node) > 1:
-        yield Breach((*at, "$ref"), "nothing may stand beside $ref in a strict schema", "inline it", "warning")
+        yield Breach((*at, "$ref"), "nothing may be beside $ref in a strict schema", "inline it", "warning")
 
 
 def _inner(at: Path, node: Object, level: int) -> Iterator[tuple[Path, Object, int]]:

@@ -255,7 +255,7 @@ class Agent:
                     # An answer that was cut or refused would not fit the second time either.
                     if tries == _TRIES - 1 or reply.reason != "stop":
                         raise
-                    # The media stand in the conversation already.
+                    # The media are in the conversation already.
                     prompt, media = f"This answer cannot be used: {error.why}. Answer with the JSON alone.", ()
             raise AssertionError("unreachable")
         finally:

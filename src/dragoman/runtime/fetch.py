@@ -275,6 +275,6 @@ class _Answer:
 
     def page(self, url: str) -> Page:
         mime, _, rest = self.headers.get("content-type", "").partition(";")
-        # The value of a parameter may stand in quotes (RFC 9110, 5.6.6, June 2022).
+        # The value of a parameter may be in quotes (RFC 9110, 5.6.6, June 2022).
         charset = rest.partition("charset=")[2].partition(";")[0].strip(" \"'")
         return Page(url, self.status, mime.strip().lower(), bytes(self._body), charset)

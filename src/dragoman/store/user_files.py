@@ -41,7 +41,7 @@ def _folder(environment: Mapping[str, str], variable: str, usual: str) -> Path:
 
 def google_login_file(environment: Mapping[str, str], upstream: str) -> Path:
     """The file with the login at Google of an upstream, in the data folder. google-auth reads it."""
-    # The name stands in a configuration file, and must not lead out of the folder.
+    # The name is in a configuration file, and must not lead out of the folder.
     name = re.sub(r"[^\w-]", lambda found: f"%{ord(found[0]):02x}", upstream)
     return data_folder(environment) / "google" / f"{name}.json"
 

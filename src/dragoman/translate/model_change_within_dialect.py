@@ -30,7 +30,7 @@ def fit_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, 
         document = _one_spelling(document, dropped)
     fitted, context = _fitted(document, dialect, model)
     for at in dropped:
-        context.lose("field.dropped", at, "the same setting stands there in another spelling, with another value")
+        context.lose("field.dropped", at, "there the same setting has another spelling and another value")
     return fitted, context
 
 

@@ -30,7 +30,7 @@ from .upstream_record_and_environment import (
 # A whole answer is held in memory, so a bound is needed.
 _LARGEST = 256 * 1024 * 1024
 _KEY = "DRAGOMAN_GIVEN_KEY"
-"""The name under which a key that the caller gave stands in the environment of one call."""
+"""The name of a key that the caller gave, in the environment of one call."""
 
 
 def placed(

@@ -152,7 +152,7 @@ class UpstreamConnection(asyncio.Protocol):
             self.pieces.clear()
             if answer.paused:
                 answer.resume()
-            # Unsent bytes of this request would stand before the next request, so a full connection is not used again.
+            # Unsent bytes of this request would come before the next request, so a full connection is not used again.
             self.leave(self._keep and not self.full)
         waiter = answer.waiter
         if waiter is not None and not waiter.done():

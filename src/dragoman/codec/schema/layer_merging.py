@@ -288,7 +288,7 @@ def _renewed(job: SchemaAdaptation, layer: Layer) -> list[tuple[str, Any, str]]:
         if "additionalItems" in schema:
             job.report(REWRITTEN, (*layer.path, "additionalItems"), "now items")
         if "prefixItems" in schema:
-            job.report(INVALID, (*layer.path, "prefixItems"), "stands beside a list of items")
+            job.report(INVALID, (*layer.path, "prefixItems"), "is beside a list of items")
         words = [(_TUPLES.get(name, name), value, origin) for name, value, origin in words if name != "prefixItems"]
     for name, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         flag = schema.get(name)

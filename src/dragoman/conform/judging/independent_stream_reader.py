@@ -1,6 +1,6 @@
 """Owns the reading of streams without the library's readers: frames, the ending, and the response of all frames.
 
-The parts that depend on a dialect stand in its `conformance_client.py`. That module must not use the dialect's readers:
+The parts that depend on a dialect are in its `conformance_client.py`. That module must not use the dialect's readers:
 a check of a writer must not share code with the library."""
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ class History(Struct, eq=False):
         sent = send_id(call_id, IDS, self._context, call.at)
         # Anthropic demands unique tool_use ids in a request (400, anthropics/claude-code issue 28515, 2026-02).
         if sent in self._used:
-            self._context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            self._context.lose("call.id.rewritten", call.at, "the same id is in an earlier call")
             sent = hashed(f"{sent}\x1f{len(self._used)}")
         self._used.add(sent)
         if call_id in self._open:
@@ -270,7 +270,7 @@ class History(Struct, eq=False):
         # Every tool_use must have its tool_result in the very next user message (docs "Handle tool calls", 2026-10).
         if waiting or self._twins:
             blocks.extend(self._unanswered())
-        # Results must stand before any other block of their message, or Anthropic answers with 400 (docs "Handle tool
+        # Results must come before any other block of their message, or Anthropic answers with 400 (docs "Handle tool
         # calls", 2026-10).
         if orphans:
             blocks.extend(orphans)

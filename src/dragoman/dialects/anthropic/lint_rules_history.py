@@ -71,7 +71,7 @@ def results_first(subject: Subject) -> Iterator[Breach]:
 
 @rule("ANT-007", "error")
 def results_known(subject: Subject) -> Iterator[Breach]:
-    """Every `tool_result` stands in a user message and names a call of the assistant's turn before it.
+    """Every `tool_result` is in a user message and names a call of the assistant's turn before it.
 
     Why: a result without its call ("unexpected tool_use_id found in tool_result blocks") is a 400.
 
@@ -227,7 +227,7 @@ def _has_content(content: object) -> bool:
 
 @rule("ANT-018", "error")
 def newer_version(subject: Subject) -> Iterator[Breach]:
-    """Under version 2026-10-21 no document stands in an assistant message and no citations on the user's text.
+    """Under version 2026-10-21 an assistant message has no document, and the user's text has no citations.
 
     Why: that version answers both with 400; the older one takes them.
 

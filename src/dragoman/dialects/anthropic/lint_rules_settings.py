@@ -166,7 +166,7 @@ def manual_thinking_first(subject: Subject) -> Iterator[Breach]:
     """With manual thinking the assistant's turn of a tool loop begins with its thinking.
 
     Why: the API refuses to go on from a tool call without the thinking that led to it ("expected thinking ...").
-    A last assistant turn without calls may stand without thinking (recorded).
+    A last assistant turn without calls may lack thinking (recorded).
 
     Good: assistant: [{"type": "thinking", ...}, {"type": "tool_use", ...}], user: [{"type": "tool_result", ...}]
 
@@ -266,7 +266,7 @@ def cache_marks(subject: Subject) -> Iterator[Breach]:
         count += 1
         mark = (*at, "cache_control")
         if count == 5:
-            yield Breach(mark, "more than four cache marks", "keep the last four: each covers what stands before it")
+            yield Breach(mark, "more than four cache marks", "keep the last four: each covers everything before it")
         if holder.get("type") in ("thinking", "redacted_thinking"):
             yield Breach(mark, "a cache mark on thinking", "mark a later block")
         elif holder.get("type") == "text" and holder.get("text") == "":

@@ -283,7 +283,7 @@ class BlockWriter:
         # An empty result omits `content` (anthropic 2.8.0, 2026-11).
         if content or (self.own and isinstance(content, str)):
             out["content"] = content
-        # is_error stands beside the content of a result (anthropic 2.8.0, 2026-11).
+        # is_error is beside the content of a result (anthropic 2.8.0, 2026-11).
         if result.is_error:
             out["is_error"] = True
         if result.seal is not None:
@@ -296,7 +296,7 @@ class BlockWriter:
         """The result with the cache mark of its last marked part: Anthropic refuses cache marks inside a result."""
         marked = [part for part in result.parts if part.cache is not None]
         for part in marked:
-            self.context.lose("cache.approximated", part.at, "the mark stands on the result")
+            self.context.lose("cache.approximated", part.at, "the mark is on the result")
         unmarked = [
             msgspec.structs.replace(part, cache=None) if part.cache is not None else part for part in result.parts
         ]

@@ -164,7 +164,7 @@ class StreamWriter:
             context.lose("seal.dropped", call.at)
         call_id = send_id(call.id, IDS, context, call.at)
         if call_id in self._ids:
-            context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            context.lose("call.id.rewritten", call.at, "the same id is in an earlier call")
             # Ids of tool_use blocks must be unique in the next request.
             call_id = hashed(f"{call_id}\x1f{len(self._ids)}")
         self._ids.add(call_id)
@@ -351,7 +351,7 @@ class StreamWriter:
         extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}
         if "container" in extra:
             delta["container"] = extra.pop("container")
-        # service_tier stands in message_start only (anthropic 2.8.0, 2026-11).
+        # service_tier is in message_start only (anthropic 2.8.0, 2026-11).
         if figures.get("service_tier") and not self._own:
             start_tier = self._usage.tier if self._usage is not None else None
             ended = event.usage.tier if event.usage is not None else None

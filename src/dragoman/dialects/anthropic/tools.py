@@ -216,7 +216,7 @@ def _hosted(tool: HostedTool, context: Context, marks: Marks) -> Any:
     if tool.dialect != wire.NAME:
         context.lose("tool.hosted.dropped", tool.at, tool.kind)
         return None
-    # The address of the server stands in `mcp_servers`, not in the toolset (docs "MCP connector", 2026-10).
+    # The address of the server is in `mcp_servers`, not in the toolset (docs "MCP connector", 2026-10).
     if tool.kind == TOOLSET and context.source != wire.NAME:
         return parted(tool)[0]
     if b'"cache_control"' not in bytes(tool.value):

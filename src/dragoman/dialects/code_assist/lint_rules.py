@@ -26,7 +26,7 @@ _PREFIX = "models/"
 
 
 def _counts(subject: Subject) -> bool:
-    """Whether the request counts tokens: its model name stands in the inner request."""
+    """Whether the request counts tokens: its model name is in the inner request."""
     return "model" not in subject.document and "model" in sub(subject.document, "request")
 
 
@@ -46,7 +46,7 @@ def _inside(subject: Subject, document: Any, before: Any = None) -> Iterator[Bre
 
 @rule("GCA-001", "error")
 def envelope(subject: Subject) -> Iterator[Breach]:
-    """The envelope has `model` and `request.contents`, and nothing of the payload stands beside them.
+    """The envelope has `model` and `request.contents`, and no field of the payload beside them.
 
     Why: a bare Gemini body is not understood here: everything but the model, project and ids belongs into `request`.
 
@@ -59,7 +59,7 @@ def envelope(subject: Subject) -> Iterator[Breach]:
     document = subject.document
     for name in _PAYLOAD:
         if at_key(document, name) is not None:
-            yield Breach((key(document, name),), f"{name} stands outside of request", "put it into request")
+            yield Breach((key(document, name),), f"{name} is outside of request", "put it into request")
     if not word(document, "model") and not _counts(subject):
         yield Breach(("model",) if "model" in document else (), "the envelope has no model", "add model")
     if not isinstance(document.get("request"), dict):
@@ -95,7 +95,7 @@ def spelling(subject: Subject) -> Iterator[Breach]:
 
 @rule("GCA-003", "error")
 def model_name(subject: Subject) -> Iterator[Breach]:
-    """`model` is a bare name, but for countTokens, where it stands in `request` with `models/` before it.
+    """`model` is a bare name, but for countTokens, where it is in `request` with `models/` before it.
 
     Why: each method takes one form only.
 

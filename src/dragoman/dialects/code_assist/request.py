@@ -167,7 +167,7 @@ class RequestWriter(gemini.RequestWriter):
                 inner = _with_field(inner, b"model", named)
         elif model:
             out["model"] = model
-        # These fields are extras of this dialect, but stand inside the request, which Gemini's writer has already
+        # These fields are extras of this dialect, but are inside the request, which Gemini's writer has already
         # written.
         for name in wire.BELOW:
             value = fields.pop(name, None)

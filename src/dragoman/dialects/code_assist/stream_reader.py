@@ -52,7 +52,7 @@ class StreamReader(gemini.StreamReader):
             wrapped, unknown, _ = wire.admit_answer(repaired)
         unknown = self._note(wrapped, unknown)
         chunk = wrapped.response
-        # A fault in a stream stands beside `response`, without an envelope of its own (gemini-cli 0.56, 2026-08).
+        # A fault in a stream is beside `response`, without an envelope of its own (gemini-cli 0.56, 2026-08).
         if wrapped.error and not is_empty_field(wrapped.error):
             chunk = wire.InnerAnswer(error=wrapped.error)
         if chunk is None:

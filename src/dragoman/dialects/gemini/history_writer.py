@@ -178,7 +178,7 @@ class History(Struct, eq=False):
         self._place("user", out, turn)
 
     def _results(self, turn: Turn) -> None:
-        """Write all results of a step in call order; then media that cannot stand inside them, and results without a
+        """Write all results of a step in call order; then media that cannot be inside them, and results without a
         call.
         """
         waiting, answered, context = self._waiting, self._answered, self._context
@@ -192,7 +192,7 @@ class History(Struct, eq=False):
                 found.append(write_result(part, call, siblings, context))
             else:
                 waiting.clear()
-                # All functionResponses of a step stand in one user content, as many as calls (gemini-cli 0.56 sources,
+                # All functionResponses of a step are in one user content, as many as calls (gemini-cli 0.56 sources,
                 # 2026-08).
                 self._place("user", found + siblings if siblings else found, turn)
                 return

@@ -113,7 +113,7 @@ def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
 
 def before_text(parts: list[Part], found: list[Opaque]) -> list[Part]:
     """The parts of an answer with its searches before the first text."""
-    # In Messages and Responses, a search stands before the text that was written from it.
+    # In Messages and Responses, a search comes before the text that was written from it.
     place = next((i for i, part in enumerate(parts) if type(part) is Text), len(parts))
     return [*parts[:place], *found, *parts[place:]]
 

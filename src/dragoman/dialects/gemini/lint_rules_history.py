@@ -123,7 +123,7 @@ def calls_answered(subject: Subject) -> Iterator[Breach]:
 
 @rule("GEM-007", "error")
 def results_known(subject: Subject) -> Iterator[Breach]:
-    """Every `functionResponse` stands in a user's Content, names a call before it, and its `response` is an object.
+    """Every `functionResponse` is in a user's Content, names a call before it, and its `response` is an object.
 
     Why: results are matched by name and, where calls have one, by id; text or a list as `response` is refused.
 
@@ -202,7 +202,7 @@ def signed_calls(subject: Subject) -> Iterator[Breach]:
 
 @rule("GEM-009", "error")
 def signatures_stay(subject: Subject) -> Iterator[Breach]:
-    """A signature stands on the part it came with, and that part is unchanged.
+    """A signature is on the part it came with, and that part is unchanged.
 
     Why: the signature covers the part; on an edited, merged or other part it is refused as corrupted. If the previous
     answer is known, the parts are compared with it. A signature of another upstream is always found.
@@ -271,7 +271,7 @@ def alternation(subject: Subject) -> Iterator[Breach]:
 
 @rule("GEM-014", "error")
 def nested_media(subject: Subject) -> Iterator[Breach]:
-    """Media inside a result: Gemini 3 and later only, of types that may stand there.
+    """Media inside a result: Gemini 3 and later only, of types that may be there.
 
     Why: older models refuse `functionResponse.parts`; audio, video and other types are refused there always.
 
@@ -291,7 +291,7 @@ def nested_media(subject: Subject) -> Iterator[Breach]:
                 kind = at_key(blob, "mimeType")
                 if kind not in _NESTED:
                     path = (*spot, key(blob, "mimeType"))
-                    yield Breach(path, f"{quoted(kind)} may not stand inside a result", "put it beside the result")
+                    yield Breach(path, f"{quoted(kind)} may not be inside a result", "put it beside the result")
 
 
 @rule("GEM-019", "error")

@@ -150,7 +150,7 @@ def allowed_names(subject: Subject) -> Iterator[Breach]:
 
 @rule("GEM-012", "error")
 def hosted_beside_functions(subject: Subject) -> Iterator[Breach]:
-    """Built-in tools stand beside functions on Gemini 3 and later only, and each service wants its own switch.
+    """Built-in tools may be beside functions on Gemini 3 and later only, and each service wants its own switch.
 
     Why: older models refuse the mixture. The Developer API needs `includeServerSideToolInvocations: true` for it, which
     Vertex refuses.

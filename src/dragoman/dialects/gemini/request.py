@@ -314,7 +314,7 @@ def _write_rest(request: Request, system: tuple[Turn, ...], contents: Any, conte
     mine = context.source == wire.NAME
     out: dict[str, Any] = {"contents": contents}
     if mine and request.model and not context.model and not context.within:
-        # `model` stands in the URL; a client's own field is kept.
+        # `model` is in the URL; a client's own field is kept.
         out["model"] = request.model
     if system:
         instruction = _write_system(system, context)

@@ -1,9 +1,9 @@
 """Reads Gemini streams: chunks to events. (`stream_writer.py` writes them.)
 
 Chunks come as server-sent events, or without `alt=sse` as one JSON array; the first byte decides. Texts are increments
-and end when another part begins. A signed part stands alone, because its seal belongs to exactly that part. Calls come
-whole, or in pieces from Vertex. There is no terminator, and a finishReason may come before the last chunk: the end of
-the bytes ends the answer.
+and end when another part begins. A signed part is never joined with another part, because its seal belongs to exactly
+that part. Calls come whole, or in pieces from Vertex. There is no terminator, and a finishReason may come before the
+last chunk: the end of the bytes ends the answer.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from .media import read_blob, read_file, was_read, write_media
 from .original_values import ID, KEY, NULL, own, put_back, with_field
 
 NESTED = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
-"""Media types that may stand inside a function response (docs "Function calling", multimodal responses, 2026-10)."""
+"""Media types that may be inside a function response (docs "Function calling", multimodal responses, 2026-10)."""
 
 _UNNAMED = "unknown_tool"
 NO_RESULT = "No result was recorded for this call."
@@ -130,7 +130,7 @@ def _read_part(part: wire.ResultPart, place: int, base: Path) -> Part:
 
 def write_result(result: ToolResult, call: Any, siblings: list[Any], context: Context) -> dict[str, Any]:
     """A functionResponse part. `call`: the call as sent, or None; the API pairs by id and name (google-genai 3.1.0,
-    2026-11). Media that cannot stand inside goes to `siblings`, which follow all results.
+    2026-11). Media that cannot be inside goes to `siblings`, which follow all results.
     """
     nested: list[Any] = []
     text = plain_text(result.parts)

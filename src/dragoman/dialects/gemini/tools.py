@@ -59,7 +59,7 @@ _KEYWORDS = frozenset(
     }
 )
 PARAMETERS = Subset(keywords=_KEYWORDS, const="enum", all_of="merge", root_object=True, ref_siblings=False)
-"""The keywords of `parametersJsonSchema` (google-genai 3.1.0, type JSONSchema). Google documents that nothing may stand
+"""The keywords of `parametersJsonSchema` (google-genai 3.1.0, type JSONSchema). Google documents that nothing may be
 beside a reference.
 """
 OUTPUT = Subset(keywords=_KEYWORDS, const="enum", all_of="merge", ref_siblings=False)

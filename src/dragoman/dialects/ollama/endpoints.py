@@ -125,7 +125,7 @@ def with_durations(data: bytes, took: int, first: int | None) -> bytes:
         return _ended(data, {"total_duration": took})
     if _DONE not in data:
         return data
-    # This is the end of the stream, or the bytes stand in the arguments of a call.
+    # This is the end of the stream, or the bytes are in the arguments of a call.
     durations = {"total_duration": took, "prompt_eval_duration": first, "eval_duration": took - first}
     return b"\n".join([_ended(line, durations) if _DONE in line else line for line in data.split(b"\n")])
 

@@ -156,7 +156,7 @@ def references(subject: Subject) -> Iterator[Breach]:
 
 @rule("OLL-006", "error")
 def options(subject: Subject) -> Iterator[Breach]:
-    """Sampling settings stand in `options`.
+    """Sampling settings are in `options`.
 
     Why: at the top level they are ignored, and the model's defaults hold.
 
@@ -192,7 +192,7 @@ def ignored_fields(subject: Subject) -> Iterator[Breach]:
 def images(subject: Subject) -> Iterator[Breach]:
     """Images are bare base64.
 
-    Why: the server decodes the text as it stands; a data URL or an address is an "illegal base64 data" error.
+    Why: the server decodes the text unchanged; a data URL or an address is an "illegal base64 data" error.
 
     Good: `"images": ["iVBORw0KGgo..."]`
 
@@ -262,7 +262,7 @@ def order_of_results(subject: Subject) -> Iterator[Breach]:
             if answer.get("role") != "tool":
                 break
             if _elsewhere(answer, call, ids, names):
-                yield Breach(at, "the result stands at the place of another call", "put results in the order of calls")
+                yield Breach(at, "the result is at the place of another call", "put results in the order of calls")
 
 
 def _elsewhere(answer: Object, call: Object, ids: set[str], names: set[str]) -> bool:

@@ -54,7 +54,7 @@ def with_transcript(audio: Raw, parts: list[Part], at: Path, context: Context, *
         else:
             context.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
     _report_rest(fields, at, context)
-    # Calls end a turn in every dialect, so the words of the sound stand before them.
+    # Calls end a turn in every dialect, so the words of the sound come before them.
     first = next((i for i, part in enumerate(parts) if type(part) is ToolCall), len(parts))
     return [*parts[:first], *found, *parts[first:]]
 

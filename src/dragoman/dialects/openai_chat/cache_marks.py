@@ -114,7 +114,7 @@ def capped_marks(request: Request, context: Context) -> Request:
 
 
 def _is_written(part: Part) -> bool:
-    """Whether a part is written with a mark. The mark of a result stands on its last text."""
+    """Whether a part is written with a mark. The mark of a result is on its last text."""
     if isinstance(part, ToolResult):
         return part.cache is not None or any(inner.cache is not None for inner in part.parts)
     return part.cache is not None and isinstance(part, Text | Media)

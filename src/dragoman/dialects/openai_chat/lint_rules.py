@@ -93,7 +93,7 @@ def names_are_unique(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-010", "error")
 def choice_names_declared_tools(subject: Subject) -> Iterator[Breach]:
-    """`tool_choice` stands only beside `tools`, and a named or allowed tool is declared there.
+    """`tool_choice` is allowed only beside `tools`, and a named or allowed tool is declared there.
 
     Why: the server refuses both ("'tool_choice' is only allowed when 'tools' are specified").
 
@@ -235,7 +235,7 @@ def no_sampling_while_reasoning(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-016", "error")
 def stream_options_need_stream(subject: Subject) -> Iterator[Breach]:
-    """`stream_options` stands only beside `stream: true`.
+    """`stream_options` is allowed only beside `stream: true`.
 
     Why: it is refused otherwise ("The 'stream_options' parameter is only allowed when 'stream' is enabled").
 

@@ -55,7 +55,7 @@ def needs_messages_and_model(subject: Subject) -> Iterator[Breach]:
 def calls_are_answered_at_once(subject: Subject) -> Iterator[Breach]:
     """Every assistant message with `tool_calls` is followed at once by one `tool` message per call.
 
-    Why: the server refuses a conversation in which a call has no answer, or in which something stands between a call
+    Why: the server refuses a conversation in which a call has no answer, or in which something is between a call
     and its answers ("An assistant message with 'tool_calls' must be followed by tool messages").
 
     Good: assistant (calls a, b), tool (a), tool (b), user
@@ -102,7 +102,7 @@ def results_have_their_call(subject: Subject) -> Iterator[Breach]:
             if not name:
                 yield Breach(at, "a tool message needs its tool_call_id", "name the call it answers")
             elif name not in call_ids:
-                yield Breach((*at, "tool_call_id"), f"no call {quoted(name)} stands in the assistant message before")
+                yield Breach((*at, "tool_call_id"), f"the assistant message before has no call {quoted(name)}")
         elif word(message, "role") == "assistant":
             call_ids = {word(call, "id") for _, call in items(message, "tool_calls")}
         else:

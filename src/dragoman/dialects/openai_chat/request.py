@@ -256,7 +256,7 @@ def write_request(request: Request, context: Context) -> bytes:
 
 
 class RequestWriter(PlainDocument):
-    """Writes one request. The results of a step stand directly after its calls, one for each call, even if the history
+    """Writes one request. The results of a step are directly after its calls, one for each call, even if the history
     has another order or number.
     """
 

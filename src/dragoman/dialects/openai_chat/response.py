@@ -288,7 +288,7 @@ def take_figures(
 
 
 def _other_word(fields: dict[str, Raw], names: tuple[str, ...], count: int | None) -> int | None:
-    """The count, which may stand under a host's own name, or under both names with the same value."""
+    """The count, which may be under a host's own name, or under both names with the same value."""
     for name in names:
         found = json_text.plain(fields[name]) if name in fields else None
         if type(found) is int and (count is None or count == found):

@@ -55,7 +55,7 @@ def write_results_messages(turn: Turn, calls: Sequence[ToolCall] | None, message
     if open_ids and calls:
         answer_for([call for call in calls if open_ids[call.id]], messages, context)
     if moved:
-        # Media follow the last tool message: nothing may stand between the results of a step (400, reported by users,
+        # Media follow the last tool message: nothing may be between the results of a step (400, reported by users,
         # 2026-11).
         messages.append({"role": "user", "content": write_content(tuple(moved), context)})
 

@@ -90,7 +90,7 @@ def outputs_have_their_call(subject: Subject) -> Iterator[Breach]:
             yield Breach(at, message, "name the call it answers", "warning" if given(item, "name") else None)
         elif name not in known:
             if not elsewhere:
-                yield Breach((*at, "call_id"), f"no call {quoted(name)} stands before this output")
+                yield Breach((*at, "call_id"), f"no call {quoted(name)} comes before this output")
         elif known[name] in CALLS and known[name] != OUTPUTS[kind]:
             yield Breach((*at, "type"), f"{kind} answers a {known[name]}", f"write {CALLS[known[name]]}")
 

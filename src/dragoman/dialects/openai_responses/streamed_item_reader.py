@@ -195,7 +195,7 @@ class PartEvents:
         """
         kind = event.type
         if kind == ANNOTATION:
-            # An annotation before any text has no part that it could stand on; the item's last value repeats it.
+            # An annotation before any text has no part to which it could belong; the item's last value repeats it.
             if item.index >= 0 and event.annotation:
                 at: Path = ("output", item.place, "content", event.content_index, "annotations", item.cited)
                 item.cited += 1

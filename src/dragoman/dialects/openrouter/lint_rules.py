@@ -48,7 +48,7 @@ def chat_rules(subject: Subject) -> Iterator[Breach]:
 
 
 def _at(document: Any, breach: Breach) -> Any:
-    """The value at the path of a breach. None: nothing stands there."""
+    """The value at the path of a breach. None: the path has no value."""
     for step in breach.at:
         if isinstance(document, dict):
             document = document.get(step)
@@ -165,7 +165,7 @@ def own_details(subject: Subject) -> Iterator[Breach]:
 def model_named(subject: Subject) -> Iterator[Breach]:
     """`model` or `models` is there.
 
-    Why: the router needs a model; `models` is a list of fallbacks and may stand alone.
+    Why: the router needs a model; `models` is a list of fallbacks, and may replace `model`.
 
     Good: `{"models": ["openai/gpt-5.2", "anthropic/claude-sonnet-4.5"], "messages": [...]}`
 

@@ -157,7 +157,7 @@ def _shown(request: wire.ChatRequest) -> tuple[bool | None, Path]:
 
 
 def own_settings(request: Request) -> tuple[Settings, Extra | None]:
-    """The settings and extras for Chat's writer, of a request from this dialect. The original fields stand in the
+    """The settings and extras for Chat's writer, of a request from this dialect. The original fields are in the
     extras.
     """
     extra = wire.homed(request.extra)
@@ -168,7 +168,7 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
     if "cache_control" in own:
         silent["cache"] = None
     if "reasoning" in own and extra is not None:
-        # The first field, and an object: its unknown members stand in the extra as well.
+        # The first field, and an object: its unknown members are in the extra as well.
         reasoning: Any = json_text.fields(own["reasoning"])
         rest = {name: value for name, value in extra[wire.CHAT].items() if name != "reasoning"}
         extra = {wire.CHAT: {"reasoning": reasoning, **rest}}
@@ -176,7 +176,7 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
 
 
 def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra | None]:
-    """The settings and extras for Chat's writer, of a request from another dialect. Fields with another form here stand
+    """The settings and extras for Chat's writer, of a request from another dialect. Fields with another form here are
     in the extras.
     """
     settings = request.settings

@@ -150,7 +150,7 @@ class ClientRequest:
         return translation
 
     def _usual(self, plan: UpstreamPlan, model: str) -> Translation:
-        """The translation of a request that stands alone."""
+        """The translation of a request by itself."""
         repeated, options = self._repeated, plan.options
         vault = self._vault.filled() if options.keeps else None
         if repeated is None:
