@@ -1,4 +1,9 @@
-"""Owns the Do/Don't checklists of the seed documents as rules, for the four dialects in them.
+"""Owns the Do/Don't checklists of a reference document as rules, for the four dialects in them.
+
+The project began with five reference documents about tool calling, called seeds here and numbered 000 to 004. They are
+not in the repository. Seed 000 has a checklist for each of four dialects: things that a request should do, and
+things that it must not do. The list below repeats every line of these checklists in short, so the document itself is
+not needed. The page "Where we differ from the seed documents" of the documentation describes all five.
 
 The rules for each line of the checklists (A Anthropic, R Responses, C Chat Completions, G Gemini, in their order):
 
