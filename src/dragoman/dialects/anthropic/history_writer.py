@@ -102,7 +102,8 @@ class History(Struct, eq=False):
         self.messages.append({"role": "user", "content": GO_ON})
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
-        """The messages except the last one, which may grow, and the state of the writer, which holds the last one."""
+        """The finished messages, and the state of the writer. The state holds the last message, which may still
+        grow."""
         if self._open or self._twins or not self._final or len(self.writer.marks.marked) != self._marks:
             return None
         if not self.messages or self._first_role() == "assistant":

@@ -94,7 +94,8 @@ class History(Struct, eq=False):
     _answered: set[str] = set()
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
-        """The contents except the last one, which may grow, and the state of the writer, which holds the last one."""
+        """The finished contents, and the state of the writer. The state holds the last content, which may still
+        grow."""
         if self._waiting or not self.contents or begins_with_model(self.contents):
             return None
         *done, last = self.contents
