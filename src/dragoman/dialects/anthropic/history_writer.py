@@ -295,7 +295,7 @@ class History(Struct, eq=False):
         return [{"type": "text", "text": head}, *content]
 
     def _unanswered(self) -> list[Block]:
-        """Error results for the calls without one, because Anthropic refuses open calls."""
+        """Error results for the calls without one: Anthropic refuses open calls (lint rule ANT-005)."""
         out: list[Block] = []
         for call_id, sent in [*self._open.items(), *(self._twins.left() if self._twins else ())]:
             self._context.lose("result.invented", self._at, call_id)

@@ -164,8 +164,8 @@ def read_call(block: wire.Block, at: Path, context: Context, unknown: Unknown) -
 
 
 def _is_direct(caller: Raw) -> bool:
-    """Whether the model itself made the call, as in every other dialect. Answers have this field on every call, so
-    clients return it with every call.
+    """Whether the model itself made the call, as in every other dialect. Newer answers have this field on every
+    call (recorded 2026), so clients return it with every call.
     """
     return bytes(caller) in _DIRECT or json_text.plain(caller) == {"type": "direct"}
 
@@ -304,7 +304,7 @@ def read_citations(value: Raw, at: Path, context: Context) -> tuple[Citation, ..
 
 def read_citation(cited: wire.Cited, at: Path, context: Context, unknown: dict[str, Raw]) -> Citation:
     """One citation. Fields that only this dialect has are kept."""
-    # Only Anthropic can read encrypted_index.
+    # encrypted_index is an encrypted text of Anthropic (anthropic 2.10.0, 2026-11). No other upstream can read it.
     lost = {"encrypted_index": cited.encrypted_index} if cited.encrypted_index else {}
     if lost or unknown:
         context.keep(at, {**lost, **unknown})

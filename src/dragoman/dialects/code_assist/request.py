@@ -70,8 +70,8 @@ class RequestReader(gemini.RequestReader):
         fields |= self._fields
         model = head.model
         inner = request.model.removeprefix(_PREFIX) if request.model is not None else None
-        # The document has two models. The server reads the model in the envelope; the inner model is kept to restore
-        # the document.
+        # The document has two models. The model is a field of the envelope (gemini-cli 0.56 sources, 2026-08); the
+        # inner model is kept to restore the document.
         if inner is not None and model is not None:
             fields[wire.MODEL] = json_text.raw(request.model)
         self._session = take_shared(fields, _SESSION) if context.target == _OPENROUTER else {}

@@ -225,8 +225,8 @@ def place(texts: list[Text], citations: list[Citation], context: Context) -> lis
         if cited.end > ends[number]:
             context.lose("citation.approximated", texts[number].at, "it reaches into the next part")
         start, end = cited.start - before, min(cited.end, ends[number]) - before
-        # A segment may reach over two parts, because Gemini counts in
-        # the joined text. A citation of the canon belongs to one part.
+        # A segment may reach over two parts, because Gemini counts in the joined text of the answer (recorded traffic,
+        # 2026-11). A citation of the canon belongs to one part.
         hung[number].append(Citation(cited.url, cited.title, cited.quote, start, end, cited.extra))
     return [
         Text(text.text, text.refusal, tuple(own), seal=text.seal, extra=text.extra, at=text.at) if own else text

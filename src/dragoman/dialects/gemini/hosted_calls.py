@@ -60,7 +60,7 @@ def uses_in(grounding: Grounding | None, fetched: Raw, parts: list[Part], at: Pa
     if not (grounding or fetched) or ids.context.target in wire.KIN:
         return found
     salt = ids.of_search(int(at[1]))
-    # Gemini 3 may send a search as parts and as metadata. One search must not appear twice.
+    # Gemini 3 may send a search as parts and as metadata (recorded traffic, 2026-11). One search must not appear twice.
     if grounding and not any(type(part) is HostedCall and part.family == "web_search" for part in parts):
         found += _read_search(grounding, (*at, GROUNDING), salt)
     if fetched:

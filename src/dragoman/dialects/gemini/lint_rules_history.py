@@ -236,7 +236,8 @@ def _same(one: Object, other: Object) -> bool:
     for name in _DATA:
         first, second = at_key(one, name), at_key(other, name)
         if name == "functionCall" and isinstance(first, dict) and isinstance(second, dict):
-            # Clients make up ids for calls that came without an id.
+            # Gemini 2.5 sends calls without an id (recorded traffic, 2026-11), so a client may have given the call its
+            # own id.
             pairs = [(word(call, "name"), call.get("args") or {}) for call in (first, second)]
             if pairs[0] != pairs[1]:
                 return False

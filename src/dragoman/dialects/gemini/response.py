@@ -198,7 +198,8 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
             if type(part) is ToolCall:
                 return _CALLED
         return _STOPPED
-    # Clients generated from Google's definitions send the number of an enumeration value.
+    # An enumeration value may come as its number (recorded 2025-12): google-generativeai has the numbers of Google's
+    # definitions.
     known = _NUMBERS[word] if isinstance(word, int) and 0 <= word < len(_NUMBERS) else word
     reason: StopReason = "unknown"
     extra: Extra | None = None

@@ -231,7 +231,7 @@ class StreamReader(FrameReader):
         try:
             chunk = _strict(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            if data == b"[DONE]":  # some compatible servers send it
+            if data == b"[DONE]":  # the end of a Chat stream, from a server that has both protocols; no meaning here
                 return
             chunk, unknown, _ = wire.admit_answer(decodable_frame(data, self._context))
         if not self._started:

@@ -92,7 +92,7 @@ def _read_response(response: Raw, at: Path, media: bool) -> _ResponseContent:
     try:
         fields = json_text.fields(response)
     except (msgspec.DecodeError, RecursionError):
-        # Not an object: no server accepts that, but the text is kept here.
+        # The field is an object (google-genai 3.1.0, 2026-11). The text of another value is kept.
         return _ResponseContent((Text(_text(response), at=at),) if response else ())
     if not fields:
         return _ResponseContent(()) if media else _ResponseContent((Text("{}", at=at),), structured=True)
@@ -180,15 +180,15 @@ def write_result(result: ToolResult, call: Any, siblings: list[Any], context: Co
 
 
 def _words_for_media(result: ToolResult, context: Context) -> str | None:
-    """The text for a result with only media, as Google's own client writes it: an empty object has no meaning for the
-    model. None for a result of this dialect without text.
+    """The text for a result with only media, as Google's own client writes it (gemini-cli 0.56 sources, 2026-08): an
+    empty object has no meaning for the model. None for a result of this dialect without text.
     """
     media = next((part for part in result.parts if isinstance(part, Media)), None)
     return None if media is None or was_read(media, context) else note(media)
 
 
 def write_missing(call: Any) -> dict[str, Any]:
-    """An error result for a call without one, because the upstream would refuse an open call."""
+    """An error result for a call without one: the upstream refuses an open call (lint rule GEM-006)."""
     inner: dict[str, Any] = {"id": call["id"]} if "id" in call else {}
     return {"functionResponse": {**inner, "name": call["name"], "response": {"error": NO_RESULT}}}
 

@@ -235,8 +235,8 @@ def _write_declaration(tool: Tool, context: Context) -> dict[str, Any]:
 
 
 def _takes_no_arguments(schema: str) -> bool:
-    """Whether a tool takes no arguments at all. The field is then left out, because older servers refuse an object
-    without properties.
+    """Whether a tool takes no arguments at all. The field is then left out: servers refused an object without
+    properties with 400, "should be non-empty for OBJECT type" (agno-agi/agno issue 2112, 2025-02).
     """
     if len(schema) > 200 or '"properties":{"' in schema:
         return False

@@ -60,7 +60,7 @@ def _listed(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
 
 
 def _details(model: OfferedModel) -> dict[str, Any]:
-    """The answer to `/api/show`. Clients read the capabilities and the context length from it before anything else."""
+    """The answer to `/api/show`. Clients read the capabilities and the context length from this answer."""
     info: dict[str, Any] = {"general.architecture": model.upstream}
     if model.context is not None:
         info[f"{model.upstream}.context_length"] = model.context

@@ -114,7 +114,8 @@ class StreamReader:
                 self._fault(fault_from({name: json_text.plain(value) for name, value in fields.items()}, 0, {}), events)
                 return
             if self._started and "message" not in fields and "done" in fields:
-                line = json_text.encode(fields | {"message": json_text.EMPTY_OBJECT})  # older servers omit it
+                # A last line without a message is accepted: the message has no content there.
+                line = json_text.encode(fields | {"message": json_text.EMPTY_OBJECT})
             answer, unknown, _ = wire.ANSWER.admit(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, WireError) as error:
             if not self._started:

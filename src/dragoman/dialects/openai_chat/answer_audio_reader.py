@@ -60,7 +60,7 @@ def with_transcript(audio: Raw, parts: list[Part], at: Path, context: Context, *
 
 
 class StreamedSound:
-    """The sound of one streamed answer. OpenAI streams raw samples only, and each piece is separate base64."""
+    """The sound of one streamed answer: raw samples (`pcm16`). Each piece is separate base64."""
 
     __slots__ = ("_mime",)
 

@@ -100,8 +100,8 @@ def takes_anthropics(context: Context) -> bool:
 
 
 def capped_marks(request: Request, context: Context) -> Request:
-    """The request with no more marks than Claude takes. The first marks are removed: a later mark covers everything
-    before it."""
+    """The request with no more marks than Claude takes (lint rule ANT-016). The first marks are removed: a later mark
+    covers everything before it."""
     marked = [part for turn in request.turns for part in turn.parts if _is_written(part)]
     if len(marked) <= _MOST:
         return request

@@ -169,7 +169,8 @@ class RequestReader:
             ):
                 extra = misplaced(context, at, message, _CALLERS, extra)
         elif message.reasoning_content == "" and context.target == wire.NAME:
-            extra = with_own(extra, "reasoning_content", json_text.raw(""))  # some hosts demand the field
+            # DeepSeek demands the field in every message of the assistant (continuedev/continue issue 11285, 2026-03).
+            extra = with_own(extra, "reasoning_content", json_text.raw(""))
         if message.tool_call_id is not None:
             extra = misplaced(context, at, message, ("tool_call_id",), extra)
         turns.append(Turn(role, tuple(parts), message.name or "", extra, at))

@@ -45,7 +45,8 @@ class Search:
         self._sources += _pages_of_zai(json_text.plain(pages)) if pages is not None else []
         known = {page.url: page for page in self._sources}
         urls = [url for url in listed if isinstance(url, str)] if isinstance(listed, list) else []
-        # The numbers in the text count `citations`. A host without that field counts its pages.
+        # The numbers in the text count `citations` (Perplexity, recorded 2025-08). Without that field the numbers count
+        # the pages.
         self._cited = [known.get(url, Citation(url)) for url in urls] or self._sources
         self._sources += [page for page in self._cited if page.url not in known]
         self._found = bool(self._sources)

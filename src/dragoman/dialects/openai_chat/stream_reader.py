@@ -115,7 +115,7 @@ class StreamReader(FrameReader):
             if self._ended and not data.startswith(b"[DONE]"):
                 self._context.lose("event.dropped", (), "a chunk after the end of the answer")
             return False
-        if data.startswith(b"[DONE]"):  # one host sends a space after it
+        if data.startswith(b"[DONE]"):  # a space may follow (recorded 2025-01)
             self._finish(events)
             return False
         unknown: Unknown | None = None
@@ -140,7 +140,7 @@ class StreamReader(FrameReader):
             events.append(self._fault(error_value if isinstance(error_value, dict) else {"message": str(error_value)}))
             return False
         if unknown and not chunk.choices and (chunk.object == "error" or name == b"error"):
-            # Older vLLM and proxies send the object without `error` around it.
+            # An error object like sglang's ErrorResponse (sglang sources, 2026-11), without `error` around it.
             self._over = True
             events.append(self._fault({key: json_text.plain(value) for key, value in unknown.get((), {}).items()}))
             return False
@@ -186,7 +186,7 @@ class StreamReader(FrameReader):
         self._take_roots(chunk)
 
     def _take_roots(self, chunk: Any) -> None:
-        """Take the fields outside the choices. Most hosts repeat them in every chunk; some send one later."""
+        """Take the fields outside the choices. Most chunks repeat them; a field may also come late."""
         if self._started:
             self._roots = self._root_fields(chunk)
             if chunk.id != self._id or chunk.model != self._model:
@@ -210,7 +210,7 @@ class StreamReader(FrameReader):
                 self._whole_piece(self._answer(choice.index), piece, events)
 
     def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
-        """Read a search in a chunk (hosts repeat it in every chunk). Its parts come before the first text."""
+        """Read a search in a chunk; Perplexity repeats it (recorded 2025-08). Its parts come before the first text."""
         search = take_search(fields, self._context, self._search)
         if search is None:
             return
@@ -407,7 +407,7 @@ class StreamReader(FrameReader):
         events.append(PartDelta(answer.index, text))
 
     def _parts(self, answer: StreamedAnswer, content: list[wire.ContentPart], events: list[Event]) -> None:
-        """Mistral's answers: content as a list, with thinking in it."""
+        """Mistral's answers: content as a list, with thinking in it (recorded traffic, 2026-11)."""
         at: Path = ("choices", answer.number, "delta", "content")
         for part in content:
             thought = part.thinking and thinking_text(part.thinking, at, self._context)
@@ -440,7 +440,7 @@ class StreamReader(FrameReader):
             if call.repeated(piece, name, text):
                 self._context.lose("event.dropped", at, "the same arguments once more")
                 return
-            # Some hosts begin a call with empty arguments `{}` and then send the real ones.
+            # A call may begin with empty arguments `{}`, before its real arguments. Two objects are never one text.
             if call.index < 0 and call.empty() and not name:
                 call.restart()
             else:
@@ -452,7 +452,7 @@ class StreamReader(FrameReader):
             answer.waiting.append(call)
         else:
             if call.index < 0 and name and name != call.part.name and (call.has_no_arguments() or not call.part.name):
-                # Some hosts send the name in pieces.
+                # Gemini models behind Chat hosts send the name in pieces (continuedev/continue pull 5849, 2025-05).
                 call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
             if piece.extra_content and not call.take_seal(piece.extra_content, self._context):
                 self._note(call.part.at, {"extra_content": piece.extra_content})
@@ -622,7 +622,7 @@ class StreamReader(FrameReader):
             self._note(at, fresh)
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
-        """Keep each field once: a stream repeats fields in every chunk. Some hosts send a field empty at first."""
+        """Keep each field once: a stream repeats fields in every chunk. A field may be empty at first."""
         noted = self._noted
         fresh = {name: value for name, value in fields.items() if (at, name) not in noted and bytes(value) not in EMPTY}
         if fresh:
@@ -640,4 +640,4 @@ class StreamReader(FrameReader):
 
 _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_content"}
 EMPTY = frozenset({b"null", b"{}", b"[]", b'""'})
-"""Values of fields that some hosts send before the real ones."""
+"""Empty values. A later value of the same field replaces them."""

@@ -78,6 +78,6 @@ def _differences(one: Any, other: Any, at: Path) -> Iterator[Path]:
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for i, (first, second) in enumerate(zip(one, other, strict=True)):
             yield from _differences(first, second, (*at, i))
-    # Hosts leave empty members out in one event and write them in the other; that changes no meaning.
+    # An empty member may be absent in one event and written in the other; that changes no meaning.
     elif one != other and not (one in _EMPTY and other in _EMPTY):
         yield at

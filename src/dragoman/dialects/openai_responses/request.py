@@ -485,7 +485,8 @@ class RequestWriter(PlainDocument):
         first = instructions(turns, own)
         shape = request.settings.format
         if shape is not None and shape.kind == "json" and (context.source not in _OPENAI or shape is not wanted_format):
-            # OpenAI's clients write the word JSON themselves, unless they asked for a schema.
+            # OpenAI demands the word JSON for this format (lint rule OAC-017), so its clients have written the word,
+            # unless they asked for a schema.
             self._wordy, self.resumable = True, False
             if first is not None and "json" in first.lower():
                 first = None  # the word must be in the input, not in the instructions

@@ -73,8 +73,8 @@ _NOTHING_COUNTED = Raw(
     b'{"input_tokens":0,"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":0,'
     b'"output_tokens_details":{"reasoning_tokens":0},"total_tokens":0}'
 )
-"""Usage at the beginning of an answer: OpenAI's schema refuses null there, and the Open Responses schema requires the
-field.
+"""Usage at the beginning of an answer: OpenAI's schema allows no null there (2026-08), and the Open Responses schema
+requires the field.
 """
 
 

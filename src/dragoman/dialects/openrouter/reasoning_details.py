@@ -341,7 +341,7 @@ class _Image(Struct, forbid_unknown_fields=True):
     type: str
     image_url: _Url
     index: int | None = None
-    """The place in the list. Chat gateways write it for clients that join the entries of a stream."""
+    """The place in the list, for clients that join the entries of a stream by `index`."""
 
 
 _image = msgspec.json.Decoder(_Image).decode
