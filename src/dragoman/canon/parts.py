@@ -1,4 +1,4 @@
-"""The pieces of a turn: Text, Reasoning, Media, ToolCall, ToolResult, HostedCall, HostedResult, Opaque.
+"""Owns the parts of a turn: Text, Reasoning, Media, ToolCall, ToolResult, HostedCall, HostedResult, Opaque.
 
 Every part holds its place in the source document (`at`), so that a writer can name the place of a loss. `at` is a tuple
 and not a JSON pointer, because most paths are never printed; `pointer` makes the text when needed. Canon values are

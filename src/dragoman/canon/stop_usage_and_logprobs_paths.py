@@ -1,4 +1,4 @@
-"""Owns the places in the answers of a dialect: of the stop reason, of the usage, and of the log probabilities."""
+"""Owns the paths at which the answers of a dialect hold the stop reason, the usage and the log probabilities."""
 
 from __future__ import annotations
 

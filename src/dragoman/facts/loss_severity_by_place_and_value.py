@@ -1,7 +1,8 @@
-"""Owns the severity of a loss. A document that the user gave is an error; padding is never a loss.
+"""Owns the severity of losses that depends on the place or the value. A lost document of the user is an error; lost
+padding is never a loss.
 
-Most codes have one severity (`loss_codes.py`). This module holds the cases in which the severity depends on the place
-or on the lost value. docs/how-to/losses.md states the rules for users.
+All other losses have the severity of their code (`canon/loss_codes.py`). docs/how-to/losses.md states the rules for
+users.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Owns the memory of whole requests. A client that gets a fault, or no answer in time, sends the same bytes again.
 
 An entry holds the exact bytes of a request, the fields by which it is routed, and its translations. It may serve all
-clients, so its owner puts only what the bytes and the options of a translation determine. An entry is made when a
-request comes for the second time.
+clients, so its owner stores only values that follow from the bytes and the options of a translation. An entry is made
+when a request comes for the second time.
 
 Entries are stored in single steps, so threads need no lock.
 """

@@ -1,4 +1,4 @@
-"""Chooses how seals travel, by the caller's strategy and by the seals that clients of the dialect return.
+"""Chooses the place of each seal between two requests, by the caller's strategy and by the seals that clients return.
 
 native   in slots that clients of the dialect return, or in a list that some of its clients return
 id       packed into call ids, which every dialect returns; such ids are far longer than 64 characters

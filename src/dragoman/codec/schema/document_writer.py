@@ -1,4 +1,5 @@
-"""Writes the document: nodes built from layers, top down; the root; the definitions that kept references name."""
+"""Writes the schema document for a target: the root, each node from its layers, and the definitions that kept
+references name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of an exchange that is not served: the fault for the client, in the client's dialect."""
+"""Writes the fault for an exchange that no upstream has served, in the client's dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses that continue earlier ones: finds what a Responses request refers to, and stores its answer.
+"""Adds the earlier turns to a Responses request that continues a stored response, and stores the answer.
 
 A request that names an earlier response or a conversation gets the earlier turns from the store, whichever upstream
 serves it. An answer is stored before its last byte is sent, so that the next request finds it at once.

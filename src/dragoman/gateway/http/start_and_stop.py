@@ -1,4 +1,4 @@
-"""Start, reload and stop the gateway. With several workers a supervisor starts them on one port, and replaces those
+"""Starts, reloads and stops the gateway. With several workers a supervisor starts them on one port, and replaces those
 that die.
 
 SIGHUP reads the configuration again; exchanges under way keep the old one. SIGTERM and SIGINT stop the gateway:
