@@ -151,7 +151,7 @@ class SettingsEdits:
             now = None
         if now is None or _digest(now) != known.sha256:
             where = f"The old content is in {known.backup}" if known.existed else "Remove the lines by hand"
-            raise ConfigError("file", str(file), problem=f"it was changed since dragoman wrote it. {where}")
+            raise ConfigError("file", str(file), problem=f"it has changed since dragoman wrote it. {where}")
         backup = Path(known.backup)
         if known.existed:
             write_own_file(file, backup.read_bytes())

@@ -219,7 +219,7 @@ class Gateway:
             self._log_refusal(dialect, status, why, request)
         elif call is None:
             reply.send(*nothing(self._table, request))
-            why = "this path takes another method" if reply.status == 405 else "no endpoint has this path"
+            why = "this path does not accept this method" if reply.status == 405 else "no endpoint has this path"
             self._log_refusal(self._table.nearest(request.path, headers), reply.status, why, request)
         elif self._admitted(call, request, reply):
             if call.verb == "generate":
@@ -380,7 +380,7 @@ class Gateway:
         if foreign and "origin" not in request.headers:
             # A foreign page can load this address as a picture. The page could read nothing, but would use up one of
             # the few streams.
-            why = "another web page may not watch this gateway"
+            why = "a page of another origin cannot watch this gateway"
             reply.send(*_json(403, {"error": {"message": why, "type": "permission_error"}}))
         elif viewer == self._identities.nobody.owner:
             reply.send(*_json(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}}))

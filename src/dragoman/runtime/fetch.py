@@ -130,7 +130,7 @@ async def _once(
             while not answer.done and (data := await reader.read(65536)):
                 answer.feed(data)
             if not answer.whole:
-                raise FetchError(f"{url}: the connection was closed before all of an answer came")
+                raise FetchError(f"{url}: the connection was closed before the answer was complete")
         finally:
             # `abort`, because an untrusted server may never end the connection in order.
             writer.transport.abort()
@@ -178,7 +178,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
         raise FetchError(f"{url} is not an address of the web")
     # An address with a user name is refused, because the user name often hides the real host.
     if "@" in parts.netloc or any(char <= " " or char == "\x7f" for char in url):
-        raise FetchError(f"{url} holds a user's name, or signs that no address has")
+        raise FetchError(f"{url} contains a user name, or characters that an address cannot have")
     try:
         # A name with other letters is sent in ASCII (RFC 5890, August 2010).
         host = parts.hostname.encode("idna").decode() if not parts.hostname.isascii() else parts.hostname
@@ -247,7 +247,7 @@ class _Answer:
             # 47 means gzip or zlib, by the header of the data (zlib manual).
             self._inflate = zlib.decompressobj(47)
         elif encoding != "identity":
-            raise FetchError(f"the answer is compressed in a way that was not asked for: {encoding}")
+            raise FetchError(f"the answer has a compression that was not requested: {encoding}")
 
     def on_body(self, data: bytes) -> None:
         # One byte more than allowed shows that the limit is exceeded.

@@ -89,7 +89,7 @@ class Toolbox:
     def add(self, tool: Tool) -> None:
         """Add a tool. ConfigError: the name is taken, or the schema is not valid."""
         if tool.name in self._tools:
-            raise ConfigError("tool", tool.name, problem="there is one already with this name")
+            raise ConfigError("tool", tool.name, problem="there is already a tool with this name")
         # The schema is compiled once, and a broken one is found when the tool is added.
         self._validators[tool.name] = _validator(tool)
         self._tools[tool.name] = tool

@@ -52,9 +52,9 @@ def place(given: str | Path, workspace: Sequence[Path]) -> WorkspacePath:
     workspace."""
     text = os.fspath(given)
     if not workspace:
-        raise ToolError("path_not_in_workspace", "There is no workspace, so no file can be touched.")
+        raise ToolError("path_not_in_workspace", "There is no workspace, so files cannot be used.")
     if not text or "\0" in text:
-        raise ToolError("invalid_tool_params", "The path is empty, or holds a zero byte.")
+        raise ToolError("invalid_tool_params", "The path is empty, or contains a zero byte.")
     try:
         base = next((root for root in workspace if os.path.lexists(root / text)), workspace[0])
         found = real(base / text)

@@ -97,7 +97,7 @@ class UpstreamKeys:
         try:
             return keyring.get_password(_SERVICE, variable) or ""
         except _failures() as error:
-            problem = f"the keyring of the system does not give the key ({type(error).__name__})"
+            problem = f"the key cannot be read from the keyring of the system ({type(error).__name__})"
             raise ConfigError("key", variable, problem=problem) from None
 
     def _read(self) -> dict[str, StoredKey]:

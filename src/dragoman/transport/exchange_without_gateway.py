@@ -75,7 +75,7 @@ async def ask(
         request, source=dialect, target=upstream.dialect, model=model, tolerance=tolerance, host=host
     )
     if sent.stream:
-        raise ConfigError("stream", "true", problem="only whole answers are given here. Leave stream out")
+        raise ConfigError("stream", "true", problem="only whole answers are returned here. Leave stream out")
     net = client(ConnectionLimits(), environment)
     try:
         async with asyncio.timeout(timeout):

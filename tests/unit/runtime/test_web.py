@@ -417,7 +417,7 @@ def test_a_configured_search_endpoint_is_used(server: int, tmp_path: Path) -> No
 
 def test_an_incomplete_answer_is_an_error(server: int) -> None:
     for name in ("cut", "cut-chunked", "cut-gzip"):
-        with pytest.raises(fetch.FetchError, match="before all of an answer came"):
+        with pytest.raises(fetch.FetchError, match="before the answer was complete"):
             get_page(f"http://127.0.0.1:{server}/{name}")
     assert get_page(f"http://127.0.0.1:{server}/closed").body == b"hello"
 

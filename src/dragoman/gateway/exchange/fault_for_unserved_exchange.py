@@ -117,4 +117,4 @@ def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]],
 def unknown_path(path: str) -> dict[str, Any]:
     """The body of an answer to an unknown path of the gateway itself."""
     # One message for an unknown id and for another client's id: a client must not learn which ids exist.
-    return {"error": {"message": f"nothing is kept at {path}, or it belongs to another client", "type": "not_found"}}
+    return {"error": {"message": f"nothing is stored at {path}, or it belongs to another client", "type": "not_found"}}

@@ -115,7 +115,7 @@ def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
 def _refuse_network(libc: ctypes.CDLL) -> None:
     machine = platform.machine()
     if machine not in _MACHINES:
-        raise OSError(errno.ENOSYS, f"the network cannot be refused on the machine {machine}")
+        raise OSError(errno.ENOSYS, f"the network cannot be blocked on the machine type {machine}")
     program = network_filter(machine)
     code = ctypes.create_string_buffer(program, len(program))
     holder = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))

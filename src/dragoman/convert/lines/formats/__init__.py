@@ -42,7 +42,7 @@ def get_target(name: str) -> FileFormat:
     """The format called `name`; ConfigError if there is none, or if it cannot be written."""
     found = get(name)
     if not found.kinds:
-        raise ConfigError("target", name, problem="the format can be read, and not written")
+        raise ConfigError("target", name, problem="the format can be read, but not written")
     return found
 
 

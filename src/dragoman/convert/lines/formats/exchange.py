@@ -68,7 +68,7 @@ def joined(record: LineRecord) -> bytes:
 
 
 def _refuse(record: LineRecord) -> bytes:
-    raise ConfigError("target", NAME, problem="the format can be read, and not written")
+    raise ConfigError("target", NAME, problem="the format can be read, but not written")
 
 
 def evidence(document: Mapping[str, Any]) -> str:
