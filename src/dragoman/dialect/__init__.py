@@ -215,8 +215,8 @@ class Dialect(Struct, frozen=True, eq=False):
     sealed: frozenset[Slot] = frozenset()
     """The kinds of parts on which its upstreams put seals."""
     echoes: frozenset[Slot] = frozenset()
-    """The kinds of parts on which its clients return a seal that they do not know. Seals of other upstreams travel
-    there.
+    """The kinds of parts on which its clients return any seal, also a seal that they do not know. The seals of other
+    upstreams are written there.
     """
     interleaves: bool = True
     """Its clients return thoughts at their place among texts and calls."""

@@ -74,8 +74,8 @@ class PackedSeals(Struct, gc=False):
 
 
 class PlainAnswer(Struct, gc=False):
-    """A plain answer: at most one thought, at most one text, then calls, without citations and other fields, complete
-    or cut by its token limit. Nearly all answers are plain.
+    """A plain answer: at most one thought, at most one text, then calls. A plain answer has no citations and no other
+    fields. It is complete, or cut at its token limit. Nearly all answers are plain.
 
     A dialect that reads and writes this form skips the parts (`Fast.read_plain`, `write_plain`). Bytes and losses are
     the same. For an answer with two calls this takes half of the time (measured).

@@ -409,9 +409,9 @@ class Gateway:
         return await in_child(self._services.children, partial(self.exchanges_json, viewer, name))
 
     def exchanges_json(self, viewer: str, name: str) -> bytes:
-        """Exchanges of this worker as JSON: one exchange by its name (b"" if this worker has none), the list of all for
-        "", or the list of those that ended after a time for ">" and the time. `viewer` is the owner whose exchanges are
-        shown, or EVERYBODY."""
+        """Exchanges of this worker as JSON. `name`: the name of one exchange (b"" if this worker does not have it); ""
+        for the list of all; ">" and a time for the list of exchanges that ended after this time. `viewer` is the owner
+        whose exchanges are shown, or EVERYBODY."""
         keys, config = self._hidden(), self._services.config
         if not name or name.startswith(">"):
             since = float(name[1:] or 0) if name else 0.0

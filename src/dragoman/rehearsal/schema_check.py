@@ -1,6 +1,6 @@
 """Owns the check whether a value fits a JSON Schema, for the keywords that tools and structured output use.
 
-A keyword that this module does not know does not count, nor does a foreign reference or a pattern that
+Three things are ignored: a keyword that this module does not know, a reference to another document, and a pattern that
 `pattern_samples.py` cannot run. So this is not a validator for other uses. A library would be a new dependency of the
 gateway.
 """

@@ -3,9 +3,9 @@
 The way depends on the seals that clients of the dialect return, and on the caller's choice:
 
     thoughts   native, for dialects that return sealed thoughts (Messages, Responses): the seal of a call or a text
-               travels in a thought directly before the call or text
+               is written into a thought directly before the call or text
     parts      native, for dialects with slots on calls and texts whose clients may strip thoughts (Gemini): the seal
-               of a thought travels on the next call, or on an empty last text
+               of a thought is written on the next call, or on an empty last text
     id         packed into the id of the next call
     vault      kept for the next call, else for the last call, else for the text: under a digest of the conversation
                and the call's id; for clients that lose ids, also under the call's name and arguments

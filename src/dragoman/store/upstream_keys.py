@@ -120,7 +120,7 @@ class UpstreamKeys:
 
 
 def usable_keyring() -> Any:
-    """The keyring of the system; None where the package is missing, or where it has no backend that keeps anything."""
+    """The keyring of the system; None if the package is missing, or has no backend that can store a key."""
     try:
         keyring = import_module("keyring")
     except ImportError:

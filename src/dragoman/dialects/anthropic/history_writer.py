@@ -1,9 +1,12 @@
 """Writes turns as the messages of a request: system text at its place, results first and paired, roles alternating.
 
-Messages refuses the following, so this module never writes them (docs "Handle tool calls" and "Extended thinking",
-anthropic 2.8.0, 2026-10): a history that begins with the assistant, a call without a result in the next user message, a
-result without its call, the same call id twice, a message without content, and system messages other than between a
-user and an assistant message.
+This module never writes the following, because Messages refuses them (docs "Handle tool calls" and "Extended thinking",
+anthropic 2.8.0, 2026-10):
+
+- a history that begins with the assistant;
+- a call without a result in the next user message, a result without its call, the same call id twice;
+- a message without content;
+- a system message at any other place than between a user message and an assistant message.
 """
 
 from __future__ import annotations

@@ -600,8 +600,8 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
 
 
 def _may_seal(out: dict[str, Any], context: Context) -> bool:
-    """Whether to ask for sealed reasoning. A model that does not reason answers 400. So an unknown model gets the
-    request only beside `reasoning`, which models that refuse it never get.
+    """Whether to ask for sealed reasoning. A model that does not reason answers 400. An unknown model is
+    asked only if the request has `reasoning`: models that are known to refuse that field never get it.
     """
     if not context.profile.reasoning and "reasoning" not in out:
         return False

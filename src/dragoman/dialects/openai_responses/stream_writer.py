@@ -299,7 +299,7 @@ class StreamWriter:
         out = [b"" if self._text_begun else self._begin_text(part)]
         for cited in citations:
             if self._late or cited.end is None:
-                # Citations keep their order, so one that must wait holds back all later ones.
+                # Citations keep their order: a citation that must wait holds back all later citations.
                 self._late.append(cited)  # it covers the whole text, which is not complete yet
             else:
                 self._annotate(part, cited, 0, out)

@@ -34,7 +34,7 @@ _ELSEWHERE = {
     "code-assist": {"session_id": "request/session_id"},
     "ollama": {"min_p": "options/min_p", "repetition_penalty": "options/repeat_penalty"},
 }
-"""Fields of this dialect that one other dialect has too, and their places there."""
+"""By dialect: fields of OpenRouter that this dialect has too, and their places in its requests."""
 _CACHE_OPTIONS = "prompt_cache_options"
 IMAGE_CONFIG = "image_config"
 _IMAGE_FORM_AT: Path = ("generationConfig", "imageConfig")

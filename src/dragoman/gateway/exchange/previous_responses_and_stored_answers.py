@@ -148,8 +148,8 @@ class PreviousResponses:
         """The request for a place, with the earlier turns inserted where the upstream does not do that itself.
 
         An upstream of the same dialect that gave the last answer has the turns before it. An upstream may also know an
-        id that was never stored here. Where clients have identities of their own, such an id goes only to an upstream
-        that gets the client's own key: with the gateway's key the id could belong to any client.
+        id that was never stored here. If clients have identities, such an id is sent only to an upstream that gets the
+        client's own key: under the gateway's key the id could belong to any client.
         """
         native = choice.upstream.dialect == _NATIVE
         if not native:

@@ -329,7 +329,7 @@ class _Client(asyncio.Protocol):
             self._hold(len(data))
 
     def _stay(self, rest: bytes) -> None:
-        """Answer a client that offers to switch protocols as if it had not, because there is no other protocol here.
+        """Ignore a client's offer to switch protocols: the gateway has no other protocol.
 
         A server may ignore Upgrade (RFC 9110, 7.8, June 2022). The parser skips the body of such a request. Java's
         client offers HTTP/2 with every request. So a request with a body is parsed again, without the offer.
