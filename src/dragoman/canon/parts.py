@@ -149,7 +149,7 @@ class ToolCall(Part, frozen=True, gc=False):
 
 class IncompleteCall(ToolCall, frozen=True, gc=False, tag="toolcall"):
     """The last call of an answer that was cut. `arguments` holds the text that arrived. Only `tool_calls` makes such
-    calls; a conversation holds ToolCalls.
+    calls; a conversation holds ToolCalls. The tag is that of a ToolCall, so the JSON of both is decoded as a ToolCall.
     """
 
     @property

@@ -34,6 +34,7 @@ class AnswerSchema:
         except ValueError as error:
             raise ConfigError("schema", "", problem=f"it is not a JSON Schema: {_first_line(error)}") from None
         text = msgspec.json.encode(as_object(schema)).decode()
+        # OpenAI takes names of at most 64 letters, digits, _ and - (lint rule OAR-003).
         self.format = Format("schema", text, name=re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:64] or "answer", strict=strict)
 
     def read(self, text: str) -> bytes:

@@ -279,7 +279,7 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonOutput | TextOutput,
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is not None and sys.platform != "win32":  # Like Ctrl-C: tools are stopped, and the history stays complete.
         for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP: then the run continues
                 loop.add_signal_handler(number, task.cancel)
     async with agent:
         say_sandbox(agent, teller.say)

@@ -102,6 +102,7 @@ class RequestMemory:
             return None
         if not _same_module(reader.read_request, fast.reader) or not _same_module(writer.write_request, written.writer):
             return None  # a plug-in copied the record of another dialect, with a reader or writer of its own
+        # These options change what is read or written, and are not part of the keys of the memories.
         if context.binary != "native" or context.resolver is not None or context.host is not None:
             return None
         pair = (reader.name, writer.name)

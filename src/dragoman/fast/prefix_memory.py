@@ -33,6 +33,7 @@ them. The first bytes would not do: all conversations of an agent begin with the
 MAX_ALIKE = 32
 """The largest number of prefixes with the same `PIECE` bytes."""
 _MAX_WRITTEN = 4
+"""The largest number of models whose written messages a prefix keeps. A conversation seldom changes its model."""
 _OBJECTS = 800
 """The approximate size of a turn besides its text: turn, parts, paths and tables."""
 

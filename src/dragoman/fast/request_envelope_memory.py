@@ -26,6 +26,7 @@ ENTRIES = 32
 MAX_BYTES = 1024 * 1024
 """A longer envelope is not kept."""
 _MAX_WRITTEN = 8
+"""The largest number of models whose written bytes an envelope keeps. All conversations of an agent share it."""
 _OBJECTS = 4000
 """The approximate size of the objects of an envelope besides its texts."""
 

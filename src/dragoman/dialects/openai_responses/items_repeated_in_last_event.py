@@ -20,7 +20,7 @@ from ...context import Context
 _NOT_COMPARED = frozenset({"id", "status", "encrypted_content", "fingerprint"})
 """OpenAI encrypts an item again for the last event (recorded streams, 2026-11). Some hosts give new ids."""
 _MOST = 8
-"""Differences of one item that are reported one by one."""
+"""The largest number of differences of one item that get a loss of their own."""
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
