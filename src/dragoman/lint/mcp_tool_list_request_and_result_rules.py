@@ -115,10 +115,10 @@ def input_schemas(subject: Subject) -> Iterator[Breach]:
         if not isinstance(schema, dict):
             what = kind_of(schema) if "inputSchema" in tool else "not there"
             yield Breach(
-                (*at, "inputSchema"), f"a tool's inputSchema is an object; this is {what}", "set type to object"
+                (*at, "inputSchema"), f"a tool's inputSchema must be an object; this is {what}", "set type to object"
             )
         elif schema.get("type") != "object":
-            yield Breach((*at, "inputSchema"), "the root of an inputSchema has type object", "set type to object")
+            yield Breach((*at, "inputSchema"), "the root of an inputSchema must have type object", "set type to object")
 
 
 @rule("MCP-003", "warning", "tools", "response")
@@ -161,7 +161,7 @@ def typed_properties(subject: Subject) -> Iterator[Breach]:
         for here, schema in schemas(tool.get("inputSchema"), (*at, "inputSchema")):
             for name, inner in sub(schema, "properties").items():
                 if isinstance(inner, dict) and not _TELLING & inner.keys():
-                    yield Breach((*here, "properties", name), "a property without a type", "add a type")
+                    yield Breach((*here, "properties", name), "a property has no type", "add a type")
 
 
 @rule("MCP-005", "error", "response")

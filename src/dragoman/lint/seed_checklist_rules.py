@@ -119,7 +119,7 @@ def anthropic_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
     """
     for role, at, _ in _anthropic_blocks(subject, "tool_result"):
         if role != "user":
-            yield Breach(at, f"a tool_result in a message of {role or 'nobody'}", "move it to a user message")
+            yield Breach(at, f"a tool_result is in a message of {role or 'nobody'}", "move it to a user message")
 
 
 @rule("SEED-003", "warning")
@@ -136,7 +136,7 @@ def anthropic_instructions(subject: Subject) -> Iterator[Breach]:
     """
     for at, message in items(subject.document, "messages")[:1]:
         if word(message, "role") in ("system", "developer"):
-            yield Breach((*at, "role"), "instructions as a first message", "move them to system")
+            yield Breach((*at, "role"), "the instructions are the first message", "move them to system")
     for key in given(subject.document, *_INSTRUCTIONS[1:]):
         yield Breach((key,), f"{key} is a field of another dialect", "move it to system")
 
@@ -194,7 +194,7 @@ def responses_calls_are_items(subject: Subject) -> Iterator[Breach]:
     """
     for at, item in items(subject.document, "input"):
         if given(item, "tool_calls"):
-            yield Breach((*at, "tool_calls"), "calls inside a message", "write each as a function_call item")
+            yield Breach((*at, "tool_calls"), "calls are inside a message", "write each as a function_call item")
 
 
 @rule("SEED-012", "error")
@@ -211,7 +211,7 @@ def responses_results_are_items(subject: Subject) -> Iterator[Breach]:
     """
     for at, item in items(subject.document, "input"):
         if word(item, "role") in ("tool", "function"):
-            yield Breach((*at, "role"), "a result as a message", "write a function_call_output item")
+            yield Breach((*at, "role"), "a result is a message", "write a function_call_output item")
 
 
 @rule("SEED-013", "error", "request", "tools")
@@ -228,7 +228,7 @@ def responses_tools_have_a_type(subject: Subject) -> Iterator[Breach]:
     """
     for at, tool in declarations(subject):
         if not word(tool, "type"):
-            yield Breach(at, "a tool has a type", "add type function")
+            yield Breach(at, "the tool has no type", "add type function")
 
 
 @rule("SEED-014", "error")
@@ -244,7 +244,7 @@ def responses_instructions(subject: Subject) -> Iterator[Breach]:
     Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     if not isinstance(subject.document.get("instructions"), str | None):
-        yield Breach(("instructions",), "instructions is a string", "join its texts")
+        yield Breach(("instructions",), "instructions must be a string", "join its texts")
     for key in given(subject.document, "system", "systemInstruction", "system_instruction"):
         yield Breach((key,), f"{key} is a field of another dialect", "move it to instructions")
 
@@ -304,7 +304,7 @@ def chat_calls_come_from_the_assistant(subject: Subject) -> Iterator[Breach]:
     """
     for at, message in items(subject.document, "messages"):
         if given(message, "tool_calls") and word(message, "role") != "assistant":
-            yield Breach((*at, "tool_calls"), f"calls in a message of {word(message, 'role') or 'nobody'}")
+            yield Breach((*at, "tool_calls"), f"calls are in a message of {word(message, 'role') or 'nobody'}")
         for here, part in items(message, "content", at):
             if word(part, "type") in ("tool_use", "tool_result"):
                 yield Breach(here, f"{part['type']} is a block of another dialect", "use tool_calls and role tool")
@@ -440,7 +440,7 @@ def gemini_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
     """
     for role, at, part in _gemini_parts(subject):
         if role == "model" and _one_of(part, "functionResponse", "function_response")[0]:
-            yield Breach(at, "a functionResponse in the model's content", "move it to a user content")
+            yield Breach(at, "a functionResponse is in the model's content", "move it to a user content")
 
 
 @rule("SEED-033", "warning")
@@ -476,7 +476,7 @@ def gemini_instructions(subject: Subject) -> Iterator[Breach]:
     """
     for at, content in items(subject.document, "contents"):
         if word(content, "role") in ("system", "developer"):
-            yield Breach((*at, "role"), "instructions as a content", "move them to systemInstruction")
+            yield Breach((*at, "role"), "the instructions are a content", "move them to systemInstruction")
     for key in given(subject.document, "system", "instructions"):
         yield Breach((key,), f"{key} is a field of another dialect", "move it to systemInstruction")
 
@@ -497,7 +497,7 @@ def gemini_containers(subject: Subject) -> Iterator[Breach]:
         yield Breach((key,), f"{key} is a field of another dialect", "use contents")
     for at, content in items(subject.document, "contents"):
         if given(content, "content") and not listed(content, "parts"):
-            yield Breach((*at, "content"), "a content has parts", "use parts")
+            yield Breach((*at, "content"), "the content has no parts", "use parts")
 
 
 @rule("SEED-036", "warning")

@@ -186,7 +186,7 @@ def metadata_limits(holder: Any, at: Path = ()) -> Iterator[Breach]:
         if len(key) > _KEY:
             yield Breach(here, f"a metadata key of {len(key)} characters; {_KEY} are taken")
         if not isinstance(value, str):
-            yield Breach(here, f"metadata is text; this is {kind_of(value)}", "write it as a string")
+            yield Breach(here, f"metadata must be text; this is {kind_of(value)}", "write it as a string")
         elif len(value) > _VALUE:
             yield Breach(here, f"a metadata value of {len(value)} characters; {_VALUE} are taken")
 
@@ -284,7 +284,7 @@ def strict_subset(schema: Any, at: Path) -> Iterator[Breach]:
         yield from _strict_words(here, node)
         # One breach for each branch is enough, because everything below is too deep, too.
         if level == _LEVELS + 1:
-            yield Breach(here, f"nested deeper than {_LEVELS} levels", severity="warning")
+            yield Breach(here, f"it is nested deeper than {_LEVELS} levels", severity="warning")
         todo += _inner(here, node, level)
     yield from size.breaches(at)
 
@@ -293,7 +293,7 @@ def loose_subset(schema: Any, at: Path) -> Iterator[Breach]:
     """Breaches for the schema of any function that OpenAI refuses, strict or not."""
     if not isinstance(schema, dict):
         if schema is not None:
-            yield Breach(at, f"a schema is an object; this is {kind_of(schema)}")
+            yield Breach(at, f"a schema must be an object; this is {kind_of(schema)}")
         return
     if schema and "$ref" not in schema and schema.get("type") != "object":
         yield Breach(at, "the schema of a function must have type object at its root", "set type to object")

@@ -20,7 +20,7 @@ def chat(**fields: Any) -> dict[str, Any]:
 
 def test_a_finding_has_a_rule_a_severity_a_path_a_message_and_a_fix() -> None:
     assert lint(chat(stream_options={}), dialect="openai-chat") == [
-        Finding("OAC-016", "error", "/stream_options", "stream_options without stream: true", "leave it out")
+        Finding("OAC-016", "error", "/stream_options", "stream_options needs stream: true", "leave it out")
     ]
 
 

@@ -99,7 +99,9 @@ def forced_choice(subject: Subject) -> Iterator[Breach]:
             "use auto, and ask for the tool in a text",
         )
     elif sub(document, "thinking").get("type") == "enabled":
-        yield Breach(("tool_choice", "type"), "a forced tool choice beside manual thinking", "use auto, or no thinking")
+        yield Breach(
+            ("tool_choice", "type"), "a forced tool choice is beside manual thinking", "use auto, or no thinking"
+        )
 
 
 @rule("ANT-011", "error")
@@ -266,13 +268,15 @@ def cache_marks(subject: Subject) -> Iterator[Breach]:
         count += 1
         mark = (*at, "cache_control")
         if count == 5:
-            yield Breach(mark, "more than four cache marks", "keep the last four: each covers everything before it")
+            yield Breach(
+                mark, "there are more than four cache marks", "keep the last four: each covers everything before it"
+            )
         if holder.get("type") in ("thinking", "redacted_thinking"):
-            yield Breach(mark, "a cache mark on thinking", "mark a later block")
+            yield Breach(mark, "a cache mark is on thinking", "mark a later block")
         elif holder.get("type") == "text" and holder.get("text") == "":
-            yield Breach(mark, "a cache mark on an empty text", "mark another block")
+            yield Breach(mark, "a cache mark is on an empty text", "mark another block")
         elif holder.get("defer_loading") is True:
-            yield Breach(mark, "a cache mark on a deferred tool", "mark a tool that is loaded at once")
+            yield Breach(mark, "a cache mark is on a deferred tool", "mark a tool that is loaded at once")
 
 
 @rule("ANT-023", "error")

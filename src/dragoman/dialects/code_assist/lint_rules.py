@@ -83,14 +83,14 @@ def spelling(subject: Subject) -> Iterator[Breach]:
     Source: Gemini-cli 0.56, source code for the request envelope (2026-08).
     """
     for name in given(subject.document, *_ENVELOPE):
-        yield Breach((name,), f"{name} is not how the envelope spells it", f"write {_ENVELOPE[name]}")
+        yield Breach((name,), f"the envelope has another spelling of {name}", f"write {_ENVELOPE[name]}")
     inner = sub(subject.document, "request")
     if "sessionId" in inner:
-        yield Breach(("request", "sessionId"), "sessionId is not how it is spelled here", "write session_id")
+        yield Breach(("request", "sessionId"), "sessionId has another spelling here", "write session_id")
     for at, holder in [(("request",), inner), (("request", "generationConfig"), sub(inner, "generationConfig"))]:
         for name in holder:
             if "_" in name and name != "session_id":
-                yield Breach((*at, name), f"{name} in snake_case", "write it in camelCase")
+                yield Breach((*at, name), f"{name} is in snake_case", "write it in camelCase")
 
 
 @rule("GCA-003", "error")
@@ -164,7 +164,7 @@ def no_thoughts(subject: Subject) -> Iterator[Breach]:
     for at, content in items(sub(subject.document, "request"), "contents", ("request",)):
         for place, part in items(content, "parts", at):
             if part.get("thought") is True:
-                yield Breach((*place, "thought"), "a thought in the history", "leave the part out, or the flag")
+                yield Breach((*place, "thought"), "a thought is in the history", "leave the part out, or the flag")
 
 
 @rule("GCA-007", "error", "request", "tools")

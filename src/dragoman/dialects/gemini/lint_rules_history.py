@@ -67,7 +67,7 @@ def roles(subject: Subject) -> Iterator[Breach]:
         elif role is None or role == "":
             # A single Content without a role was answered with 200 (recorded).
             if len(found) > 1:
-                yield Breach(at, "a Content without a role", "write user or model", "warning")
+                yield Breach(at, "a Content has no role", "write user or model", "warning")
         elif role not in ("user", "model"):
             yield Breach((*at, "role"), f"role {quoted(role)} is not user or model", "write user or model")
 
@@ -141,7 +141,7 @@ def results_known(subject: Subject) -> Iterator[Breach]:
         answers = data_objects(found, "functionResponse")
         if not is_user(content):
             for place, _ in answers:
-                yield Breach(place, "a result in the model's Content", "put it into a user's Content")
+                yield Breach(place, "a result is in the model's Content", "put it into a user's Content")
             if after_user:
                 call_ids = {}
             # One user Content may answer the calls of several neighbouring model Contents (recorded).
@@ -161,7 +161,7 @@ def _result(at: tuple[str | int, ...], answer: Object, call_ids: dict[str, set[s
     if not isinstance(answer.get("response"), dict):
         yield Breach(at, "the response of a result is not an object", 'write {"output": ...} or {"error": ...}')
     if not word(answer, "name"):
-        yield Breach(at, "a result without the function's name", "name the function that was called")
+        yield Breach(at, "a result has no name of a function", "name the function that was called")
         return
     if word(answer, "name") not in call_ids:
         yield Breach((*at, "name"), f"a result of {quoted(name)}, which was not called before it", "write it as text")
@@ -225,7 +225,7 @@ def signatures_stay(subject: Subject) -> Iterator[Breach]:
             if seal is None or (isinstance(seal, str) and seal in _DUMMIES):
                 continue
             if not isinstance(seal, str) or (seal and not _BASE64.fullmatch(seal)):
-                yield Breach((*place, name), "a signature that is not base64", "send it as it came")
+                yield Breach((*place, name), "a signature is not base64", "send it as it came")
             elif seal.startswith(packed_seals.MARK):
                 yield Breach((*place, name), "the signature is another upstream's", "write the documented dummy")
             elif seal in came and not _same(came[seal], part):

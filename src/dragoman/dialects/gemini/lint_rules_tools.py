@@ -73,7 +73,7 @@ def names(subject: Subject) -> Iterator[Breach]:
     yield from misnamed([((*at, "name"), one.get("name")) for at, one in declared], _NAME, "function name")
     for at, one in declared:
         if _WRITTEN < len(word(one, "name")) <= _MOST_NAME:
-            yield Breach((*at, "name"), f"a name of more than {_WRITTEN} characters", "shorten it", "warning")
+            yield Breach((*at, "name"), f"the name has more than {_WRITTEN} characters", "shorten it", "warning")
     yield from twice([((*at, "name"), one.get("name")) for at, one in declared], "function name")
 
 
@@ -92,7 +92,7 @@ def parameters_once(subject: Subject) -> Iterator[Breach]:
     for at, one in functions(subject):
         found = [key(one, name) for name in ("parameters", "parametersJsonSchema") if at_key(one, name) is not None]
         if len(found) > 1:
-            yield Breach(at, "parameters and parametersJsonSchema at once", "keep one of them")
+            yield Breach(at, "parameters and parametersJsonSchema are set at once", "keep one of them")
         for name in found:
             kind = one[name].get("type") if isinstance(one[name], dict) else one[name]
             # Gemini takes the number of an enum member too (recorded).
