@@ -176,7 +176,7 @@ CODES: dict[str, Code] = {
     ),
     "reasoning.invented": _i(
         "warning",
-        "The host demands thinking text beside calls, and the history has none of its own; an empty one was written.",
+        "The host demands thinking text beside calls, and the history has none; an empty text was written.",
         "A history from claude sent to deepseek: reasoning_content on every message with calls.",
     ),
     "seal.dropped": _d(
@@ -219,14 +219,14 @@ CODES: dict[str, Code] = {
     ),
     "tool.hosted.option.dropped": _d(
         "warning",
-        "An option of a hosted tool has no counterpart in the target's. The severity is info for a place, a size and a "
-        "description, and error for the user's files.",
+        "An option of a hosted tool has no counterpart in the target's tool. The severity is info for a place, a size "
+        "and a description, and error for the user's files.",
         "max_uses of an anthropic web_search to openai-responses.",
     ),
     "tool.hosted.as_function": _a(
         "warning",
-        "The target's upstream has no such tool: the model is offered a function instead. The client runs it if the "
-        "client also runs the original tool; else the caller runs it, who asked for stand-ins.",
+        "The target's upstream has no such tool, so the model is offered a function instead. If the client can run the "
+        "original tool, the client runs the function. Otherwise the caller that asked for stand-ins runs the function.",
         "anthropic web_search to ollama with stand_ins=True: the function google_web_search.",
     ),
     "tool.examples.as_text": _a(
@@ -352,8 +352,8 @@ CODES: dict[str, Code] = {
     ),
     "arguments.invalid": _a(
         "error",
-        "The arguments of a call break off, or are not a JSON object. For a target that needs an object, a history "
-        "holds them under __raw, else unchanged. Nothing is invented. An answer whose call breaks off ends as cut.",
+        "The arguments of a call break off, or are not a JSON object. In a history they are written under __raw for a "
+        "target that needs an object, else unchanged. An answer whose call breaks off ends like a cut answer.",
         'openai-chat arguments "{\\"a\\": " to anthropic.',
     ),
     "result.error.as_text": _a(
@@ -508,7 +508,7 @@ CODES: dict[str, Code] = {
     ),
     "record.id.rewritten": _a(
         "warning",
-        "The id of a line has characters or a length that the target's file format refuses. Results carry the new id.",
+        "The id of a line has characters or a length that the target's file format refuses. Results have the new id.",
         "The custom_id user@example.org to anthropic-batch, which takes letters, digits, _ and -.",
     ),
     "event.dropped": _d(
