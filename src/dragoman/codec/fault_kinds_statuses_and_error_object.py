@@ -176,7 +176,7 @@ def missing_fields(fault: Fault, source: str, written: bytes, document: bytes = 
     fields = dict(mine)
     own_values = b"".join(mine.values())
     for name, value in (("code", fault.code), ("param", fault.param)):
-        # A value inside a kept field is counted there. A code that equals the status crosses as the status.
+        # A value inside a kept field is counted there. A code that equals the status is translated as the status.
         # A search for the value in all fields would be slow for each of them, so the kept fields are joined once.
         if value and name not in mine and json_text.string(value) not in own_values and value != str(fault.status):
             if json_text.string(value) not in written:

@@ -78,7 +78,7 @@ _FIGURES = frozenset({"usage", "usageMetadata"})
 _NEWS = frozenset({"context_management", "background", "input", "phase", "conversation", "container"})
 """Fields about the request or the next request. A client of another dialect did not request them."""
 _SIDE_NOTES: tuple[Path, ...] = (("url_citation",), ("stop_details",))
-"""Objects of an answer whose main content crosses: the address of a citation, the words of a refusal."""
+"""Objects of an answer whose main content is translated: the address of a citation, the words of a refusal."""
 _EMPTY = frozenset({b"null", b"[]", b"{}", b'""'})
 
 

@@ -304,7 +304,7 @@ def _headers(subject: Subject, method: str, params: Object, version: str) -> Ite
 
 
 def _spelled(value: str) -> str:
-    """A header's value. Values that are not ASCII travel as base64 and are decoded."""
+    """A header's value. Values that are not ASCII are sent as base64, and are decoded here."""
     found = _ENCODED.fullmatch(value)
     if found is None:
         return value

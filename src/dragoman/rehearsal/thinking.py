@@ -28,7 +28,7 @@ Seals = Literal["checked", "demanded", "ignored"]
 
 checked     a thought in the step must have its seal, unaltered
 demanded    in addition, a call that was made while thinking must have its thought
-ignored     no check: for clients that cannot bring seals back
+ignored     no check: for clients that cannot send seals back
 """
 
 _SALT = b"rehearsal, not a secret\x1f"

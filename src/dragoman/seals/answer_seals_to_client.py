@@ -215,7 +215,7 @@ class AnswerSeals:
         return [], unsealed
 
     def cited(self, text: str, citations: tuple[Citation, ...]) -> None:
-        """The citations of a text that is about to be added (`add_text`): sealed ones travel as their own record."""
+        """The citations of a text that is about to be added (`add_text`): sealed ones get a record of their own."""
         # Without counted places a citation cannot find its text again.
         if not self.plan.counts or self.plan.way not in ("thoughts", "parts", "list", "vault"):
             return
@@ -234,7 +234,7 @@ class AnswerSeals:
             self._texts.append(text)
 
     def shown(self, seal: Seal | None, calls: int, chars: int) -> Seal:
-        """The seal of a thought that travels in its own slot. For a thought without a seal: an empty seal that names
+        """The seal of a thought that is written in its own slot. For a thought without a seal: an empty seal that names
         the origin.
         """
         if seal is None or not seal.data:

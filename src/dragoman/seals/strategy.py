@@ -56,8 +56,8 @@ def plan_for_answer(
     host: str = "",
     wanted: bool = False,
 ) -> SealPlan | None:
-    """How the seals of an upstream's answer travel to the client. None: nothing has to be done. `wanted`: the upstream
-    also accepts thoughts without a seal.
+    """How the seals of an upstream's answer are given to the client. None: nothing has to be done. `wanted`: the
+    upstream also accepts thoughts without a seal.
     """
     check_strategy(strategy, vault)
     # Upstreams without seals need no plan.

@@ -257,7 +257,7 @@ def newer_version(subject: Subject) -> Iterator[Breach]:
 def server_calls(subject: Subject) -> Iterator[Breach]:
     """No `tool_result` answers a call the upstream runs itself.
 
-    Why: server tools bring their own result block, which is sent back as it came; a `tool_result` for one is a 400.
+    Why: server tools have their own result block, which is sent back unchanged; a `tool_result` for one is a 400.
 
     Good: assistant: [{"type": "server_tool_use", "id": "srvtoolu_1", ...}, {"type": "web_search_tool_result", ...}]
 

@@ -1,6 +1,6 @@
 """Joins the metadata of a candidate from several chunks of a stream.
 
-Some chunks repeat earlier metadata and add to it, some bring only new metadata, and some are empty. Each member of a
+Some chunks repeat earlier metadata and add to it, some have only new metadata, and some are empty. Each member of a
 list counts once. The source indexes of a support refer to the joined list.
 """
 

@@ -1,7 +1,7 @@
 """Reads the sound of an answer (`message.audio`). For every other dialect the transcript is the text of the answer.
 
 An audio answer has no `content`: its words are in `audio.transcript`, its sound in `audio.data` (openai 3.49.0).
-Streams bring both in pieces. Answers of Gemini may hold sound. Answers of Messages, Responses and Ollama cannot, so the
+Streams have both in pieces. Answers of Gemini may hold sound. Answers of Messages, Responses and Ollama cannot, so the
 loss of the sound is reported. `answer_audio_writer.py` writes the field.
 """
 

@@ -5,7 +5,7 @@ in the text refers to the second of them. z.ai and BigModel send the pages as `w
 same members (zai-sdk 0.2.3, 2026-11); `[ref_2]` in the text refers to the page whose `refer` is "ref_2". For other
 dialects the fields are a hosted call with its result, and citations of the text. No host sends the search query. None
 of the fields is written: OpenAI's schema of an answer lacks them (2026-11), and no host accepts them in a request. The
-cited pages cross as annotations.
+cited pages are written as annotations.
 """
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ class StreamReader(FrameReader):
         self._note_sent((), chunk, _CHUNK_EXTRAS)
 
     def _find_images(self, chunk: Any, unknown: Unknown, events: list[Event]) -> None:
-        """Images, and uses of tools that the host ran, that a delta brings."""
+        """Find the images of a delta, and the uses of tools that the host ran."""
         if self._context.target == wire.NAME:
             return
         executed = self._executed = self._executed or ExecutedTools(self._context)

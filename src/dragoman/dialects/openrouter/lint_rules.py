@@ -96,9 +96,9 @@ def functions_only(subject: Subject) -> Iterator[Breach]:
 
 @rule("ORT-003", "warning")
 def details_kept(subject: Subject) -> Iterator[Breach]:
-    """Assistant messages with calls carry their `reasoning_details` in a conversation that has some.
+    """Assistant messages with calls have their `reasoning_details`, if the conversation has any.
 
-    Why: signatures of thinking models travel there; without them the upstream may refuse to go on, or thinks anew. If
+    Why: they hold the signatures of thinking models; without them the upstream may refuse to go on, or thinks anew. If
     the previous answer is known, the details are compared with it.
 
     Good: `{"role": "assistant", "tool_calls": [...], "reasoning_details": [{"type": "reasoning.text", ...}]}`
