@@ -44,7 +44,7 @@ class _Growing:
 
 
 def fold(events: Iterable[Event]) -> Response | Fault:
-    """The answer that the events of a stream amount to. A stream that ended with a Fault gives that Fault."""
+    """The whole answer with the content of a stream's events. A stream that ended with a Fault gives that Fault."""
     start = Start()
     growing: dict[int, _Growing] = {}
     finishes: dict[int, Finish] = {}

@@ -88,8 +88,8 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def plain_text(parts: Sequence[Part]) -> str | None:
-    """The text, if `parts` is one text without refusal, citations, seal, cache mark and extra. Most turns are; so
-    writers try this first.
+    """The text, if `parts` is one text without refusal, citations, seal, cache mark and extra. Most turns are
+    such a text, so writers try this first.
     """
     if len(parts) == 1:
         only = parts[0]

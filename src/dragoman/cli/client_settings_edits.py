@@ -140,7 +140,7 @@ class SettingsEdits:
 
     def undo(self, file: Path) -> bool:
         """Restore the old content of a settings file; False where this program did not write the file. ConfigError
-        where the file was changed since."""
+        where the file has changed since then."""
         edits = self._read()
         known = edits.get(str(file))
         if known is None:

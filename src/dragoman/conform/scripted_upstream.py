@@ -22,8 +22,8 @@ _VERSION = re.compile(r".*/v\d+[a-z]*\d*(?=/)")
 
 
 class NextAnswer(Struct):
-    """The next answer of the upstream: a whole response, a stream, or both for the request to choose from; or a
-    fault."""
+    """The next answer of the upstream: a whole response, a stream, or both (the request decides which one is
+    sent); or a fault."""
 
     dialect: str
     reply: Any = None

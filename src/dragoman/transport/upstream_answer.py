@@ -205,7 +205,7 @@ class ConnectionAnswer:
 
     async def pieces(self, timeout: float | None = None, take: Take | None = None) -> AsyncIterator[bytes]:
         """The body as it comes: all bytes that have come so far in one piece. `take` gets each piece first, in the
-        callback of the connection, and the reader sleeps on. Only pieces for which `take` returns False are yielded.
+        callback of the connection, while the reader waits. Only pieces for which `take` returns False are yielded.
         """
         limit = self.connection.pool.limits.idle if timeout is None else timeout
         while True:

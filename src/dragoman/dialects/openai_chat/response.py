@@ -253,7 +253,7 @@ def with_earlier_counts(usage: Usage, earlier: Usage) -> Usage:
 
 def is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
     """Whether thinking is counted outside the completion tokens, as xAI and others do. The total decides if it equals
-    one of the two sums; else more thinking than completion tokens decides.
+    one of the two sums. Otherwise thinking is counted outside if there are more thinking tokens than completion tokens.
     """
     return total == prompt + output + thought or (thought > output and total != prompt + output)
 

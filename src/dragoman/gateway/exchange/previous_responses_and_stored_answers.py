@@ -168,7 +168,7 @@ class PreviousResponses:
 
     def _with_own_items(self, body: bytes, upstream: str) -> bytes:
         """The body with only those items that are complete, or that the upstream gave to this client. Every field is
-        written once, because of a repeated field an upstream might read the other value."""
+        written once: if a field is repeated, an upstream might read the other value."""
         fields = fields_tolerant(body)
         written = bytes(fields.get("input", b""))
         if not written.startswith(b"["):
