@@ -36,6 +36,7 @@ def api() -> str:
         "",
         "All public names of the module `dragoman`. `import dragoman` loads msgspec and no other package.",
         "The agent has a module of its own: [agents in Python](../how-to/agents-in-python.md).",
+        "All public modules, and what stays: [versions and releases](../releasing.md#what-a-version-number-promises).",
         "",
     ]
     for title, group in {**GROUPS, "More": others}.items():
@@ -51,7 +52,9 @@ def _entry(name: str, value: Any) -> list[str]:
     out += ["```python", *_signature(name, value), "```", ""]
     out += [inspect.getdoc(value) or "", ""]
     if inspect.isclass(value):
-        for member, function in sorted(vars(value).items()):
+        own_classes = [one for one in value.__mro__ if one.__module__.startswith("dragoman.")]
+        members = {name: one for parent in reversed(own_classes) for name, one in vars(parent).items()}
+        for member, function in sorted(members.items()):
             own = getattr(function, "__func__", function)
             if not member.startswith("_") and (inspect.isfunction(own) or isinstance(own, property)):
                 text = " ".join((inspect.getdoc(own) or "").split())

@@ -21,12 +21,32 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
-from dragoman.canon.events import Event, Fault, FaultKind, Finish, PartDelta, PartEnd, PartStart, Start
-from dragoman.canon.parts import Part, Path, Text, ToolCall, ToolResult
-from dragoman.canon.request import Request, Settings
-from dragoman.canon.response import Response, Stop, StopReason, Usage
-from dragoman.canon.tools import HostedTool, Tool
-from dragoman.canon.turns import Role, Turn
+from dragoman import WireError
+from dragoman.canon import (
+    Event,
+    Fault,
+    FaultKind,
+    Finish,
+    HostedTool,
+    Part,
+    PartDelta,
+    PartEnd,
+    PartStart,
+    Path,
+    Request,
+    Response,
+    Role,
+    Settings,
+    Start,
+    Stop,
+    StopReason,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Turn,
+    Usage,
+)
 from dragoman.codec import json_text
 from dragoman.codec.dialect_extras import gather, restore
 from dragoman.codec.ndjson_splitter import NdjsonSplitter
@@ -48,7 +68,6 @@ from dragoman.dialect.endpoints_record import (
     TokenCounts,
     UpstreamForm,
 )
-from dragoman.errors import WireError
 
 NAME = "toy"
 NONE = Raw()

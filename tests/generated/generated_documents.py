@@ -13,10 +13,10 @@ import pytest
 
 from tests.generated import plausible_answers, plausible_requests, plausible_values
 from tests.generated.values_from_schema import MARK, Drawer
+from tests.laws.marked_documents import Marked
 from tests.oracles import code_assist, gemini, schema_sources
 from tests.oracles.json_schema import from_openapi
 from tests.oracles.sdk_types import stated
-from tests.recorded.marked_documents import Marked
 
 Json = Any
 Kind = str

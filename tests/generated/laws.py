@@ -16,10 +16,9 @@ from dragoman.canon.fold_and_unfold import fold
 from dragoman.dialects import get, names
 from tests.generated.generated_documents import Drawn, marked
 from tests.generated.values_from_schema import MARK
-from tests.laws import round_trip
+from tests.laws import no_silent_loss, round_trip
 from tests.laws.legal_output import passes_with_its_faults, unlawful
 from tests.laws.round_trip import answer, broken, request_there_and_back, stream, streamed_back
-from tests.recorded import marked_documents
 from tests.recorded.normal_form import canonical, normal
 from tests.recorded.recorded_bodies import CREATED, Case, Kind, context, events, written_again
 from tests.recorded.tree_comparison import differences, placeless
@@ -88,9 +87,7 @@ def _settled(value: Request | Response) -> Json:
 
 def silent(one: Drawn, out: Translation) -> list[str]:
     """Every mark is in the output, or a loss names its place."""
-    return [
-        text for text in marked_documents.silent(marked(one), out.body, out.losses) if not excused(text, out.losses)
-    ]
+    return [text for text in no_silent_loss.silent(marked(one), out.body, out.losses) if not excused(text, out.losses)]
 
 
 def excused(leaf: str, losses: tuple[Loss, ...]) -> bool:
@@ -163,18 +160,16 @@ def _leaves(value: Json, at: tuple[str | int, ...]) -> Iterator[tuple[str | int,
 def _named(at: tuple[str | int, ...], losses: frozenset[Loss]) -> bool:
     leaf = tuple([str(step) for step in at])
     for loss in losses:
-        path = marked_documents._path(loss.path)
+        path = no_silent_loss.path_of(loss.path)
         if (
             loss.effect != "invented"
             and path
             and leaf[: len(path)] == path
             and path not in (("request",), ("response",))
         ):
-            if marked_documents._excuses(loss.code, path, leaf) or path[-1] in marked_documents.NARROW.get(
-                loss.code, ()
-            ):
+            if no_silent_loss.excuses(loss.code, path, leaf) or path[-1] in no_silent_loss.NARROW.get(loss.code, ()):
                 return True
-        if loss.code == "answer.dropped" and marked_documents._excuses(loss.code, path, leaf):
+        if loss.code == "answer.dropped" and no_silent_loss.excuses(loss.code, path, leaf):
             return True
     return excused("/" + "/".join(leaf), tuple(losses))
 

@@ -2,7 +2,7 @@
 
 A choice is a variant of a union, a value of an enum, a JSON type, or an optional field. The same schema and seed give
 the same values. Each document takes a few new choices and has few other optional fields, so that it is similar to the
-documents of real clients. Every free text has a unique mark (tests/recorded/marked_documents.py).
+documents of real clients. Every free text has a unique mark (tests/laws/marked_documents.py).
 """
 
 from __future__ import annotations

@@ -1,1 +1,3 @@
-"""Owns the laws for documents of any origin. The documents come from `tests/recorded` and `tests/generated`."""
+"""Owns the laws for documents of any origin. The documents come from `tests/recorded`, `tests/generated` and
+`tests/property`.
+"""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 import dragoman
 from dragoman.canon import Finish, PartDelta, PartEnd, PartStart, Start, Stop, ToolCall
 from dragoman.context import Context
@@ -105,3 +107,19 @@ def test_an_incomplete_call_in_a_failed_answer_keeps_the_failure_message() -> No
     out = b"".join([writer.send(event) for event in [*steps, Finish(Stop("error", detail="It broke."))]])
     assert check_stream("anthropic", out) == []
     assert json.loads(out.decode().rstrip().rpartition("data: ")[2])["error"]["message"] == "It broke."
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openrouter"])
+@pytest.mark.parametrize("words", [{"text": "c"}, None], ids=["text", "end alone"])
+def test_a_candidate_that_the_upstream_left_out_is_a_choice_with_an_end(target: str, words: Any) -> None:
+    first, last = candidate({"text": "a"}, finish="STOP"), candidate(words, finish="SAFETY")
+    last["candidates"][0]["index"] = 2
+    if words is None:
+        del last["candidates"][0]["content"]
+    out, stream = _translated("gemini", target, [first, last])
+    assert dragoman.lint(out, dialect=target, kind="stream") == []
+    assert _losses(stream) == [("answer.invented", "/candidates/1")]
+    sent = [json.loads(line[6:]) for line in out.splitlines() if line.startswith(b"data: {")]
+    choices = [choice for one in sent for choice in one["choices"]]
+    assert [choice["finish_reason"] for choice in choices if choice["index"] == 1] == [None, "stop"]
+    assert all("native_finish_reason" not in choice for choice in choices if choice["index"] == 1)

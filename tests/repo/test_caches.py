@@ -31,11 +31,11 @@ LIMITED = {
     "convert/workers.py",  # A queue of results, no cache.
     "fast/identical_requests.py",  # Parts of an entry, counted with the entry.
     "fast/prefix_memory.py",
+    "fast/repeated_response_heads.py",  # Registered.
     "fast/request_envelope_memory.py",
     "gateway/endpoints/model_list.py",  # Answers of upstreams, which are valid for a time.
     "gateway/exchange/cached_upstream_plans.py",  # Parts of a plan, which is in a table of the register.
     "gateway/exchange/recent_exchanges.py",  # A record for the user, with a limit in the configuration.
-    "transport/response_head_reader.py",  # Registered.
 }
 """Modules with collections of their own that lose entries when they are full."""
 REGISTER = {"facts/__init__.py"}

@@ -476,6 +476,12 @@ CODES: dict[str, Code] = {
     "answer.dropped": _d(
         "warning", "A second, third ... answer was left out.", "An openai-chat answer with n 2 to anthropic."
     ),
+    "answer.invented": _i(
+        "warning",
+        "A stream has an answer, or the end of an answer, that the upstream left out. Clients of the target need all "
+        "answers in order, each with an end.",
+        "A gemini stream with the candidates 0 and 2 to openai-chat: choice 1 is empty and ends with stop.",
+    ),
     "stop.approximated": _a(
         "info",
         "The target has no exact word for the stop reason, or the source's stop reason is not the true one.",

@@ -12,6 +12,9 @@ from msgspec import Raw, Struct
 
 from ..errors import WireError
 
+JsonValue = dict[str, Any] | list[Any] | str | int | float | bool | None
+"""A decoded JSON value. Code that asks for the kind of a value declares this type: then checkers know its members."""
+
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder().decode
 

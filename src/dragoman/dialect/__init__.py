@@ -22,6 +22,7 @@ from ..canon.stop_usage_and_logprobs_paths import LogprobsPlace as LogprobsPlace
 from ..canon.tools import HostedTool, Tool
 from ..codec.failure_sentence_in_answer import BrokenCalls
 from ..codec.hosted_tools import HostedToolRow
+from ..codec.json_text import JsonValue
 from ..codec.repeated_frame_interface import FrameMatcher, FrameTemplate
 from ..codec.request_read_and_write_steps import RequestReader, RequestWriter
 from ..context import Context
@@ -37,7 +38,7 @@ Slot = Literal["reasoning", "call", "text"]
 
 def listed(document: Mapping[str, Any], key: str) -> list[Any]:
     """The list at `key` of a decoded document. The result is an empty list if the value is not a list."""
-    found = document.get(key)
+    found: JsonValue = document.get(key)
     return found if isinstance(found, list) else []
 
 

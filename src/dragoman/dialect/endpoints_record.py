@@ -382,7 +382,7 @@ Json = Any
 
 def is_error_frame(frame: dict[str, Any]) -> bool:
     """Whether a frame reports a failed answer, in the form of most dialects."""
-    inner = frame.get("response")
+    inner: json_text.JsonValue = frame.get("response")
     return (
         bool(frame.get("error"))
         or frame.get("type") in ("error", "response.failed")

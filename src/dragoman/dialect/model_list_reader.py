@@ -29,11 +29,11 @@ class ListedModel(Struct, frozen=True):
 def read_list(body: bytes, lists: ModelLists) -> list[ListedModel]:
     """The models of a list that can be asked for text; none where the body is not a list."""
     try:
-        value = json_text.decode(body)
+        value: json_text.JsonValue = json_text.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return []
     found = [value[key] for key in _LISTS if isinstance(value.get(key), list)] if isinstance(value, dict) else []
-    rows: list[Any] = found[0] if found else []
+    rows: list[json_text.JsonValue] = found[0] if found else []
     models = [_model(row, lists) for row in rows if isinstance(row, dict)]
     return [model for model in models if model is not None]
 

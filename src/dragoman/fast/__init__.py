@@ -2,8 +2,9 @@
 
 An agent sends its whole history with every turn, so the library remembers documents that it read and wrote, by their
 exact bytes (`continued_requests`, `prefix_memory`, `request_envelope_memory`). The gateway remembers requests that
-come again unchanged (`identical_requests`). Plain answers and repeated frames of streams have fast paths
-(`plain_answer`, `repeated_frames`).
+come again unchanged (`identical_requests`), and the heads of HTTP messages (`repeated_request_heads`,
+`repeated_response_heads`). Plain answers and repeated frames of streams have fast paths (`plain_answer`,
+`repeated_frames`).
 
     from dragoman import fast
 

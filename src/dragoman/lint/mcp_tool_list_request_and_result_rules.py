@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..canon.parts import Path
+from ..codec.json_text import JsonValue
 from ..rules.helpers import Object, Place, declarations, items, kind_of, listed, quoted, schemas, sub, word
 from ..rules.rule import Breach, Rule, Subject, rule, rules_of
 
@@ -111,7 +112,7 @@ def input_schemas(subject: Subject) -> Iterator[Breach]:
     Source: Types of the mcp SDK 2.3.0 for tools (2026-11).
     """
     for at, tool in _tools(subject):
-        schema = tool.get("inputSchema")
+        schema: JsonValue = tool.get("inputSchema")
         if not isinstance(schema, dict):
             what = kind_of(schema) if "inputSchema" in tool else "not there"
             yield Breach(
@@ -221,12 +222,12 @@ def structured_content(subject: Subject) -> Iterator[Breach]:
 
 def _unfit(value: Any, schema: Any, at: Path) -> Iterator[Breach]:
     """The keywords of a schema that a value breaks. Only keywords that need no reference are checked."""
-    todo: list[tuple[Path, Any, Any]] = [(at, value, schema)]
+    todo: list[tuple[Path, JsonValue, JsonValue]] = [(at, value, schema)]
     while todo:
         here, one, wanted = todo.pop()
         if not isinstance(wanted, dict):
             continue
-        kinds = wanted.get("type")
+        kinds: JsonValue = wanted.get("type")
         names = [name for name in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(name, str)]
         if names and not any(_is(one, name) for name in names):
             yield Breach(here, f"this is {kind_of(one)}; the outputSchema demands {' or '.join(names)}")

@@ -20,7 +20,7 @@ from ..dialect import Dialect
 from ..dialects import get, names
 from ..errors import ConfigError, WireError
 from ..facts import profiles
-from ..rules.helpers import kind_of
+from ..rules.helpers import kind_of, word
 from ..rules.rule import Breach, Finding, Kind, Rule, Subject, rule, rules_of
 
 DONE = "[DONE]"
@@ -166,8 +166,7 @@ def _subject(body: Body, dialect: str, kind: Kind, model: str | None, headers: M
     if kind not in kinds:
         raise ConfigError("kind of document", str(kind), kinds)
     document = _document(body, dialect, kind)
-    named = document.get("model") if isinstance(document, dict) else None
-    model_name = model or (named if isinstance(named, str) else "")
+    model_name = model or word(document, "model")
     lowered = {name.lower(): value for name, value in (headers or {}).items()}
     return Subject(document, kind, model_name, profiles.lookup(dialect, model_name), lowered)
 
@@ -190,14 +189,14 @@ def _order(document: Any, path: Path, places: dict[int, dict[str, int]]) -> tupl
     """The position of a path in the document, for sorting. An absent key comes after all present keys. `places` keeps
     the positions of the keys of each object on the way: one search for each finding would make the cost quadratic."""
     key: list[int] = []
-    value = document
+    value: json_text.JsonValue = document
     for step in path:
         if isinstance(value, dict):
             known = places.get(id(value))
             if known is None:
                 known = places[id(value)] = {key: place for place, key in enumerate(value)}
             here = known.get(str(step), len(value))
-            value = value.get(step)
+            value = value.get(step) if isinstance(step, str) else None
         elif isinstance(value, list) and isinstance(step, int):
             here = step
             value = value[step] if 0 <= step < len(value) else None
@@ -212,9 +211,9 @@ def _document(body: Body, dialect: str, kind: Kind) -> Any:
         get(dialect)  # the error lists the known names
     if kind == "stream":
         return _frames(body, get(dialect))
-    document = _decoded(as_bytes(body, dialect), dialect)
+    document: json_text.JsonValue = _decoded(as_bytes(body, dialect), dialect)
     if kind == "tools":
-        inner = document.get("tools") if isinstance(document, dict) else document
+        inner: json_text.JsonValue = document.get("tools") if isinstance(document, dict) else document
         if not isinstance(inner, list):
             raise WireError(dialect, "", "a list of tools, or an object that has it", kind_of(document))
         return inner

@@ -23,7 +23,7 @@ MARK = "DRAGOMAN_COMMAND"
 GRACE = 0.5
 """Seconds between SIGTERM and SIGKILL."""
 _CHECKS = 20
-"""The most searches for the background processes of a command."""
+"""How often a process that may be replacing its program is looked at again."""
 
 
 _NAMES = {int(sign): sign.name for sign in signal.Signals}
@@ -61,10 +61,14 @@ def _table() -> list[_Row]:
     return rows
 
 
+def _environment(pid: int) -> bytes:
+    return Path("/proc", str(pid), "environ").read_bytes()
+
+
 def _marked(pid: int, mark: str) -> bool:
     """Whether a process has a command's mark in its environment."""
     try:
-        return f"{MARK}={mark}".encode() in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
+        return f"{MARK}={mark}".encode() in _environment(pid).split(b"\0")
     except OSError:  # ended, of another user, or no /proc
         return False
 
@@ -76,28 +80,31 @@ def _clock() -> int:
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) - 1
 
 
-def _may_belong(pid: int, mark: str) -> bool:
-    """Whether a process may have the mark. A process that replaces its program has, for a moment, a program and no
-    environment (execve(2))."""
+def _replaces_program(pid: int) -> bool:
+    """Whether a process may be replacing its program. It then has, for a moment, a program and no environment
+    (execve(2))."""
     try:
-        environment = Path("/proc", str(pid), "environ").read_bytes()
-        if environment:
-            return f"{MARK}={mark}".encode() in environment.split(b"\0")
-        return bool(os.readlink(f"/proc/{pid}/exe"))
+        return not _environment(pid) and bool(os.readlink(f"/proc/{pid}/exe"))
     except OSError:  # ended, of another user, or a thread of the kernel
         return False
 
 
+def _replacing(group: int, since: int) -> list[int]:
+    """The processes outside of a group that started at `since` or later, and may be replacing their program."""
+    rows = [row for row in _table() if row.started >= since and group not in (row.pid, row.group, row.session)]
+    return [row.pid for row in rows if _replaces_program(row.pid)]
+
+
 async def _left(group: int, mark: str, since: int) -> frozenset[tuple[int, int]]:
     """The background processes of a command that began at `since`."""
+    # A process that left the session while it replaces its program has no mark in that moment.
+    unknown = _replacing(group, since) if since else []
     for _ in range(_CHECKS):
-        found = _belonging(group, mark, frozenset())
-        new = [row.pid for row in _table() if row.started >= since and (row.pid, row.started) not in found]
-        # A process that left the session while it replaced its program had no mark in that moment.
-        if not since or not any(_may_belong(pid, mark) for pid in new):
+        if not unknown:
             break
         await asyncio.sleep(0.005)
-    return found
+        unknown = [pid for pid in unknown if _replaces_program(pid)] or _replacing(group, since)
+    return _belonging(group, mark, frozenset())
 
 
 def _belonging(group: int, mark: str, known: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
@@ -315,7 +322,12 @@ async def run(
     code = process.returncode
     assert code is not None
     sign = _NAMES.get(-code, f"SIG{-code}") if code < 0 else ""
-    left = Left(process.pid, await _left(process.pid, mark, since), mark)
+    try:
+        left = Left(process.pid, await _left(process.pid, mark, since), mark)
+    except BaseException:
+        # After a cancellation, no caller gets the list of the background processes.
+        await end(process.pid, mark)
+        raise
     return Ended(out.text, err.text, None if code < 0 else code, sign, left, late)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from ..codec.caller_document_to_bytes import Body, loose_bytes
+from ..codec.json_text import JsonValue
 from ..codec.sse_splitter import SseSplitter
 from ..codec.surrogates.documents import decode_tolerant
 from ..dialects import get, names
@@ -25,7 +24,7 @@ def detect(body: Body) -> tuple[str, tuple[str, ...]]:
     Every dialect weighs its own evidence, and the heaviest wins. If another dialect weighs nearly as much, the last
     reason begins with "ambiguous" and names it. A document with only messages is openai-chat.
     """
-    document = _document(loose_bytes(body, "JSON"))
+    document: JsonValue = _document(loose_bytes(body, "JSON"))
     if not isinstance(document, dict):
         return "", ()
     found = {name: get(name).evidence(document) for name in names()}
@@ -45,7 +44,7 @@ def is_ambiguous(reasons: tuple[str, ...]) -> bool:
     return bool(reasons) and reasons[-1].startswith(AMBIGUOUS)
 
 
-def _document(body: bytes) -> Any:
+def _document(body: bytes) -> JsonValue:
     start = body.lstrip()[:6]
     if start.startswith((b"event:", b"data:", b":")):
         frames = SseSplitter("stream")
@@ -53,7 +52,7 @@ def _document(body: bytes) -> Any:
         # The first frame determines the kind of all other frames.
         body = found[0] if found else b"null"
     try:
-        value = decode_tolerant(body)
+        value: JsonValue = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         # NDJSON: the first line is a whole document.
         try:

@@ -66,7 +66,11 @@ def _is_taken(document: bytes, dialect: str, model: str, profile: Profile) -> bo
     return before == after
 
 
-_takes = remembered(_is_taken, lambda _, document, *others: len(document) + 300, DocumentMemory)
+def _size(_taken: bool, document: bytes, *_others: object) -> int:
+    return len(document) + 300
+
+
+_takes = remembered(_is_taken, _size, DocumentMemory)
 
 
 # Most turns hold nothing that a model refuses. A copy of the request without these turns shows quickly whether an edit

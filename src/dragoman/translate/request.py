@@ -199,7 +199,7 @@ def translate_with(
         result.body = _passed(document, options.reader, options.model, head).body
         return result
     replaced = settled(context, options.reader, options.writer, options.tolerance)
-    result._losses = (*(replaced() if callable(replaced) else replaced), *result.losses)
+    result.losses = (*(replaced() if callable(replaced) else replaced), *result.losses)
     return result
 
 
@@ -222,7 +222,7 @@ def _between(
     if not context.model and "/" in request.model:
         # Google's clients send the model name as a path, which no other upstream accepts.
         context.model = bare(request.model)
-    facts: HistoryFacts = context.facts
+    facts: HistoryFacts | None = context.facts
     if facts is None or facts.turns is not turns:
         facts = facts_of(turns, context)
     if history is None:
@@ -428,7 +428,7 @@ def _unsealed(
     document, context = without_seals(document, options.reader, options.model or "")
     found = settled(context, options.reader, options.reader, options.tolerance)
     result = _within(document, msgspec.structs.replace(options, unsealed=False), facts, vault, client_model)
-    result._losses = (*(found() if callable(found) else found), *result.losses)
+    result.losses = (*(found() if callable(found) else found), *result.losses)
     return result
 
 
@@ -461,7 +461,7 @@ def _fitted_to_model(
     result = _within(document, msgspec.structs.replace(options, repair=None), facts, vault, options.model or "")
     result.requested_model = (peek(document) or Peek()).model or ""
     result.repairs = repairs
-    result._losses = (*(found() if callable(found) else found), *result.losses)
+    result.losses = (*(found() if callable(found) else found), *result.losses)
     return result
 
 

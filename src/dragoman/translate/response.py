@@ -56,9 +56,9 @@ def answer_with(
         return result
     context = Context(source, target)
     lose_replaced(document, cleaned, context)
-    result._losses = (*context.losses.all(), *result.losses)
+    result.losses = (*context.losses.all(), *result.losses)
     if tolerance is not None:
-        check_losses(result._losses, tolerance)
+        check_losses(result.losses, tolerance)
     return result
 
 

@@ -68,6 +68,10 @@ class Translation(Struct, eq=False, weakref=True):
             self._losses = found = found()
         return found
 
+    @losses.setter
+    def losses(self, found: tuple[Loss, ...]) -> None:
+        self._losses = found
+
     def json(self) -> Any:
         """The decoded body. Raises WireError if the body holds an unchanged value that no decoder accepts (a number
         such as 1e999).

@@ -162,7 +162,7 @@ class StreamTranslator:
             self._leave_fast_path()
         framed = self._framed
         if frame is None or framed is None:
-            events = self._reader.feed(chunk)
+            events: list[Event] = self._reader.feed(chunk)
         else:
             events = []
             framed.take(chunk, frame, events)

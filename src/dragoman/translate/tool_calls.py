@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -91,7 +91,7 @@ def _check_ending(document: bytes, calls: list[ToolCall], speaker: Dialect) -> N
             raise WireError(speaker.name, pointer(call.at), "a complete call", f"a call of {call.name} that was cut")
 
 
-def _value_at(document: Any, path: Path) -> Any:
+def _value_at(document: json_text.JsonValue, path: Path) -> json_text.JsonValue:
     for step in path:
         if isinstance(step, int):
             document = document[step] if isinstance(document, list) and step < len(document) else None
@@ -175,7 +175,7 @@ def _is_output(output: Any) -> bool:
         isinstance(output, Mapping)
         and ("output" in output or "outputText" in output)
         # A tool's own JSON may have a key `output`, too. Only an object without further keys is an output with flags.
-        and _OUTPUT_KEYS.issuperset(output)
+        and _OUTPUT_KEYS.issuperset(cast("Mapping[str, Any]", output))
     )
 
 
@@ -195,15 +195,17 @@ def _parts(output: Any) -> tuple[Part, ...]:
         return (Text(output),)
     if isinstance(output, (Text, Media)):
         return (output,)
-    if isinstance(output, (list, tuple)) and any(isinstance(one, Part) for one in output):
+    members = _members(output)
+    if any(isinstance(one, Part) for one in members):
         parts: list[Part] = []
-        for one in output:
+        for one in members:
             if not isinstance(one, (str, Text, Media)):
                 raise ConfigError("kind of output", type(one).__name__, _KINDS_IN_A_LIST)
             parts.append(Text(one) if isinstance(one, str) else one)
         return tuple(parts)
+    _json_only(output)
     try:
-        return (Text(json_text.encode(_json_only(output)).decode()),)
+        return (Text(json_text.encode(output).decode()),)
     except TypeError as error:
         raise ConfigError("output", type(output).__name__, (), str(error)) from None
 
@@ -211,14 +213,14 @@ def _parts(output: Any) -> tuple[Part, ...]:
 _KINDS_IN_A_LIST = ("str", "Text", "Media")
 
 
-def _json_only(value: Any) -> Any:
-    """The value. Raises ConfigError if it holds a part of a conversation, which a JSON value cannot hold."""
+def _json_only(value: Any) -> None:
+    """Raises ConfigError if the value holds a part of a conversation, which a JSON value cannot hold."""
     if isinstance(value, Part):
         raise ConfigError("kind of output", type(value).__name__, ("ToolResult", *_KINDS_IN_A_LIST))
-    if isinstance(value, Mapping):
-        for one in value.values():
-            _json_only(one)
-    elif isinstance(value, (list, tuple)):
-        for one in value:
-            _json_only(one)
-    return value
+    for one in cast("Mapping[str, Any]", value).values() if isinstance(value, Mapping) else _members(value):
+        _json_only(one)
+
+
+def _members(value: Any) -> Sequence[Any]:
+    """The members of a list or tuple. Any other value has none."""
+    return cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import zlib
 
-from ..codec.cache_memory_budget import lookup_cache, small_cache
+from ..codec.cache_memory_budget import small_cache
 from ..errors import TransportError
 from .http_client_interface import Address, Post
 
@@ -57,9 +57,9 @@ def lower(name: bytes) -> str:
     return name.decode("latin-1").lower()
 
 
-@lookup_cache(128)
 def request_head(address: Address, method: str, target: str, headers: tuple[tuple[str, str], ...]) -> bytes:
-    """The head of a request up to its length: the same for most requests to one upstream."""
+    """The head of a request up to its length."""
+    # This function has no cache, because a head holds a key. Callers that send many requests keep a Post instead.
     host = f"[{address.host}]" if ":" in address.host else address.host
     usual = address.port == (443 if address.secure else 80)
     lines = [f"{method} {target} HTTP/1.1", f"host: {host}" if usual else f"host: {host}:{address.port}"]

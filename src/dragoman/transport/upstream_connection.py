@@ -16,7 +16,7 @@ import httptools
 
 from .http_client_interface import MAX_HEAD, Address
 from .request_head_and_decompression import Broken
-from .response_head_reader import HeadShapes
+from .response_head_reader import HeadReader
 from .upstream_answer import HIGH_WATER, ConnectionAnswer
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _ONE = (None, None)
 class AddressConnections:
     """The connections of the pool to one address."""
 
-    __slots__ = ("address", "connections", "free", "opening", "queue", "shapes")
+    __slots__ = ("address", "connections", "free", "heads", "opening", "queue")
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -39,7 +39,7 @@ class AddressConnections:
         self.free: list[UpstreamConnection] = []
         """Idle connections, open and not too old. The last one that came back is used first."""
         self.queue: deque[asyncio.Future[None]] = deque()
-        self.shapes = HeadShapes()
+        self.heads = HeadReader()
 
     def next(self) -> None:
         """Let the first waiting request continue, because a connection is free."""
@@ -170,7 +170,7 @@ class UpstreamConnection(asyncio.Protocol):
             return False
         self._head = b""
         self._status = 0
-        answer.heading = found = self.host.shapes.read(head)
+        answer.heading = found = self.host.heads.read(head)
         if len(head) > MAX_HEAD and found.size() > MAX_HEAD:
             answer.fail("upstream_bad", "the upstream's answer is not HTTP: its head is too large")
             return False

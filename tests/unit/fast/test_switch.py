@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Iterable, Iterator
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import msgspec
@@ -11,11 +13,16 @@ from bench import payloads
 
 from dragoman import fast, translate_request, translate_response
 from dragoman.codec import cache_memory_budget
+from dragoman.codec.packed_seals import family
 from dragoman.dialects import names
-from dragoman.gateway.http.request_head_cache import KnownHeads
-from dragoman.transport.response_head_reader import HeadShapes
+from dragoman.facts import LOOKUPS, hosts
+from dragoman.fast.identical_requests import IdenticalRequests
+from dragoman.fast.repeated_request_heads import KnownHeads
+from dragoman.transport.response_head_reader import HeadReader
+from tests.unit.gateway.helpers import ScriptedUpstream, gateway_to, request_body, run, whole
 
 SECRET = "xyzzy"
+CODE = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 HEAD = b"HTTP/1.1 200 OK\r\nx-id: a\r\n\r\n"
 
 
@@ -27,27 +34,27 @@ def switched_off() -> Iterator[None]:
     fast.forget()
 
 
-def values(value: Any) -> Iterator[str]:
-    """All texts in a value of a cache."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, bytes | msgspec.Raw):
-        yield bytes(value).decode("utf-8", "replace")
-    elif isinstance(value, msgspec.Struct):
-        yield from (text for name in value.__struct_fields__ for text in values(getattr(value, name)))
-    elif isinstance(value, dict):
-        yield from (text for item in value.items() for text in values(item))
-    elif isinstance(value, tuple | list | set | frozenset):
-        yield from (text for item in value for text in values(item))
+def texts_in(roots: Iterable[Any]) -> Iterator[str]:
+    """All texts that objects hold, directly or through others. Code is left out: it refers to whole modules."""
+    seen: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, str):
+            yield found
+        elif isinstance(found, bytes | msgspec.Raw):
+            yield bytes(found).decode("utf-8", "replace")
+        elif id(found) not in seen and not isinstance(found, CODE):
+            seen.add(id(found))
+            waiting += gc.get_referents(found)
+            if isinstance(found, msgspec.Struct):  # the collector does not see the fields of all Structs
+                waiting += [getattr(found, name) for name in found.__struct_fields__]
 
 
 def held() -> list[str]:
-    """All texts in the caches of documents and tables of the process."""
-    found: list[str] = []
-    for cache in cache_memory_budget._registered():
-        for half in (cache, getattr(cache, "young", None), getattr(cache, "old", None)):
-            found.extend(values(half))
-    return found
+    """All texts in the caches of the process: memories, tables, caches of short words, cached lookups."""
+    lookups = [found for lookup in LOOKUPS for found in gc.get_referents(lookup)]
+    return [*texts_in([*cache_memory_budget._registered(), *cache_memory_budget._SMALL_CACHES, *lookups])]
 
 
 def request(dialect: str) -> bytes:
@@ -90,13 +97,54 @@ def test_the_check_finds_the_content_while_the_switch_is_on() -> None:
 def test_heads_are_kept_only_while_the_switch_is_on(switched_off: None) -> None:
     lines = [(b"content-length", b"1")]
     head = b"POST / HTTP/1.1\r\ncontent-length: 1"
-    shapes, heads = HeadShapes(), KnownHeads()
-    assert dict(shapes.read(HEAD)) == {"x-id": "a"}
-    assert (len(shapes), heads.learn(head, b"/", lines, {"content-length": "1"}, "/", "")) == (0, None)
+    answers, heads = HeadReader(), KnownHeads()
+    assert dict(answers.read(HEAD)) == {"x-id": "a"}
+    assert (len(answers.repeated), heads.learn(head, b"/", lines, {"content-length": "1"}, "/", "")) == (0, None)
     fast.on()
-    shapes.read(HEAD)
+    answers.read(HEAD)
     assert heads.learn(head, b"/", lines, {"content-length": "1"}, "/", "") is not None
-    assert (len(shapes), len(heads.known)) == (1, 1)
+    assert (len(answers.repeated), len(heads.known)) == (1, 1)
     fast.forget()
-    assert (len(shapes), len(heads.known)) == (0, 0)
-    assert dict(shapes.read(HEAD)) == {"x-id": "a"}
+    assert (len(answers.repeated), len(heads.known)) == (0, 0)
+    assert dict(answers.read(HEAD)) == {"x-id": "a"}
+
+
+def test_the_check_sees_every_kind_of_cache() -> None:
+    """A check that cannot see a cache proves nothing about it."""
+    memory: cache_memory_budget.Memory[str, str] = cache_memory_budget.Memory()
+    table: cache_memory_budget.TableCache[str, str] = cache_memory_budget.TableCache(3, 100)
+    identical = IdenticalRequests()
+    documents = [b'{"model":"m","xyzzy":"%b"}' % (b"p" * 200), b'{"model":"m","another":"%b"}' % (b"q" * 200)]
+    for document in (documents[0], *documents, documents[0]):
+        identical.find(document, "anthropic")
+    memory.put("a", "in a memory", 1)
+    table.put("b", "in a table")
+    family("in a small cache")
+    hosts.lookup("in-a-lookup.example", "openai-chat")
+    found = "\n".join(held())
+    for text in ("in a memory", "in a table", "in a small cache", "in-a-lookup.example", SECRET):
+        assert text in found, text
+
+
+@pytest.mark.parametrize("switched", ["off", "on"])
+def test_the_gateway_keeps_no_key_of_a_client_while_the_switch_is_off(switched: str) -> None:
+    """The key stands in the heads of the client's request and of the request to the upstream, or in the address."""
+    getattr(fast, switched)()
+    key = "key-of-the-client"
+
+    async def work() -> None:
+        async with gateway_to(ScriptedUpstream(whole("openai-chat")), upstream={"auth": "client"}) as front:
+            for _ in "12":
+                answer = await front.ask(
+                    "/v1/chat/completions", request_body("openai-chat"), {"authorization": f"Bearer {key}"}
+                )
+                assert answer.status == 200
+                path = f"/v1beta/models/m:generateContent?key={key}"
+                assert (await front.ask(path, request_body("gemini"))).status == 200
+            assert any(key in text for text in held()) is (switched == "on")
+
+    try:
+        run(work())
+    finally:
+        fast.on()
+        fast.forget()

@@ -200,14 +200,16 @@ def test_a_process_is_found_that_replaces_its_program_during_the_search(
     """In this moment the process has no environment, and it has left the group and the session."""
     mark = f"9{os.getpid()}4"
     searches: list[int] = []
-    marked_one = processes._marked
+    environment = processes._environment
 
-    def without_environment_at_first(pid: int, command: str) -> bool:
-        found = marked_one(pid, command)
-        searches.extend([pid] * found)
-        return found and searches.count(pid) > 1
+    def without_environment_at_first(pid: int) -> bytes:
+        if pid in marked(f"300.{mark}"):
+            searches.append(pid)
+            if searches.count(pid) == 1:
+                return b""
+        return environment(pid)
 
-    monkeypatch.setattr(processes, "_marked", without_environment_at_first)
+    monkeypatch.setattr(processes, "_environment", without_environment_at_first)
 
     async def work() -> None:
         tool = RunShellCommand()
@@ -217,6 +219,44 @@ def test_a_process_is_found_that_replaces_its_program_during_the_search(
         assert searches and marked(f"300.{mark}") == []
 
     asyncio.run(work())
+
+
+def test_a_cancellation_during_the_search_ends_the_background_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the cancellation, no caller has the list of the processes."""
+    mark = f"9{os.getpid()}5"
+
+    async def work() -> None:
+        searching = asyncio.Event()
+        search = processes._left
+
+        async def long_search(group: int, command: str, since: int) -> frozenset[tuple[int, int]]:
+            searching.set()
+            await asyncio.sleep(60)
+            return await search(group, command, since)
+
+        monkeypatch.setattr(processes, "_left", long_search)
+        tool = RunShellCommand()
+        task = asyncio.ensure_future(_run(tool, f"sleep 300.{mark} & sleep 0.05", tmp_path))
+        await searching.wait()
+        assert marked(f"300.{mark}") != []
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert marked(f"300.{mark}") == []
+        await tool.close()
+
+    asyncio.run(work())
+
+
+def test_the_processes_are_listed_once_where_start_times_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without /proc, a list is a run of `ps`."""
+    lists: list[None] = []
+    table = processes._table
+    monkeypatch.setattr(processes, "_table", lambda: (lists.append(None), table())[1])
+    asyncio.run(processes._left(2**22, "", 0))
+    assert len(lists) == 1
 
 
 def test_a_process_that_was_found_once_ends_with_the_session(tmp_path: Path) -> None:

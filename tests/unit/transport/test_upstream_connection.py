@@ -14,7 +14,7 @@ import pytest
 from dragoman.errors import TransportError
 from dragoman.transport.http_client import Address, ConnectionLimits, Pool
 from dragoman.transport.request_head_and_decompression import prepared
-from dragoman.transport.response_head_reader import HeadShapes
+from dragoman.transport.response_head_reader import HeadReader
 from dragoman.transport.upstream_answer import ConnectionAnswer
 from dragoman.transport.upstream_connection import UpstreamConnection
 
@@ -65,7 +65,7 @@ def test_headers_are_equal_to_those_of_the_parser(seed: int) -> None:
         lines.append(f"{name}:{draw.choice(['', ' ', chr(9) + ' '])}{value}")
     before = draw.choice(["", "", "\r\n", "\r\n\r\n", "HTTP/1.1 103 Early\r\nlink: x\r\n\r\n"])
     head = (before + "\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-    known = HeadShapes()
+    known = HeadReader()
     for _ in range(2):  # at the second time the shape may be cached
         assert list(known.read(head + b"y: 1\r\nz: 2\r\n\r\n")) == headers_by_parser(head)
 

@@ -328,6 +328,8 @@ class StreamReader(FrameReader):
             empty = wire.Block("text", "") if kind == "text_delta" else wire.Block("thinking", thinking="")
             self._begin(event.index, empty, {}, events).implied = True
             return self._delta(event, delta, events)
+        if delta.estimated_tokens:
+            self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
         if block is None and kind == "input_json_delta":
             self._break("the upstream's stream has arguments outside of a call", events)
         elif block is None:
@@ -337,8 +339,6 @@ class StreamReader(FrameReader):
             if text:
                 block.text_passed = True
                 self._pass_on(block, PartDelta(block.index, text), events)
-            if delta.estimated_tokens:
-                self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
             return bool(text) and block is self._live and not delta.estimated_tokens
         elif kind == "signature_delta":
             # The signature comes in one delta before the end of a thinking block (docs "Streaming messages", 2026-10).
@@ -350,7 +350,7 @@ class StreamReader(FrameReader):
             # The input of a hosted tool is held until it is whole.
             piece = delta.partial_json or ""
             block.pieces.append(piece)
-            if piece and block is self._live and not self._waiting:
+            if piece and block is self._live and not self._waiting and not delta.estimated_tokens:
                 self.held = PartDelta(block.index, piece)
                 return True
         elif kind == "input_json_delta" and block.delta in (_OPENING, _WRAPPED):

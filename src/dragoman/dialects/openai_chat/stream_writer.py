@@ -263,7 +263,8 @@ class StreamWriter:
         stop = cut_short(event.stop, self._context, event.answer) if event.answer in self._cut else event.stop
         stop = called(own_word(stop, self._context), bool(self._calls.get(event.answer)), self._context, event.answer)
         word = write_stop(stop, event.answer in self._refused, self._context, event.answer)
-        out = self._opened(event.answer) + self._failed(failure(stop, wire.NAME), event.answer)
+        out = self._opened(event.answer) + (self._end_others(event.answer) if event.last else b"")
+        out += self._failed(failure(stop, wire.NAME), event.answer)
         if event.answer in self._sounds:
             # The last audio delta has expires_at (openai 3.49.0, 2026-11).
             out += self._chunk(event.answer, b'{"audio":{"expires_at":%d}}' % self._context.created)
@@ -273,13 +274,20 @@ class StreamWriter:
         self._unfinished.discard(event.answer)
         if not event.last:
             return out
-        # The upstream left these choices out. Every choice has one finish_reason (lint rule OAC-S01).
-        out = b"".join([self._chunk(number, b"{}", b'"stop"') for number in sorted(self._unfinished)]) + out
         # The usage chunk has empty choices and comes after the finish chunk (openai 3.49.0, 2026-11).
         if event.usage is not None and self._usage_wanted:
             usage = json_text.encode(write_usage(event.usage, self._context))
             out += self._head + b'],"usage":' + usage + b"}\n\n"
         return out + b"data: [DONE]\n\n"
+
+    def _end_others(self, answer: int) -> bytes:
+        """The ends of all other choices that have begun. Every choice has one finish_reason (lint rule OAC-S01)."""
+        others = sorted(self._unfinished - {answer})
+        for number in others:
+            # The upstream left out the choice or its end.
+            self._context.lose("answer.invented", self._context.ends.answer(number))
+        self._unfinished = {answer}
+        return b"".join([self._chunk(number, b"{}", b'"stop"') for number in others])
 
     def _failed(self, words: str, answer: int) -> bytes:
         """The sentence for an answer that failed."""

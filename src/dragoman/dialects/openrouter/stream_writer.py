@@ -160,8 +160,12 @@ class StreamWriter(chat.StreamWriter):
         words = failed(stop)
         if wire.own(stop.extra):
             stop = Stop(stop.reason)  # without the provider's own word
+        # The ends of other choices come first, and have no word of the provider.
+        self._native = ""
+        out = self._opened(event.answer) + (self._end_others(event.answer) if event.last else b"")
         stop, self._native = written_stop(stop, self._context, event.answer)
-        out = self._failed(words, event.answer) + super()._finish(Finish(stop, None, event.answer, False, event.extra))
+        out += self._failed(words, event.answer)
+        out += super()._finish(Finish(stop, None, event.answer, False, event.extra))
         # Usage is in the last chunk with choices (recorded 2026).
         if usage is not None and event.last:
             figures = _line(write_usage(usage, self._context))

@@ -18,6 +18,7 @@ from ...codec.cache_memory_budget import TableCache
 from ...dialects import endpoints, get
 from ...errors import ConfigError, TransportError
 from ...facts import hosts
+from ...fast.repeated_request_heads import KnownHead
 from ...seals.vault import Vault
 from ...translate import StreamTranslator, Translation
 from ...translate.request import Options, make_options, pass_request
@@ -26,7 +27,6 @@ from ...translate.with_fast_paths import answer_with
 from ...transport.http_client_interface import Post, UpstreamAnswer
 from ...transport.request_head_and_decompression import prepared
 from ...transport.secret_redaction import upstream_secrets
-from ..http.request_head_cache import KnownHead
 from .fault_reactions import Origin
 from .forwarded_headers import plan
 from .routes import UpstreamChoice

@@ -67,7 +67,7 @@ class Light(NamedTuple):
 
 def lightened(translation: Translation) -> Light:
     """A translated request with only the facts that its answer needs."""
-    translation._losses = fewer(translation.losses)
+    translation.losses = fewer(translation.losses)
     request, history, translation.history = translation.request, translation.history, None
     if request is None:
         return Light(translation, 0, [], None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from .request_head_cache import KnownHead
+from ...fast.repeated_request_heads import KnownHead
 
 
 class IncomingRequest(Struct, eq=False):

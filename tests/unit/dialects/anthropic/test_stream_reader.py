@@ -420,6 +420,24 @@ def test_estimates_of_thinking_are_kept_once() -> None:
     assert lost == [("field.dropped", "/delta/estimated_tokens")]
 
 
+@pytest.mark.parametrize(
+    ("block", "delta"),
+    [
+        ({"type": "tool_use", "id": "t", "name": "f", "input": {}}, ("input_json_delta", {"partial_json": "{}"})),
+        (
+            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+            ("input_json_delta", {"partial_json": "{}"}),
+        ),
+        ({"type": "thinking", "thinking": "", "signature": ""}, ("signature_delta", {"signature": "eA=="})),
+    ],
+    ids=["call", "hosted", "signature"],
+)
+def test_estimates_beside_any_delta_are_kept(block: dict[str, Any], delta: tuple[str, dict[str, str]]) -> None:
+    one = _delta(0, delta[0], **delta[1], estimated_tokens=1)
+    _, lost = _between(_begin(0, **block), one, one, _end(0))
+    assert ("field.dropped", "/delta/estimated_tokens") in lost
+
+
 def test_fields_of_another_kind_of_block_are_kept() -> None:
     found, lost = _between(_begin(0, type="text", text="", title="T"), _end(0))
     assert found[0] == PartStart(0, Text("", extra={MESSAGES: {"title": Raw(b'"T"')}}, at=("content", 0)))

@@ -91,11 +91,28 @@ def test_each_choice_begins_once_and_ends_once(numbers: tuple[int, ...]) -> None
     call = ToolCall("call_1", "f", "")
     events: list[Event] = [START, *[PartStart(place, call, number) for place, number in enumerate(numbers)]]
     events += [Finish(Stop("tool_calls"), None, number, number == numbers[-1]) for number in numbers]
-    chunks, _ = _chunks(events)
+    chunks, losses = _chunks(events)
     choices = [chunk["choices"][0] for chunk in chunks[:-1]]
     begun = [choice["index"] for choice in choices if choice["delta"] == ROLE]
     assert len(set(begun)) == len(begun) and {0, *numbers} <= set(begun)
     assert sorted(choice["index"] for choice in choices if choice["finish_reason"]) == sorted(begun)
+    assert {code for code, _ in losses} == ({"answer.invented"} if set(begun) - set(numbers) else set())
+
+
+def test_choices_that_only_end_begin_before_their_end() -> None:
+    """The last answer has no part, and the upstream left out the answer before it."""
+    chunks, losses = _chunks(
+        [
+            START,
+            PartStart(0, Text("")),
+            PartEnd(0),
+            Finish(Stop("stop"), None, 0, False),
+            Finish(Stop("content_filter"), answer=2),
+        ]
+    )
+    found = [(chunk["choices"][0]["index"], chunk["choices"][0]["finish_reason"]) for chunk in chunks[:-1]]
+    assert found == [(0, None), (0, "stop"), (1, None), (2, None), (1, "stop"), (2, "content_filter")]
+    assert losses == [("answer.invented", "")]
 
 
 @pytest.mark.parametrize(("requested", "sent"), [(True, True), (False, False), (None, False)])

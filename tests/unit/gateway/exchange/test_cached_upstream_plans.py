@@ -9,11 +9,11 @@ import pytest
 
 from dragoman import fast
 from dragoman.errors import ConfigError
+from dragoman.fast.repeated_request_heads import KnownHead, KnownHeads
 from dragoman.gateway.config import Route
 from dragoman.gateway.exchange import upstream_headers_and_key
 from dragoman.gateway.exchange.cached_upstream_plans import HOPS, INSTANCE, MAX_KNOWN, MAX_POSTS, UpstreamPlans
 from dragoman.gateway.exchange.routes import UpstreamChoice
-from dragoman.gateway.http.request_head_cache import KnownHead, KnownHeads
 from dragoman.transport.response_head_reader import listed
 from dragoman.transport.upstream_record_and_environment import Auth, Upstream
 

@@ -13,6 +13,7 @@ from bench.streams import frames
 
 from dragoman.canon.losses import Loss
 from dragoman.canon.repair_codes import Repair
+from dragoman.fast.repeated_request_heads import KnownHead
 from dragoman.gateway.app import _names
 from dragoman.gateway.config import Config
 from dragoman.gateway.exchange.recent_exchanges import (
@@ -28,7 +29,6 @@ from dragoman.gateway.exchange.recent_exchanges import (
     compact_repairs,
 )
 from dragoman.gateway.exchange.recorded_exchange_report import report, usage
-from dragoman.gateway.http.request_head_cache import KnownHead
 from dragoman.gateway.http.server import IncomingRequest
 
 from ..helpers import DIALECTS, ScriptedUpstream, failing, gateway_to, request_body, run, streaming, whole

@@ -1,23 +1,13 @@
-"""No silent loss in generated conversations: every part, tool and setting is written or reported."""
+"""Owns the marking of values in canon: every text gets a unique marker, as in `marked_documents.py`."""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from hypothesis import given
 
 from dragoman.canon import Citation, Media, Part, Path, Reasoning, Request, Response, Text, Tool, ToolCall, ToolResult
-from dragoman.context import Context
-from dragoman.dialects import get
-from dragoman.dialects import names as dialects
-from tests.property.law_for_each_dialect import each
-from tests.property.strategies import requests, responses
-from tests.recorded.marked_documents import Marked, Marker, silent
-
-DIALECTS = dialects()
+from tests.laws.marked_documents import Marker
 
 
 class CanonMarker(Marker):
@@ -56,14 +46,15 @@ class CanonMarker(Marker):
         return msgspec.structs.replace(tool, description=self.new(tool.at), schema=schema)
 
 
-def marked(request: Request) -> tuple[Request, dict[str, list[Path]]]:
+def request(value: Request) -> tuple[Request, dict[str, list[Path]]]:
+    """The request with a marker in every text, and the places of each marker."""
     marker = CanonMarker()
     turns = []
-    for i, turn in enumerate(request.turns):
+    for i, turn in enumerate(value.turns):
         parts = [marker.part(part, ("turns", i, "parts", j)) for j, part in enumerate(turn.parts)]
         name = marker.new(("turns", i, "name")) if turn.name else ""
         turns.append(msgspec.structs.replace(turn, parts=tuple(parts), name=name))
-    settings = request.settings
+    settings = value.settings
     settings = msgspec.structs.replace(
         settings,
         stop=tuple([marker.new(settings.at["stop"]) for _ in settings.stop]),
@@ -71,46 +62,13 @@ def marked(request: Request) -> tuple[Request, dict[str, list[Path]]]:
         metadata=settings.metadata and {"a": marker.new(settings.at["metadata"])},
         cache_key=settings.cache_key and marker.new(settings.at["cache_key"]),
     )
-    tools = tuple([marker.tool(tool) for tool in request.tools if isinstance(tool, Tool)])
-    changed = msgspec.structs.replace(request, turns=tuple(turns), tools=tools, settings=settings)
+    tools = tuple([marker.tool(tool) for tool in value.tools if isinstance(tool, Tool)])
+    changed = msgspec.structs.replace(value, turns=tuple(turns), tools=tools, settings=settings)
     return changed, marker.places
 
 
-def missing(places: dict[str, list[Path]], body: bytes, context: Context) -> list[str]:
-    return silent(Marked(body, places), body, context.losses.all())
-
-
-@given(request=requests())
-@each("dialect", DIALECTS)
-def test_requests_lose_nothing_silently(dialect: str, request: Request) -> None:
-    request, places = marked(request)
-    context = Context("elsewhere", dialect)
-    body = get(dialect).write_request(request, context)
-    lost = missing(places, body, context)
-    assert not lost, "; ".join(lost[:3])
-
-
-@given(response=responses())
-@each("dialect", DIALECTS)
-def test_responses_lose_nothing_silently(dialect: str, response: Response) -> None:
+def response(value: Response) -> tuple[Response, dict[str, list[Path]]]:
+    """The answer with a marker in every text, and the places of each marker."""
     marker = CanonMarker()
-    parts = [marker.part(part, ("parts", i)) for i, part in enumerate(response.parts)]
-    context = Context("elsewhere", dialect, created=5)
-    body = get(dialect).write_response(msgspec.structs.replace(response, parts=tuple(parts)), context)
-    lost = missing(marker.places, body, context)
-    assert not lost, "; ".join(lost[:3])
-
-
-def _pieces(parts: tuple[Part, ...]) -> Iterator[str]:
-    for part in parts:
-        yield type(part).__name__
-
-
-def test_the_marker_reaches_every_kind_of_part() -> None:
-    marker = CanonMarker()
-    whole = ToolResult("c", (Text("a"), Media("image", "image/png", "aaaa")))
-    found = marker.part(whole, ("turns", 0, "parts", 0))
-    assert isinstance(found, ToolResult)
-    assert list(_pieces(found.parts)) == ["Text", "Media"]
-    assert len(marker.places) == 2
-    assert all(len(base64.b64decode(mark)) == 9 for mark in marker.places)
+    parts = [marker.part(part, ("parts", i)) for i, part in enumerate(value.parts)]
+    return msgspec.structs.replace(value, parts=tuple(parts)), marker.places

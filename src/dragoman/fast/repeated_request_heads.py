@@ -1,12 +1,12 @@
-"""Memory of request heads by their bytes. A client sends the same head again and again, except for the length of the
-body.
+"""Remembers the heads of HTTP requests by their bytes. A client of the gateway sends the same head again and again,
+except for the length of the body.
 
 A head is kept only if all of these hold: the parser's headers, joined again, equal the bytes of the head; the head
 belongs to a POST of HTTP/1.1 with one plain length; no header changes how the body is read. So for a head with the same
 bytes, except for the digits of the length, the parser would give the same headers. A head that differs in any other
 byte is parsed.
 
-Known heads exist only for speed: no head is kept while `dragoman.fast` is switched off.
+No head is kept while `dragoman.fast` is switched off.
 
 Heads are looked up by hash, and compared only if the hashes are equal. So the time of a lookup reveals nothing about a
 key in another client's head.
@@ -22,9 +22,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ... import fast
-from ...codec.cache_memory_budget import TableCache, small_cache
-from ...transport.request_head_and_decompression import lower
+from .. import fast
+from ..codec.cache_memory_budget import TableCache
 
 MAX_KNOWN = 256
 """Number of heads that are kept."""
@@ -87,26 +86,3 @@ class KnownHeads:
         found = KnownHead(url, path, query, others, len(before) + len(after) + _ROUND)
         self.known.put((before, after), found)
         return found
-
-
-@small_cache(512)  # Clients use the same few addresses again and again.
-def parted(url: bytes) -> tuple[str, str]:
-    """Path and query of an address."""
-    path, _, query = url.decode("latin-1").partition("?")
-    return path, query
-
-
-@small_cache(64)
-def method(name: bytes) -> str:
-    """The name of an HTTP method as text."""
-    return name.decode("latin-1")
-
-
-def joined(lines: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers as a mapping, where some names came more than once. Their values are joined by commas (RFC 9110, 5.3,
-    June 2022)."""
-    out: dict[str, str] = {}
-    for name, value in lines:
-        key, text = lower(name), value.decode("latin-1")
-        out[key] = f"{out[key]}, {text}" if key in out else text
-    return out

@@ -1,31 +1,26 @@
 """Owns the marking of documents: every leaf gets a unique text (a marker). A test can find it after a translation.
 
 A marker is twelve letters and digits, so it is a legal text, name, id, base64 value and pattern in every dialect.
-After a translation each marker must be in the output, or a loss must name its place in the source.
+`no_silent_loss.py` searches for the markers after a translation.
 """
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
-
-from dragoman import Loss
-from dragoman.codec import packed_seals
 
 Json = Any
 Path = tuple[str | int, ...]
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # Words of the protocol, not of a user: they get no marker. The test of settings covers their values.
-PROTOCOL_WORDS = _words(
+PROTOCOL_WORDS = word_set(
     "role type object status phase model finish_reason stop_reason finishReason finish_details blockReason"
     " severity mime_type mimeType media_type format detail effort reasoning_effort verbosity service_tier"
     " serviceTier mode syntax language outcome category threshold probability tool_choice function_call include"
@@ -40,21 +35,21 @@ PROTOCOL_WORDS = _words(
 )
 
 # Equal words in these fields refer to the same tool or call, so equal words get the same marker.
-SHARED_WORDS = _words(
+SHARED_WORDS = word_set(
     "name namespace id call_id tool_call_id tool_use_id allowedFunctionNames allowed_function_names tool_name"
     " toolset_name server_name server_label caller_id tool_id container_id item_id"
 )
 
-SCHEMAS = _words(
+SCHEMAS = word_set(
     "parameters input_schema schema parametersJsonSchema parameters_json_schema responseSchema"
     " responseJsonSchema response_schema response_json_schema output_schema"
 )
 # Objects whose keys are a user's names.
-MAPS = _words("properties $defs definitions defs patternProperties dependentSchemas logit_bias")
+MAPS = word_set("properties $defs definitions defs patternProperties dependentSchemas logit_bias")
 
 
 # Objects of an answer that hold durations: to drop them with their content is no loss.
-TIMES = _words("timings time_info latency_checkpoint")
+TIMES = word_set("timings time_info latency_checkpoint")
 
 
 class Marked(NamedTuple):
@@ -165,115 +160,3 @@ def _variants(value: Json, at: Path, marker: Marker, key: str) -> Json:
     elif key in ("parts", "tools") and all(isinstance(item, dict) for item in value):
         out.append({"xUnknownKind": {"xField": marker.new((*at, "xUnknownKind", "xField"))}})
     return out
-
-
-# Losses about one aspect of an object only: they excuse the leaves named here, not all leaves below their place.
-NARROW: dict[str, frozenset[str]] = {
-    code: _words(words)
-    for code, words in {
-        "order.approximated": "",
-        "tool.custom.wrapped": "format grammar syntax",
-        "call.custom.wrapped": "",
-        "tool.renamed": "name",
-        "tool.namespace.prefixed": "name namespace",
-        "tool.deferred.expanded": "defer_loading",
-        "tool.strict.dropped": "strict",
-        "tool.strict.approximated": "strict",
-        "tool.merged": "",
-        "call.id.rewritten": "id call_id tool_call_id tool_use_id",
-        "name.dropped": "name",
-        "cache.dropped": "cache_control prompt_cache_breakpoint",
-        "cache.approximated": "cache_control prompt_cache_breakpoint",
-        "seal.dropped": "signature encrypted_content thoughtSignature thought_signature data extra_content"
-        " tool_changes",
-        "citation.dropped": "citations annotations groundingMetadata citationMetadata",
-        "citation.approximated": "citations annotations groundingMetadata citationMetadata",
-        "media.detail.dropped": "detail mediaResolution media_resolution",
-        "media.reference": "",
-        "media.moved": "",
-        "result.error.as_text": "is_error",
-        "result.structured.as_text": "",
-        "result.moved": "",
-        "result.media.moved": "",
-        "refusal.as_text": "",
-        "system.demoted": "",
-        "choice.weakened": "",
-        "arguments.invalid": "",
-        "format.as_text": "",
-        "stop.approximated": "",
-        "tool.output_schema.dropped": "output_schema response responseJsonSchema response_json_schema",
-        "format.detail.dropped": "name description strict",
-        "schema.rewritten": "",
-        "schema.ref.inlined": "",
-        "result.orphaned": "",
-        "turn.dropped": "",
-        "fault.approximated": "",
-    }.items()
-}
-
-
-# Losses about the whole document: they excuse only the values under these keys.
-WHOLE: dict[str, frozenset[str]] = {
-    "stop.approximated": _words("stop_sequence stop_details finish_details finishMessage promptFeedback"),
-}
-
-
-def silent(marked: Marked, out: bytes, losses: Iterable[Loss]) -> list[str]:
-    """Return the markers that are neither in the output nor under a reported loss, each with its place."""
-    text = _visible(out)
-    reported = [(loss.code, _path(loss.path)) for loss in losses if loss.effect != "invented"]
-    # A loss of the whole document in an envelope is named by the envelope's key.
-    reported += [(code, ()) for code, path in reported if path in (("request",), ("response",))]
-    # The seal of a compaction is the whole block except its text.
-    compactions = [path for code, path in reported if code == "seal.dropped" and _is_compaction(marked.body, path)]
-    found: list[str] = []
-    for mark, places in marked.places.items():
-        # A text document may be sent as the base64 of its text.
-        if mark in text or base64.b64encode(mark.encode()).decode() in text:
-            continue
-        for at in places:
-            steps = tuple([str(step) for step in at])
-            if any(steps[: len(path)] == path and steps[-1] != "content" for path in compactions):
-                continue
-            if not any(_excuses(code, path, steps) for code, path in reported):
-                found.append("/" + "/".join(steps))
-    return found
-
-
-def _is_compaction(document: bytes, path: tuple[str, ...]) -> bool:
-    value = msgspec.json.decode(document)
-    for step in path:
-        if isinstance(value, list) and step.isdigit() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return isinstance(value, dict) and value.get("type") == "compaction"
-
-
-def _excuses(code: str, path: tuple[str, ...], leaf: tuple[str, ...]) -> bool:
-    if code == "answer.dropped":  # the second, third ... answer
-        leaf = leaf[1:] if leaf[0] == "response" else leaf
-        return leaf[0] in ("choices", "candidates") and leaf[1] != "0"
-    if code == "id.dropped" and leaf == ("traceId",):  # the id of the answer, outside the document that is read
-        return True
-    if not path:
-        return not WHOLE.get(code, frozenset()).isdisjoint(leaf)
-    if leaf[: len(path)] != path or path in (("request",), ("response",)):
-        return False
-    if code == "seal.dropped" and "reasoning_details" in path:  # OpenRouter: the seal is the whole detail
-        return leaf[-1] not in ("text", "summary")
-    return leaf == path or code not in NARROW or not NARROW[code].isdisjoint(leaf[len(path) :])
-
-
-def _path(pointer: str) -> tuple[str, ...]:
-    return tuple([step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]])
-
-
-_PACKED = re.compile(packed_seals.MARK + r"[A-Za-z0-9+/]*=*")
-
-
-def _visible(out: bytes) -> str:
-    """Return the output and its packed content: a seal of another origin is sent as base64."""
-    text = out.decode()
-    packed = [packed_seals.unpack(slot) for slot in _PACKED.findall(text)]
-    return text + " ".join([seal.data for seal in packed if seal is not None])

@@ -11,11 +11,11 @@ from dragoman.dialects import get
 from tests.generated import laws
 from tests.generated.generated_documents import Drawn, drawn, marked
 from tests.generated.generated_streams import progress_events, streams
-from tests.generated.test_drawn import check, failed
+from tests.generated.test_generated_documents import check, failed
+from tests.laws import no_silent_loss
 from tests.laws.legal_output import is_similar
 from tests.laws.round_trip import broken
 from tests.oracles import grammar
-from tests.recorded import marked_documents
 from tests.recorded.normal_form import gathered
 from tests.recorded.recorded_bodies import CREATED, DIALECTS, PAIRS, context, events, fed
 from tests.recorded.test_streams import crlf, cuts
@@ -79,7 +79,7 @@ def _silent(answer: Drawn, raw: bytes, out: bytes, losses: tuple[dragoman.Loss, 
     """Return the marks that are neither in the output nor in a field that a loss names. An event has other places
     than the whole answer, so the field's name is enough."""
     rest = {step for loss in losses if loss.effect != "invented" for step in loss.path.split("/")[-2:]}
-    text, told = marked_documents._visible(out), raw.decode()
+    text, told = no_silent_loss.visible(out), raw.decode()
     return [
         "/" + "/".join(map(str, at))
         for mark, places in marked(answer).places.items()

@@ -11,9 +11,9 @@ import pytest
 from bench import payloads
 from msgspec.structs import replace
 
+from dragoman.fast.repeated_request_heads import MAX_KNOWN, MAX_LENGTH
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
 from dragoman.gateway.http import server as serving
-from dragoman.gateway.http.request_head_cache import MAX_KNOWN, MAX_LENGTH
 from dragoman.gateway.http.server import IncomingRequest, ReplyWriter, Server, ServerBounds, _Client
 from dragoman.transport.shared_deadline_timer import Deadlines
 
