@@ -18,7 +18,7 @@ from .response_head_reader import NONE, ResponseHead
 if TYPE_CHECKING:
     from .upstream_connection import UpstreamConnection
 
-# Enough for a fast stream; a slow client then slows down the upstream, and not our memory grows.
+# Enough for a fast stream. With a slow client the upstream has to wait, and our memory does not grow.
 HIGH_WATER = 64 * 1024
 """Bytes of an answer that are held for a slow reader before reading from the upstream is paused."""
 AT_ONCE = 5.0

@@ -76,7 +76,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         legacy = named if isinstance(named, str) else wire.ToolChoice(function=named)
         choice = read_choice(legacy, context, "function_call")
     extras, settings, extra = read_extras(request), read_settings(request), None
-    # A single switch joins the unknown fields here, so that no message looks for its own among them.
+    # The switches become unknown fields here, after the messages: while there are none, no message searches them.
     if type(request) is wire.HostRequest and () not in unknown and wire.SWITCHES.any_sent(request):
         unknown[()] = carried(request, wire.SWITCHES) or {}
     if extras or unknown:

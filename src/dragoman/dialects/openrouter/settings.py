@@ -168,7 +168,7 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
     if "cache_control" in own:
         silent["cache"] = None
     if "reasoning" in own and extra is not None:
-        # The first field, and an object: its unknown members are in the extra as well.
+        # The whole object, as the client sent it, replaces the unknown members that the extra already has.
         reasoning: Any = json_text.fields(own["reasoning"])
         rest = {name: value for name, value in extra[wire.CHAT].items() if name != "reasoning"}
         extra = {wire.CHAT: {"reasoning": reasoning, **rest}}
