@@ -72,6 +72,9 @@ def bare(turns: tuple[Turn, ...]) -> bool:
 
 def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING) -> HistoryFacts:
     """The facts about `turns`. The facts about the turns before `begin` are in `past`."""
+    # The first request of a conversation mostly has a system text and a user's text.
+    if len(turns) < 3 and not begin and _are_texts(turns):
+        return HistoryFacts(turns)
     foreign, shows_media, arranged, alternates = past.foreign_seals, past.shows_media, past.arranged, past.alternates
     waiting: list[str] = []
     before, last, new, fine = _NO_TURN, "", turns, True
@@ -87,16 +90,9 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
     for turn in new:
         role, parts = turn.role, turn.parts
         if role == "tool":
-            if last != "assistant":
-                arranged = False
-            result_ids: list[str] = []
-            for part in parts:
-                if type(part) is ToolResult:
-                    result_ids.append(part.call_id)
-                    if part.custom or part.seal is not None:
-                        others.append(part)
-                else:
-                    others.append(part)
+            arranged = arranged and last == "assistant"
+            result_ids = [part.call_id for part in parts if type(part) is ToolResult]
+            others += [part for part in parts if type(part) is not ToolResult or part.custom or part.seal is not None]
             if not result_ids or result_ids != waiting:
                 fine = False
             answered += result_ids
@@ -105,11 +101,9 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
             if waiting or not parts:
                 fine = False
             if role == last:  # after results, `last` is "user": both are the same side of the conversation
-                if waiting and role == "assistant":
-                    arranged = False  # neighbouring turns that are one step
-                at = before.at[:2]
-                if not at or turn.at[:2] != at:
-                    alternates = False
+                # Neighbouring turns of the assistant are one step.
+                arranged = arranged and not (waiting and role == "assistant")
+                alternates = alternates and before.at[:2] != () and turn.at[:2] == before.at[:2]
             for part in parts:
                 if type(part) is Text:
                     if part.seal is not None:
@@ -135,17 +129,32 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: HistoryFacts = NOTHING
         answered += [part.call_id for part in others if type(part) is ToolResult]
         opaque = opaque or not OPAQUES.isdisjoint(map(type, others))
         foreign = foreign or any(map(_sealed, others))
-    if call_ids or answered:
+    if call_ids:
         found = frozenset(call_ids)
-        if call_ids and (len(found) != len(call_ids) or calls is None or not all(map(found.isdisjoint, calls))):
+        if len(found) != len(call_ids) or calls is None or not all(map(found.isdisjoint, calls)):
             fine, calls = False, None
-        elif call_ids and calls is not None:
+        else:
             calls = (*calls, found)
-        if "" in found or "" in answered:
+    if call_ids or answered:
+        if "" in call_ids or "" in answered:
             calls = None
         foreign = foreign or max(map(len, call_ids + answered)) > _LONG
-    open_calls = tuple(waiting) if fine else None
-    return HistoryFacts(turns, foreign, opaque, calls, arranged, open_calls, alternates, shows_media)
+    return HistoryFacts(
+        turns, foreign, opaque, calls, arranged, tuple(waiting) if fine else None, alternates, shows_media
+    )
+
+
+def _are_texts(turns: tuple[Turn, ...]) -> bool:
+    """Whether the turns are of different roles, and hold only texts without seals, none of them empty."""
+    last = ""
+    for turn in turns:
+        if turn.role == last or turn.role == "tool" or not turn.parts:
+            return False
+        last = turn.role
+        for part in turn.parts:
+            if type(part) is not Text or part.seal is not None or not part.text:
+                return False
+    return True
 
 
 def _sealed(part: Part) -> bool:

@@ -23,6 +23,7 @@ from ..canon.request import Request
 from ..canon.tools import Choice, HostedTool, Tool
 from ..context import Context
 from . import json_text
+from .cache_memory_budget import lookup_cache, small_cache
 
 Tools = tuple[Tool | HostedTool, ...]
 
@@ -42,8 +43,8 @@ class Option(Struct, frozen=True):
     """Converts from the common form. None: the option is read but never written."""
 
 
-class HostedToolRow(Struct, frozen=True):
-    """One hosted tool of one dialect."""
+class HostedToolRow(Struct, frozen=True, eq=False):
+    """One hosted tool of one dialect. Rows are constants, and each is equal to itself only."""
 
     dialect: str
     family: str
@@ -164,20 +165,26 @@ def cross(
             break
     else:
         return tools
-    own = {row.dialect for row in target} | {context.target}
+    own = _dialects_of(target)
     names = {tool.name for tool in tools if type(tool) is Tool}
     # Gemini 2 takes functions or its own tools, not both (google-genai 3.1.0, 2026-11).
     alone = not context.profile.hosted_beside_functions and bool(names)
     out: list[Tool | HostedTool] = []
     offered = _Offered(tools, source, context)
     for tool in tools:
-        if type(tool) is not HostedTool or (tool.dialect in own and not alone):
+        if type(tool) is not HostedTool or ((tool.dialect == context.target or tool.dialect in own) and not alone):
             out.append(tool)
         else:
             out.extend(_crossed(tool, offered, source, () if alone else target, names, context))
     return _loaded(tuple(out), target, context)
 
 
+@lookup_cache(64)
+def _dialects_of(rows: tuple[HostedToolRow, ...]) -> frozenset[str]:
+    return frozenset([row.dialect for row in rows])
+
+
+@small_cache(256)  # the patterns of a table take microseconds
 def _row_of(kind: str, rows: tuple[HostedToolRow, ...]) -> HostedToolRow | None:
     # The exact word comes first: a pattern also fits versions with another meaning.
     for row in rows:
@@ -350,6 +357,9 @@ def _wish(value: Any, at: Path, row: HostedToolRow) -> _Wish:
     known: set[Path] = set()
     for name, option in row.options.items():
         path = option.path
+        # Most tools set one or two of a dozen options.
+        if path[0] not in members:
+            continue
         setting = members.get(path[0]) if len(path) == 1 else _at(members, path)
         if setting is None:
             continue

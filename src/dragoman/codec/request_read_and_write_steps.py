@@ -92,8 +92,8 @@ class RequestWriter(Protocol):
         """
         ...
 
-    def turn(self, index: int) -> None:
-        """Write one turn."""
+    def write_turns(self, begin: int, end: int) -> None:
+        """Write the turns from index `begin` to before index `end`."""
         ...
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
@@ -155,8 +155,7 @@ def write(writer: RequestWriter) -> bytes:
     came_from, context.source = context.source, writer.source
     try:
         writer.begin()
-        for index in range(writer.lead, len(writer.turns)):
-            writer.turn(index)
+        writer.write_turns(writer.lead, len(writer.turns))
         writer.end()
         out = writer.document(writer.messages)
         writer.close()

@@ -372,8 +372,7 @@ class ContinuedRequest:
             more = [Raw(written.messages)] if written.messages else []
             writer.restore([*messages, *more], begin_turn, written.state)
         if resumable and end > lead and (end > begin_turn or written is None):
-            for index in range(begin_turn, end):
-                writer.turn(index)
+            writer.write_turns(begin_turn, end)
             begin_turn = end
             found = None if _renames(context) else writer.snapshot()
             if found is not None:
@@ -382,8 +381,7 @@ class ContinuedRequest:
                 noted = losses.noted()[early:] if len(losses) > early else ()
                 self._memory.learn(self, WrittenPrefix(context.profile, skipped, text, state, noted), model)
                 writer.restore([*done[:count], Raw(text)] if text else done[:count], end, state)
-        for index in range(begin_turn, len(writer.turns)):
-            writer.turn(index)
+        writer.write_turns(begin_turn, len(writer.turns))
         writer.end()
         if known is not None:
             if known.late:

@@ -217,7 +217,8 @@ class RepeatedFrame:
             if mark:
                 break
         after += mark
-        noise, tail = self._noise, b""
+        # Nothing may differ without a mark: letters after the frame would be the beginning of the next frame.
+        noise, figures, tail = (self._noise, self._figures, b"") if mark else (b"", b"", b"")
         if self._counter and not second:
             # The number follows the text, and the padding if there is one.
             found, counter, behind = (rest if mark else after).partition(self._counter)
@@ -225,7 +226,7 @@ class RepeatedFrame:
             if counter and mark:
                 rest = found + counter
             elif counter:
-                after, rest, noise = found + counter, b"", b""
+                after, rest = found + counter, b""
         quote = b'"' if after[1:] in rest else b""
-        rest = rest.translate(None, self._figures) if self._figures else rest.lstrip(noise)
-        return FrameShape(head, second, quote, after if quote else after[1:], rest, noise, self._figures, tail)
+        rest = rest.translate(None, figures) if figures else rest.lstrip(noise)
+        return FrameShape(head, second, quote, after if quote else after[1:], rest, noise, figures, tail)

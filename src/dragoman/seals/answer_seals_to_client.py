@@ -284,6 +284,8 @@ class AnswerSeals:
 
     def finish(self) -> list[Part]:
         """End the answer: waiting records become last parts, and the vault gets its records."""
+        if not (self._waiting or self._listed) and self.plan.vault is None:
+            return []
         # A record without data only keeps the words of a thought, and is useful only on a call.
         plan, records = self.plan, [record for record in self._waiting if record.data]
         self._waiting = []

@@ -8,6 +8,7 @@ reported. The module works on canon values and does no I/O.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from itertools import repeat
 from operator import is_
 from typing import NamedTuple
 
@@ -119,9 +120,10 @@ def _restored_from_client(
         history.vault_search = None
     turns, asking = request.turns, _Asking()
     out: list[Turn] = []
+    upstreams = (BUNDLE, port.origin.dialect)
     for turn in turns:
-        # Most turns carry no seal and stay unchanged.
-        if not port.same_account and not any(map(_may_carry, turn.parts)):
+        # Most turns carry nothing for this upstream and stay unchanged.
+        if not port.same_account and not any(map(_may_carry, turn.parts, repeat(upstreams))):
             out.append(turn)
         elif turn.role == "assistant":
             out.append(_recovered(turn, port, context, None, asking))
@@ -130,11 +132,14 @@ def _restored_from_client(
     return request if all(map(is_, out, turns)) else msgspec.structs.replace(request, turns=tuple(out))
 
 
-def _may_carry(part: Part) -> bool:
-    """Whether a part may carry a seal: in its own field, in a call id, or in a value that only its dialect can read."""
-    if part.seal is not None:
-        return True
+def _may_carry(part: Part, upstreams: tuple[str, str]) -> bool:
+    """Whether a part may carry a seal for this upstream: in its own field, in a call id, or in a value that only its
+    dialect can read. `upstreams`: the dialects of a seal that may be for this upstream.
+    """
     kind = type(part)
+    # The writer reports the loss of a foreign seal on a text or a call (`_unloaded`), so it stays.
+    if part.seal is not None and (part.seal.dialect in upstreams or (kind is not Text and kind is not ToolCall)):
+        return True
     if kind is Text:
         return False
     call_id = part.id if type(part) is ToolCall else part.call_id if type(part) is ToolResult else ""

@@ -21,9 +21,9 @@ from ..errors import WireError
 from ..facts import profiles
 from ..seals.strategy import Strategy
 from ..seals.vault import Vault
-from .request import Binary, make_options
+from .request import Binary, make_options, translate_with
 from .result import FaultTranslation, Translation, checked_tolerance, settled, translated
-from .with_fast_paths import StreamTranslator, answer_with, translate_with
+from .with_fast_paths import MEMORY, StreamTranslator, answer_with
 
 if TYPE_CHECKING:
     from ..repair.request_within_or_between_dialects import Policy
@@ -73,7 +73,7 @@ def translate_request(
     chosen = make_options(
         source, target, model, tolerance, binary, repair, seals, vault, resolver, host, stand_ins, same_account
     )
-    return translate_with(body, chosen)
+    return translate_with(body, chosen, None, "", MEMORY)
 
 
 def translate_response(

@@ -15,7 +15,7 @@ from ..codec.allowed_tools_within_sent_tools import hold_to_tools
 from ..codec.call_ids import distinct
 from ..codec.caller_document_to_bytes import Body, check_text, loose_bytes
 from ..codec.google_model_path_removal import bare
-from ..codec.history_facts import HistoryFacts, facts_of, sound
+from ..codec.history_facts import HistoryFacts, facts_of, sound, survey
 from ..codec.hosted_tools import HostedToolRow, aim, cross
 from ..codec.packed_seals import is_marked
 from ..codec.surrogates.documents import lose_replaced, without_surrogates
@@ -179,10 +179,10 @@ def translate_with(
         if memory is not None and len(document) >= memory.smallest:
             remembered = memory.begin(document, options.reader, options.writer, context, known)
             if remembered is not None:
-                return _between(remembered.request, options, vault, context, remembered.digest, remembered)
+                return _between(document, options, vault, context, remembered)
             # Before the memory gave up, it may have added notes to the context.
             context = _context(options, facts)
-        return _between(_read(document, options, context), options, vault, context)
+        return _between(document, options, vault, context)
     # Only a document that the decoder has refused is handled here.
     except WireError:
         cleaned = without_surrogates(document)
@@ -191,7 +191,7 @@ def translate_with(
     context = _context(options, facts)
     lose_replaced(document, cleaned, context)
     if not within:
-        return _between(_read(cleaned, options, context), options, vault, context)
+        return _between(cleaned, options, vault, context)
     result = _within(cleaned, options, facts, vault, client_model)
     head = peek(cleaned) or Peek()
     # Unchanged bytes pass with their half characters: the upstream decides about them.
@@ -203,31 +203,31 @@ def translate_with(
     return result
 
 
-def _read(document: bytes, options: Options, context: Context) -> Request:
-    if not document.isascii():
-        check_text(document, options.source)
-    return options.reader.read_request(document, context)
-
-
 def _between(
-    request: Request,
+    document: bytes,
     options: Options,
     vault: Vault | None,
     context: Context,
-    history: ConversationDigest | None = None,
     remembered: ContinuedRequestInterface | None = None,
 ) -> Translation:
     """Translate a request between two dialects. `remembered`: the result of the memory that has read the request."""
-    reader, writer, turns = options.reader, options.writer, request.turns
+    reader, writer = options.reader, options.writer
+    if remembered is not None:
+        request, history = remembered.request, remembered.digest
+        turns = request.turns
+    else:
+        if not document.isascii():
+            check_text(document, options.source)
+        request = reader.read_request(document, context)
+        turns = request.turns
+        # The digest covers the client's original turns, because the client will send them again.
+        history = ConversationDigest(turns)
     if not context.model and "/" in request.model:
         # Google's clients send the model name as a path, which no other upstream accepts.
         context.model = bare(request.model)
     facts: HistoryFacts | None = context.facts
     if facts is None or facts.turns is not turns:
-        facts = facts_of(turns, context)
-    if history is None:
-        # The digest covers the client's original turns, because the client will send them again.
-        history = ConversationDigest(turns)
+        context.facts = facts = survey(turns)
     vault = options.vault if vault is None else vault
     if facts.foreign_seals or (vault is not None and options.keeps):
         request = _sealed(request, options, context, vault, history)

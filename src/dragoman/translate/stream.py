@@ -41,6 +41,14 @@ _NOTHING = FrameTemplate(b"", b"")
 class StreamTranslator:
     """Translates a stream: takes the upstream's bytes and returns the client's bytes."""
 
+    fault: Fault | None = None
+    """The fault that ended the stream, if any."""
+    note = ""
+    """How the upstream broke off after the answer was whole. The client has lost nothing."""
+    _blank = _LF  # between frames
+    _index: int  # index of the part whose text takes the fast path
+    _last: bytes  # the frame of its last text
+
     def __init__(
         self,
         *,
@@ -59,36 +67,34 @@ class StreamTranslator:
         # Streams may cut a character in two. Whole answers cannot.
         self._halves = self._context.half_characters = HalfCharacters()
         self._escapes = EscapedHalves(self._context)
+        self._calls = self._escapes.calls
         self._context.scored = self._from.logprobs is not None and self._to.logprobs is not None
         self._reader = self._from.reader(self._context)
         self._writer = self._to.writer(self._context)
         self._send = self._writer.send
         self._ids: dict[int, DistinctIds] = {}
-        back = answers is not None and (answers.renamed or answers.wrapped or answers.absent)
-        self._restorer = _Restorer(answers) if answers is not None and back else None
         self._stand_ins = answers.stand_ins if answers is not None else {}
         plan = seal_plan(self._from, self._to, answers, seals, vault, host)
         self._seals = SealStream(plan, self._context) if plan is not None else None
+        self._stage: SealStream | _Restorer | None = self._seals
+        """Changes the events on their way to the writer."""
+        restores = answers is not None and bool(answers.renamed or answers.wrapped or answers.absent)
+        if answers is not None and restores:
+            self._stage = _Restorer(answers, self._seals)
         self._hosted: HostedEvents | None = None
         """Set at the first use of a hosted tool."""
         self._framed: FrameReader | None = None  # only for readers and writers with a fast path
         # With renamed tools each event must be checked, so no frame can take the fast path.
-        if self._restorer is None and isinstance(self._reader, FrameReader) and hasattr(self._writer, "template"):
+        usual = self._same is None and not restores
+        if usual and isinstance(self._reader, FrameReader) and hasattr(self._writer, "template"):
             self._framed = self._reader
             matcher = self._matcher(self._from)
             if matcher is not None:
                 self._reader.match(matcher)
         self._fast_path: FastPath | None = None
         """The function for frames that are more of the same text."""
-        self._index = 0  # index of the part whose text continues
-        self._texts: list[str] = []  # its original pieces of text since then
+        self._texts: list[str] = []  # the original pieces of text that took the fast path
         self._changed: dict[int, str] = {}  # number of a changed piece -> its text for the client
-        self._last = b""  # the frame of the last text
-        self._blank = _LF  # between frames
-        self.fault: Fault | None = None
-        """The fault that ended the stream, if any."""
-        self.note = ""
-        """How the upstream broke off after the answer was whole. The client has lost nothing."""
 
     def _matcher(self, dialect: Dialect) -> FrameMatcher | None:
         """The matcher of repeated frames. None without `dragoman.fast`."""
@@ -105,14 +111,12 @@ class StreamTranslator:
             if out is not None:
                 self._last = chunk
                 return out
-        elif self._same is not None:
-            out = self._same.feed(chunk)
-            self.fault = self._same.fault
-            return out
         framed = self._framed
-        frame = framed.one(chunk) if framed is not None else None
-        if frame is not None or framed is None:
-            return self._through(chunk, frame)
+        if framed is None:
+            return self._unframed(chunk)
+        frame = framed.one(chunk)
+        if frame is not None:
+            return self._through(chunk, frame, framed)
         # A network may deliver many frames in one chunk. Each frame can take the fast path separately.
         frames = chunk.split(self._blank)
         if len(frames) == 1:
@@ -120,7 +124,7 @@ class StreamTranslator:
             frames = chunk.split(self._blank)
         # Two pieces are one frame and its rest, for which splitting gains nothing.
         if len(frames) < 3:
-            return self._through(chunk)
+            return self._through(chunk, None, framed)
         blank = self._blank
         rest = frames.pop()
         whole = [frame + blank for frame in frames]
@@ -149,39 +153,50 @@ class StreamTranslator:
         for frame in frames:
             words = fast_path(frame) if fast_path is not None else None
             if words is None:
-                words = self._through(frame, framed.one(frame))
+                words = self._through(frame, framed.one(frame), framed)
                 fast_path = self._fast_path
             else:
                 self._last = frame
             out.append(words)
         return b"".join(out)
 
-    def _through(self, chunk: bytes, frame: Frame | None = None) -> bytes:
-        """The client's bytes for any bytes. `frame`: the frame, if the bytes are one."""
+    def _unframed(self, chunk: bytes) -> bytes:
+        """The client's bytes for bytes without a fast path."""
+        if self._same is not None:
+            out = self._same.feed(chunk)
+            self.fault = self._same.fault
+            return out
+        events = self._reader.feed(chunk)
+        if self._halves.active:
+            events = self._halves.joined(events, self._context)
+        return self._each_written(events)
+
+    def _through(self, chunk: bytes, frame: Frame | None, framed: FrameReader) -> bytes:
+        """The client's bytes for bytes that took no fast path. `frame`: the frame, if the bytes are one."""
         if self._fast_path is not None:
             self._leave_fast_path()
-        framed = self._framed
-        if frame is None or framed is None:
-            events: list[Event] = self._reader.feed(chunk)
+        if frame is None:
+            events: list[Event] = framed.feed(chunk)
         else:
             events = []
             framed.take(chunk, frame, events)
-        halves = self._halves
-        if halves.active:
-            events = halves.joined(events, self._context)
-        elif not events and (framed is None or framed.held is None):
-            return b""
+        if self._halves.active:
+            events = self._halves.joined(events, self._context)
         if len(events) == 1:
             out = self._written(events[0])
         else:
-            pieces: list[bytes] = []
-            for event in events:
-                pieces.append(self._written(event))
-            out = b"".join(pieces)
+            out = self._each_written(events) if events else b""
         # A half character, or a cut escape, needs the events of the next frame.
-        if framed is not None and framed.going_on >= 0 and not halves.active and not self._escapes.holding:
+        if framed.going_on >= 0 and not self._halves.active and not self._escapes.holding:
             self._enter_fast_path(framed)
         return out
+
+    def _each_written(self, events: list[Event]) -> bytes:
+        """The client's bytes for events of the reader."""
+        out: list[bytes] = []
+        for event in events:
+            out.append(self._written(event))
+        return b"".join(out)
 
     def _enter_fast_path(self, reader: FrameReader) -> None:
         index = reader.going_on
@@ -233,7 +248,7 @@ class StreamTranslator:
             elif self.fault is None:
                 # The answer was whole, so the client gets no fault.
                 self.note = fault.message
-        out = b"".join([self._written(event) for event in events]) + self._writer.close()
+        out = self._each_written(events) + self._writer.close()
         self.fault = self.fault or getattr(self._writer, "fault", None)  # set by writers that end a stream themselves
         return out
 
@@ -253,7 +268,7 @@ class StreamTranslator:
     def _written(self, event: Event) -> bytes:
         """The client's bytes for an event. Nearly all events are more text of an open part and need no other step."""
         if type(event) is PartDelta:
-            if event.index in self._escapes.calls:
+            if event.index in self._calls:
                 sound = self._escapes.mended(event)
                 if sound is None:
                     return b""
@@ -262,7 +277,7 @@ class StreamTranslator:
             if type(event) is PartStart:
                 event = self._part_start(event)
             elif type(event) is PartEnd:
-                if event.index in self._escapes.calls:
+                if event.index in self._calls:
                     rest = self._escapes.end(event.index)
                     if rest:
                         # The held text belongs to the part, so it is written before the end.
@@ -271,10 +286,8 @@ class StreamTranslator:
                 return self._fault_written(event)
             made = self._hosted.take(event) if self._hosted is not None else None
             if made is not None:
-                return self._all_written(made)
-        if self._restorer is not None:
-            return self._all_written([event])
-        placed = self._seals.take(event) if self._seals is not None else None
+                return b"".join([self._send(one) for one in (self._stage.feed(made) if self._stage else made)])
+        placed = self._stage.take(event) if self._stage is not None else None
         return self._send(event) if placed is None else b"".join([self._send(one) for one in placed])
 
     def _fault_written(self, fault: Fault) -> bytes:
@@ -307,13 +320,6 @@ class StreamTranslator:
             self._hosted = self._hosted_events()
         return event
 
-    def _all_written(self, events: list[Event]) -> bytes:
-        if self._restorer is not None:
-            events = self._restorer.restore(events)
-        if self._seals is not None:
-            events = self._seals.feed(events)
-        return b"".join([self._send(event) for event in events])
-
 
 def _place(loss: Loss) -> tuple[str, str]:
     return loss.path, loss.code
@@ -329,11 +335,21 @@ def _hosted_class() -> type[HostedEvents]:
 class _Restorer:
     """Restores the client's tool names and the free text of custom calls in a stream, and removes absent properties."""
 
-    def __init__(self, answers: Translation) -> None:
+    def __init__(self, answers: Translation, seals: SealStream | None) -> None:
         self._answers = answers
+        self._seals = seals
         self._open: dict[int, Unwrapper | AbsentRemover] = {}
 
-    def restore(self, events: list[Event]) -> list[Event]:
+    def take(self, event: Event) -> list[Event]:
+        """The events for the client, in place of an event."""
+        return self.feed([event])
+
+    def feed(self, events: list[Event]) -> list[Event]:
+        """The events for the client, with seals placed."""
+        restored = self._restored(events)
+        return restored if self._seals is None else self._seals.feed(restored)
+
+    def _restored(self, events: list[Event]) -> list[Event]:
         """The events, with the client's own declarations of its tools."""
         out: list[Event] = []
         for event in events:

@@ -29,19 +29,20 @@ from .client_names_ids_and_seals import answer_context, seal_plan
 from .request import Options
 from .result import Translation, check_losses, checked_tolerance
 
-_MEMORY = RequestMemory()
+MEMORY = RequestMemory()
+"""Used for all requests of the process."""
 
 
 def known_beginning(body: bytes, dialect: str) -> Known | None:
     """The known parts of a request that continues an earlier one. The request may still turn out to be broken."""
-    return _MEMORY.known(body, dialect) if fast.enabled() else None
+    return MEMORY.known(body, dialect) if fast.enabled() else None
 
 
 def translate_with(
     body: Body, options: Options, vault: Vault | None = None, client_model: str = "", known: Known | None = None
 ) -> Translation:
     """Translate a request (`translate.request.translate_with`). `known`: the result of `known_beginning`."""
-    return request.translate_with(body, options, vault, client_model, _MEMORY, known)
+    return request.translate_with(body, options, vault, client_model, MEMORY, known)
 
 
 def answer_with(

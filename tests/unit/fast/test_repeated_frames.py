@@ -244,6 +244,24 @@ def test_a_frame_without_a_valid_text_does_not_take_the_fast_path(odd: bytes) ->
     assert matched(b'data: {"d":{"t":"\\"}"}}\n\n') == '"}'
 
 
+@pytest.mark.parametrize("more", [b"d", b"data", b"7", b" "])
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        RepeatedFrame((b'"t":',), **OBFUSCATED),
+        RepeatedFrame((b'"t":',), counter=b'"n":', **OBFUSCATED),
+        RepeatedFrame((b'"t":',), marks=(b'"u":',), figures=b"0123456789"),
+        RepeatedFrame((b'"t":',), marks=(b'"p":',), noise=b" "),
+    ],
+    ids=["letters", "number", "figures", "spaces"],
+)
+def test_the_beginning_of_the_next_frame_is_not_dropped(repeated: RepeatedFrame, more: bytes) -> None:
+    frame = b'data: {"n":1,"t":"a"}\n\n'
+    matched = matcher_of(repeated, frame, "a")
+    assert matched(frame) == "a"
+    assert matched(frame + more) is None
+
+
 def test_long_endings_are_dropped_with_the_stream() -> None:
     frame = b'{"text":"hi"}%b' + b"x" * 1000
     repeated = RepeatedFrame((b'"text":',), marks=(b'"}',), noise=b" ")

@@ -149,15 +149,17 @@ class History(Struct, eq=False):
         # Results must follow in the next user message, so calls without results are settled before any other turn.
         if (self._open or self._twins) and not (role == "assistant" and self._role == "assistant"):
             self._settle()
-        if role == "assistant":
-            if self.writer.own:
-                self._assistant_as_sent(turn)
-            else:
-                self._assistant(turn.parts, turn, turn.at)
-        elif role == "user":
-            self._user(turn)
-        else:
+        if role == "assistant" and self.writer.own:
+            self._assistant_as_sent(turn)
+        elif role in _SYSTEM:
             self._later_system(turn, turns, i)
+        # Most turns are one text that becomes a block without other fields.
+        elif (text := plain_text(turn.parts)) and not text.isspace():
+            self._place(role, text, turn, turn.at)
+        elif role == "assistant":
+            self._assistant(turn.parts, turn, turn.at)
+        else:
+            self._user(turn)
 
     def finish(self) -> list[Any]:
         """The messages of a history that may end anywhere."""
@@ -188,12 +190,7 @@ class History(Struct, eq=False):
             self._role = ""
             self.messages.append(first.value)
             return
-        self._place("user", self._text(turn.parts) or self._blocks(turn.parts), turn, turn.at)
-
-    def _text(self, parts: Sequence[Part]) -> str:
-        """The text, if the parts are one text that becomes a block without other fields. Most turns are."""
-        text = plain_text(parts)
-        return "" if text is None or text.isspace() else text
+        self._place("user", self._blocks(turn.parts), turn, turn.at)
 
     def _blocks(self, parts: tuple[Part, ...]) -> list[Any]:
         writer = self.writer
@@ -205,10 +202,6 @@ class History(Struct, eq=False):
         return blocks
 
     def _assistant(self, parts: Sequence[Part], turn: Turn, at: Path) -> None:
-        text = self._text(parts)
-        if text:
-            self._place("assistant", text, turn, at)
-            return
         writer = self.writer
         blocks: list[Any] = []
         for part in parts:
@@ -359,7 +352,7 @@ class History(Struct, eq=False):
         else:
             if role == "assistant":
                 self._answered.clear()
-            message = {"role": role, "content": _content(blocks)}
+            message = {"role": role, "content": blocks if type(blocks) is str else _content(blocks)}
             self.messages.append(message)
             self._role, self._at = role, at
         if turn.extra is not None:

@@ -75,10 +75,12 @@ class RequestReader:
         """Read one message."""
         context, unknown, turns = self._context, self._unknown, self.turns
         at: Path = ("messages", i)
-        role = message.role
-        parts = read_content(message.content, ("messages", i, "content"), context, unknown)
+        role, content = message.role, message.content
+        parts = read_content(content, ("messages", i, "content"), context, unknown)
         extra = gather(context, at, unknown) if unknown else None
-        if role == "user":
+        if role == "user" and type(content) is str:
+            turns.append(Turn("user", tuple(parts), "", extra, at))
+        elif role == "user":
             # There is no role tool: results are blocks of the user's messages (anthropic 2.8.0, 2026-11).
             _read_user(parts, at, extra, turns)
         elif role == "assistant":
@@ -282,9 +284,11 @@ class RequestWriter:
         self.messages = messages
         self._history.restore(messages, state)
 
-    def turn(self, index: int) -> None:
-        """Write one turn."""
-        self._history.turn(self.turns[index], self.turns, index)
+    def write_turns(self, begin: int, end: int) -> None:
+        """Write the turns from index `begin` to before index `end`."""
+        turns, write = self.turns, self._history.turn
+        for index in range(begin, end):
+            write(turns[index], turns, index)
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
         """The messages that later turns do not change, and the state after them."""

@@ -434,7 +434,7 @@ class StreamReader(FrameReader):
             return
         if self._usage is None:
             self._usage = wire.Usage()
-        if any(wire.USAGE_EXTRAS.values(event.usage)):
+        if wire.USAGE_EXTRAS.any_sent(event.usage):
             self._first_usage = None
         # Figures in message_delta are cumulative (docs "Streaming messages", 2026-10): they replace earlier ones;
         # absent ones stay.

@@ -167,7 +167,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             if call_id is None:
                 invented += (("candidates", 0, "content", "parts", place),)
                 call_id = made_id(answer_seed(answer.responseId, created, answers), 0, len(invented))
-            if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
+            if call_id in calls or arguments[0] != "{" or arguments.find('"__raw"', 0, 16) >= 0:
                 return None
             calls[call_id] = PlainCall(call.name, arguments)
             if seals is not None and seal is not None:

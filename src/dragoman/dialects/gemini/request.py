@@ -25,7 +25,7 @@ from .media import with_details
 from .message_content import read_parts, write_part
 from .original_values import put_back, with_field
 from .sdk_form import admit_request
-from .settings import image_form, read_settings, settings_extras, without_level, write_settings
+from .settings import has_extras, image_form, read_settings, settings_extras, without_level, write_settings
 from .tools import CHOICE_AT, MEMO, VALIDATED, read_choice, write_choice
 from .validated_mode import strict_tools, write_mode
 
@@ -153,17 +153,17 @@ def _read_rest(request: wire.GenerateRequest, turns: tuple[Turn, ...], context: 
 def _read_extras(
     request: wire.GenerateRequest, context: Context, unknown: Unknown, *, detailed: bool = False
 ) -> Extra | None:
-    more = None
-    if request.safetySettings or request.store or request.modelArmorConfig or request.outputConfig:
-        more = carried(request, wire.REQUEST_EXTRAS)
+    config, generation = request.toolConfig, request.generationConfig
+    more = carried(request, wire.REQUEST_EXTRAS)
     extra = gather(context, (), unknown, more) if unknown or more else None
-    reported: dict[Path, Raw] = {}
-    silent: dict[Path, Raw] = {}
-    if request.generationConfig is not None or request.serviceTier is not None:
-        reported, silent = settings_extras(request, context)
+    stateful = request.cachedContent is not None or request.continuationToken is not None
+    # Only this dialect and its kin get fields without meaning. Most requests have no other field.
+    if not (detailed or stateful or context.target in wire.KIN):
+        if (generation is None or not has_extras(generation)) and (config is None or not _has_more(config)):
+            return extra
+    reported, silent = settings_extras(request, context)
     if detailed:
         reported.pop(("generationConfig", "mediaResolution"), None)
-    config = request.toolConfig
     if config is not None:
         for name in ("retrievalConfig", "includeServerSideToolInvocations"):
             if getattr(config, name):
@@ -172,19 +172,26 @@ def _read_extras(
         # streamFunctionCallArguments exists on Vertex only (google-genai 3.1.0, 2026-11).
         if calling is not None and calling.streamFunctionCallArguments:
             reported[(*CHOICE_AT, "streamFunctionCallArguments")] = calling.streamFunctionCallArguments
-    if request.cachedContent is not None or request.continuationToken is not None:
+    if stateful:
         _read_state(request, silent, context)
     for at, value in reported.items():
         context.keep(at[:-1], {str(at[-1]): value})
     if context.target in wire.KIN:
         for at, value in {**reported, **silent}.items():
             extra = with_field(extra, "/".join([str(step) for step in at]), value)
-    generation = request.generationConfig
     if generation is not None and generation.imageConfig:
         form = image_form(generation, context)[0]
         if form:
             extra = {**(extra or {}), context.target: {"image_config": json_text.raw(form)}}
     return extra
+
+
+def _has_more(config: wire.ToolConfig) -> bool:
+    """Whether `toolConfig` has fields besides the tool choice."""
+    calling = config.functionCallingConfig
+    if config.retrievalConfig or config.includeServerSideToolInvocations:
+        return True
+    return calling is not None and bool(calling.streamFunctionCallArguments)
 
 
 def _read_state(request: wire.GenerateRequest, silent: dict[Path, Raw], context: Context) -> None:
@@ -276,13 +283,14 @@ class RequestWriter(PlainDocument):
         self.messages = messages
         self._history.restore(messages, state)
 
-    def turn(self, index: int) -> None:
-        """Write one turn."""
-        own = self._own
+    def write_turns(self, begin: int, end: int) -> None:
+        """Write the turns from index `begin` to before index `end`."""
+        own, turns, write = self._own, self.turns, self._history.turn
         # A history of another dialect gets dummies in all turns. So its bytes do not change when the open turn ends,
         # and stay cached.
-        sealed = self.context.profile.seals if own is None else own.sealed(index - self.lead)
-        self._history.turn(self.turns[index], sealed=sealed)
+        sealed = self.context.profile.seals
+        for index in range(begin, end):
+            write(turns[index], sealed=sealed if own is None else own.sealed(index - self.lead))
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
         """The contents that later turns do not change, and the state after them."""

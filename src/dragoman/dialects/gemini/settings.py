@@ -198,6 +198,21 @@ def _read_text_format(config: wire.GenerationConfig, context: Context) -> tuple[
     return Format("json"), rest
 
 
+_RARE = Fields(*wire.CONFIG_EXTRAS, "responseSchema")
+_TEXT_ALONE = Raw(b'["TEXT"]')
+"""The default modality."""
+
+
+def has_extras(config: wire.GenerationConfig) -> bool:
+    """Whether `settings_extras` may find a field to report. A quick check, because most requests have none."""
+    if _RARE.any_sent(config) or (config.responseMimeType is not None and config.responseMimeType != _JSON):
+        return True
+    if config.responseModalities and config.responseModalities != _TEXT_ALONE:
+        return True
+    thinking = config.thinkingConfig
+    return thinking is not None and (thinking.thinkingLevel is not None or thinking.thinking_level is not None)
+
+
 def settings_extras(request: wire.GenerateRequest, context: Context) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
     """The fields of the settings that the canon cannot hold: first the fields to report, then the fields without
     meaning."""

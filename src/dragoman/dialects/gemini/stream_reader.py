@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct, field
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall
@@ -45,47 +45,42 @@ _ROOT_EXTRAS = Fields("promptFeedback", "modelStatus")
 _BOM = b"\xef\xbb\xbf"
 
 
-class _Answer:
+class _Answer(Struct):
     """The open parts of one answer."""
 
-    __slots__ = (
-        "before",
-        "candidate",
-        "cited",
-        "count",
-        "extras",
-        "fetched",
-        "grounding",
-        "index",
-        "kind",
-        "metadata",
-        "number",
-        "pieces",
-        "places",
-        "searched",
-        "seen",
-        "uncited",
-        "words",
-    )
+    number: int
+    index: int = -1
+    kind: str = ""
+    """text or thought; "": no part is open."""
+    count: int = 0
+    """The number of wire parts so far."""
+    words: list[str] = []
+    """All text so far."""
+    texts: Places | None = None
+    """The places in the text. Few answers need them."""
+    before: int = 0
+    """Characters of text before the open text."""
+    seen: list[Part] = []
+    candidate: wire.Candidate = field(default_factory=wire.Candidate)
+    """The latest fields beside the content."""
+    extras: dict[str, Raw] = {}
+    searched: bool = False
+    """The searches of the metadata became hosted calls."""
+    fetched: bool = False
+    """The fetches of the metadata became hosted calls."""
+    pieces: Pieces | None = None
+    cited: set[Citation] = set()
+    grounding: Raw | None = None
+    """Metadata whose citations are all written."""
+    uncited: bool = False
+    metadata: dict[str, list[Raw]] = {}
+    """Field -> its values in all chunks."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.index = -1
-        self.kind = ""  # text or thought; "": no part is open
-        self.count = 0  # number of wire parts so far
-        self.words: list[str] = []  # all text so far
-        self.places = Places(self.words)
-        self.before = 0  # characters of text before the open part
-        self.seen: list[Part] = []
-        self.candidate = wire.Candidate()  # the latest fields beside the content
-        self.extras: dict[str, Raw] = {}
-        self.searched = False  # the searches of the metadata became hosted calls
-        self.fetched = False  # the fetches of the metadata became hosted calls
-        self.pieces: Pieces | None = None
-        self.cited: set[Citation] = set()
-        self.grounding: Raw | None = None  # metadata whose citations are all written
-        self.uncited = False
-        self.metadata: dict[str, list[Raw]] = {}  # field -> its values in all chunks
+    def places(self) -> Places:
+        """The places in the text so far."""
+        if self.texts is None:
+            self.texts = Places(self.words)
+        return self.texts
 
     def keep_metadata(self, candidate: wire.Candidate) -> None:
         """Keep the metadata of a chunk: the newest for citations, all of it for the end."""
@@ -111,9 +106,6 @@ def _no_frame(chunk: bytes) -> None:
 class StreamReader(FrameReader):
     """Takes chunks and returns events."""
 
-    _ids: Ids
-    """Made with the first chunk, whose id distinguishes the calls of this answer."""
-
     def __init__(self, context: Context) -> None:
         super().__init__(sse_splitter.SseSplitter(wire.NAME))
         self._context = context
@@ -124,6 +116,7 @@ class StreamReader(FrameReader):
         self._answers: dict[int, _Answer] = {}
         self._first: _Answer | None = None
         self._next = 0
+        self._call_ids: Ids | None = None
         self._id = self._model = ""
         self._started = False
         self._over = False
@@ -285,13 +278,18 @@ class StreamReader(FrameReader):
     def _start(self, chunk: wire.Answer, events: list[Event]) -> None:
         self._started = True
         self._id, self._model = chunk.responseId or "", chunk.modelVersion or ""
-        self._ids = Ids(self._context, seed(chunk.responseId, self._context))
         created = None
         extra: Extra | None = None
         if chunk.createTime is not None:
             created = read_time(chunk.createTime)
             extra = with_field(None, "createTime", json_text.raw(chunk.createTime))
         events.append(Start(chunk.responseId or "", version(chunk.modelVersion, self._context), created, None, extra))
+
+    def _ids(self) -> Ids:
+        """The ids of the calls. The id of the first chunk distinguishes them from the calls of other answers."""
+        if self._call_ids is None:
+            self._call_ids = Ids(self._context, seed(self._id, self._context))
+        return self._call_ids
 
     def _keep(self, chunk: wire.Answer, unknown: Unknown) -> None:
         last = self._last
@@ -391,7 +389,8 @@ class StreamReader(FrameReader):
     def _open(self, answer: _Answer, kind: str, part: Part, events: list[Event]) -> None:
         answer.kind = kind
         answer.index = self._next
-        answer.before = answer.places.length()
+        if kind == "text" and answer.words:
+            answer.before = answer.places().length()
         answer.seen.append(part)
         self._next += 1
         events.append(PartStart(answer.index, part, answer.number))
@@ -414,7 +413,7 @@ class StreamReader(FrameReader):
             return
         made: list[Part] = []
         fields = {whole_at + path[5:]: unknown.pop(path) for path in list(unknown) if path[:5] == at}
-        read_part(part, whole_at, self._ids, fields, made)
+        read_part(part, whole_at, self._ids(), fields, made)
         for one in made:
             self._whole(answer, one, events)
 
@@ -451,7 +450,7 @@ class StreamReader(FrameReader):
             pieces = None
         seal = read_seal(part.thoughtSignature) if part.thoughtSignature is not None else None
         if pieces is None:
-            call_id = call.id or self._ids.mint(at)
+            call_id = call.id or self._ids().mint(at)
             pieces = answer.pieces = Pieces(ToolCall(call_id, call.name or "", seal=seal, at=at))
             if call.args and json_text.is_object(call.args):
                 pieces.root = json_text.fields(call.args)
@@ -476,7 +475,7 @@ class StreamReader(FrameReader):
         grounding = candidate.groundingMetadata
         # Chunks repeat only metadata that they change: citations that are all written are not read again.
         found = read_citations(
-            Raw() if grounding is answer.grounding else grounding, candidate.citationMetadata, answer.places
+            Raw() if grounding is answer.grounding else grounding, candidate.citationMetadata, answer.places()
         )
         fresh = [cited for cited in found if cited not in answer.cited]
         if answer.kind != "text":
@@ -505,7 +504,7 @@ class StreamReader(FrameReader):
         answers = [self._answers[number] for number in sorted(self._answers)]
         blocked = read_block(self._last.promptFeedback, self._context) if not answers else None
         broken = self._array is not None and self._array.open
-        if broken or not (answers or blocked) or any(answer.candidate.finishReason is None for answer in answers):
+        if broken or not (answers or blocked) or None in [answer.candidate.finishReason for answer in answers]:
             events.append(broken_off(self._frames.stray or self._odd, lambda error: fault_from(error, 0, {})))
             return
         usage = self._read_usage()
@@ -527,8 +526,10 @@ class StreamReader(FrameReader):
 
     def _uses(self, answer: _Answer, at: Path, events: list[Event]) -> None:
         """The searches and fetches in the metadata, which is complete now."""
+        if not (answer.candidate.groundingMetadata or FETCHED in answer.extras):
+            return
         fetched = answer.extras.get(FETCHED, wire.NONE)
-        found = read_metadata(answer.candidate.groundingMetadata, fetched, answer.seen, at, self._ids)
+        found = read_metadata(answer.candidate.groundingMetadata, fetched, answer.seen, at, self._ids())
         for part in found:
             answer.searched = answer.searched or part.kind == GROUNDING
             answer.fetched = answer.fetched or part.kind == FETCHED
@@ -551,19 +552,23 @@ class StreamReader(FrameReader):
     def _answer_extra(self, answer: _Answer) -> Extra | None:
         at = ("candidates", answer.number)
         candidate = answer.candidate
+        if not (answer.extras or candidate.groundingMetadata or candidate.citationMetadata):
+            return None
         fields = dict(answer.extras)
         remaining = {name: value for name, value in fields.items() if name != FETCHED or not answer.fetched}
         if remaining:
             self._context.keep(at, remaining)
         if candidate.groundingMetadata or candidate.citationMetadata:
-            report(candidate, answer.places, at, self._context, searched=answer.searched)
+            report(candidate, answer.places(), at, self._context, searched=answer.searched)
             fields |= carried(candidate, METADATA) or {}
         return {wire.NAME: fields} if fields else None
 
     def _root_extra(self, extra: Extra | None) -> Extra | None:
         """Extras of the first answer and of the whole, with the names of `read_response`."""
-        fields = {f"candidates/0/{name}": value for name, value in (extra or {}).get(wire.NAME, {}).items()}
         extras = carried(self._last, _ROOT_EXTRAS if self._answers else ("modelStatus",))
+        if extra is None and extras is None:
+            return None
+        fields = {f"candidates/0/{name}": value for name, value in (extra or {}).get(wire.NAME, {}).items()}
         if extras:
             self._context.keep((), extras)
             fields |= extras

@@ -274,7 +274,7 @@ class StreamWriter:
         if number < 0:
             number, lead = self._begin(event.answer)
         self._ended.add(number)
-        if event.last:
+        if event.last and len(self._ended) < len(self._numbers):
             lead += b"".join([self._absent(index) for index in range(len(self._numbers)) if index not in self._ended])
         self._finished = True
         first = number == 0
@@ -294,7 +294,7 @@ class StreamWriter:
                 put_back(candidate, extra)
             out["candidates"] = [candidate]
             prefix = "candidates/0/" if first else ""
-            if not any(own(extra, prefix + name) for name in METADATA):
+            if extra is None or not any(own(extra, prefix + name) for name in METADATA):
                 candidate.update(self._metadata(number))
         if event.usage is not None:
             out["usageMetadata"] = write_usage(event.usage, self._context)
@@ -311,11 +311,12 @@ class StreamWriter:
         """The citation metadata of an answer so far: this dialect's own if the answer has it, else made from all texts,
         because positions count from the first text.
         """
-        prefix = "" if answer else "candidates/0/"
-        mine = {name: own(self._extra, prefix + name) for name in METADATA}
-        found: dict[str, Any] = {name: value for name, value in mine.items() if value is not None}
-        if found:
-            return found
+        if self._extra is not None:
+            prefix = "" if answer else "candidates/0/"
+            mine = {name: own(self._extra, prefix + name) for name in METADATA}
+            found: dict[str, Any] = {name: value for name, value in mine.items() if value is not None}
+            if found:
+                return found
         texts = self._texts.get(answer, [])
         grounding = None
         if any(citations for _, citations, _ in texts):

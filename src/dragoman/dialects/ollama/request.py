@@ -175,20 +175,21 @@ class RequestWriter(PlainDocument):
         """Continue after earlier messages."""
         self.messages = messages
 
-    def turn(self, index: int) -> None:
-        """Write one turn."""
+    def write_turns(self, begin: int, end: int) -> None:
+        """Write the turns from index `begin` to before index `end`."""
         turns, messages, context, mine = self.turns, self.messages, self.context, self._mine
-        turn = turns[index]
-        if turn.role == "tool":
-            write_results_messages(turn, self._calls, messages, context)
-            if not mine:
-                self._calls = []  # this turn has all their results
-            return
-        _write_turn(turn, messages, context)
-        self._calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
-        # The history ends, or continues, without any result of this step.
-        if self._calls and not mine and (index + 1 == len(turns) or turns[index + 1].role != "tool"):
-            write_results_messages(Turn("tool", ()), self._calls, messages, context)
+        for index in range(begin, end):
+            turn = turns[index]
+            if turn.role == "tool":
+                write_results_messages(turn, self._calls, messages, context)
+                if not mine:
+                    self._calls = []  # this turn has all their results
+                continue
+            _write_turn(turn, messages, context)
+            self._calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
+            # The history ends, or continues, without any result of this step.
+            if self._calls and not mine and (index + 1 == len(turns) or turns[index + 1].role != "tool"):
+                write_results_messages(Turn("tool", ()), self._calls, messages, context)
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
         """The messages that later turns do not change; None while calls are open."""

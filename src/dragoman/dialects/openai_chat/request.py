@@ -313,23 +313,23 @@ class RequestWriter(PlainDocument):
         """Continue after earlier messages."""
         self.messages = messages
 
-    def turn(self, index: int) -> None:
-        """Write one turn."""
-        turn, messages, context = self.turns[index], self.messages, self.context
-        if self.own:
-            write_own(self._prepared(turn), messages, context)
-            return
-        calls, self._calls = self._calls, ()
-        if turn.role == "tool":
-            write_results_messages(self._prepared(turn), calls, messages, context)
-            return
-        # Every call must be answered by a tool message directly after its message, or OpenAI answers with 400 (reported
-        # by users, 2026).
-        if calls:
-            answer_for(calls, messages, context)
-        if turn.role == "assistant":
-            self._calls = [part for part in turn.parts if type(part) is ToolCall]
-        write_turn(self._prepared(turn), messages, context)
+    def write_turns(self, begin: int, end: int) -> None:
+        """Write the turns from index `begin` to before index `end`."""
+        messages, context, calls = self.messages, self.context, self._calls
+        for turn in self.turns[begin:end]:
+            if self.own:
+                write_own(self._prepared(turn), messages, context)
+            elif turn.role == "tool":
+                write_results_messages(self._prepared(turn), calls, messages, context)
+                calls = ()
+            else:
+                # Every call must be answered by a tool message directly after its message, or OpenAI answers with 400
+                # (reported by users, 2026).
+                if calls:
+                    answer_for(calls, messages, context)
+                calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else ()
+                write_turn(self._prepared(turn), messages, context)
+        self._calls = calls
 
     def _prepared(self, turn: Turn) -> Turn:
         """The turn as a related dialect wants it written."""

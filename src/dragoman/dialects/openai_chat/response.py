@@ -272,6 +272,9 @@ _CACHE_READ = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tok
 _CACHE_WRITE = ("cache_creation_input_tokens",)
 _THOUGHT = ("reasoning_tokens",)
 """Names of these figures at DeepSeek, Moonshot, hosts like vLLM, and proxies in front of Claude."""
+_CACHE_MISS = "prompt_cache_miss_tokens"
+"""The complement of the hits. It has no meaning of its own."""
+_HOST_FIGURES = frozenset({*_CACHE_READ, *_CACHE_WRITE, *_THOUGHT, _CACHE_MISS})
 
 
 def take_figures(
@@ -280,11 +283,13 @@ def take_figures(
     """The tokens read from the cache, the tokens written to it, and the tokens of thoughts. A host may have its own
     names for these counts, which are then removed from `fields`.
     """
+    if fields.keys().isdisjoint(_HOST_FIGURES):
+        return read, written, thought
     # DeepSeek and others have other names for the cached tokens (recorded 2026-08).
     read = _other_word(fields, _CACHE_READ, read)
     written = _other_word(fields, _CACHE_WRITE, written)
     thought = _other_word(fields, _THOUGHT, thought)
-    fields.pop("prompt_cache_miss_tokens", None)  # the complement of the hits
+    fields.pop(_CACHE_MISS, None)
     return read, written, thought
 
 

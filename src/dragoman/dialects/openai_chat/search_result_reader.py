@@ -79,7 +79,7 @@ def take_search(fields: dict[str, Raw], context: Context, before: Search | None 
     """The search in the fields of an answer, removed from them; None if there is none. Within this dialect the fields
     stay. `before`: the search of the last chunk, which most chunks repeat.
     """
-    if context.target == wire.NAME or not any(name in fields for name in _FIELDS):
+    if context.target == wire.NAME or fields.keys().isdisjoint(_FIELDS):
         return None
     found = fields.get(RESULTS), fields.get(ADDRESSES), fields.get(PAGES)
     search = before if before is not None and before.fields == found else Search(*found)

@@ -7,7 +7,6 @@ held back until the earlier call is whole.
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Any, ClassVar
 
 import msgspec
@@ -42,10 +41,10 @@ from .streamed_calls import StreamedCall, begins
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
 ROOT_FIELDS = Fields("id", "model", *_CHUNK_EXTRAS)
 """The fields outside the choices that a later chunk may add or change."""
-_beside_calls = attrgetter(
+_has_more_than_calls = Fields(
     *("content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"),
     *("name", "tool_call_id"),
-)
+).any_sent
 _NAMES = Fields("name", "tool_call_id")
 _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
 
@@ -131,7 +130,7 @@ class StreamReader(FrameReader):
                 self._over = True
                 events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
                 return False
-        if type(chunk) is wire.HostChunk:
+        if type(chunk) is wire.HostChunk and (chunk.usage is not None or wire.has_additions(chunk)):
             unknown = wire.additions(chunk)
         # A chunk with `error` ends the stream, without [DONE]; the HTTP status is already 200 (openai SDK 3.49.0).
         if chunk.error:
@@ -150,7 +149,7 @@ class StreamReader(FrameReader):
         elif not self._started or self._root_fields(chunk) != self._roots:
             # Azure's first chunk has only the filter results of the prompt; the next one has the id and the model.
             self._take_roots(chunk)
-        if choices and chunk.usage is None and choices[-1].usage is not None:
+        if chunk.usage is None and choices and choices[-1].usage is not None:
             chunk.usage = choices[-1].usage
             if unknown:
                 unknown[("usage",)] = unknown.pop(("choices", len(choices) - 1, "usage"), {})
@@ -267,7 +266,7 @@ class StreamReader(FrameReader):
         kind, before = answer.kind, len(events)
         calls = delta.tool_calls
         going_on = False
-        if not calls or any(_beside_calls(delta)):
+        if not calls or _has_more_than_calls(delta):
             self._read_delta(answer, delta, events)
             going_on = answer.kind in ("text", "reasoning") and not delta.annotations
         if calls:

@@ -505,6 +505,7 @@ class HostChunk(Chunk):
 
 
 _CHUNK_ADDITIONS = Fields("citations", "search_results", "p", "stream_options")
+has_additions = _CHUNK_ADDITIONS.any_sent
 _USAGE_ADDITIONS = Fields(*[name for name in HostUsage.__struct_fields__ if name not in Usage.__struct_fields__])
 
 

@@ -21,6 +21,7 @@ _NOT_COMPARED = frozenset({"id", "status", "encrypted_content", "fingerprint"})
 """OpenAI encrypts an item again for the last event (recorded streams, 2026-11). Some hosts give new ids."""
 _MOST = 8
 """The largest number of differences of one item that get a loss of their own."""
+_FIRST = 32
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -41,8 +42,9 @@ class FinishedItems:
         """Report the values of a repeated item that differ from the values in the passed item."""
         frame = self._frames.get(place)
         text = bytes(item)
-        # The usual case needs no decoding: the last event repeats the bytes.
-        if frame is None or text in frame:
+        # The usual case needs no decoding: the last event repeats the bytes. They stand where their first bytes stand,
+        # which are found much faster than the whole item.
+        if frame is None or frame.startswith(text, frame.find(text[:_FIRST])) or text in frame:
             return
         try:
             repeated = decode_tolerant(without_halves(text))

@@ -155,8 +155,10 @@ class RequestReader:
         # `type` may be absent on a message (openai 3.49.0, 2026-11).
         role = _ROLES.get(item.role) if kind == "message" else None
         if role is not None:
-            self._end_assistant()
-            self._end_results()
+            if self._assistant_parts:
+                self._end_assistant()
+            if self._results:
+                self._end_results()
             parts = read_content(item.content, ("input", i, "content"), context, unknown)
             self.turns.append(Turn(role, parts, item.name or "", message_extra(item, at, context, unknown), at))
             return
@@ -507,21 +509,22 @@ class RequestWriter(PlainDocument):
         if state is not None:
             self._calls.restore(begin, state)
 
-    def turn(self, index: int) -> None:
-        """Write one turn."""
-        turn, calls, items, context = self.turns[index], self._calls, self.messages, self.context
-        if self.own:
-            write_own(turn, items, context)
-        elif turn.role == "tool":
-            write_outputs(turn, calls, items, context)
-        elif turn.role == "assistant":
-            if turn.name:
-                context.lose("name.dropped", turn.at)
-            if not write_items(turn.parts, items, context, calls.note_calls(turn.parts)) and turn.parts:
-                context.lose("turn.dropped", turn.at)
-            calls.answer(turn.parts, items, context)
-        else:
-            write_message(turn, items, context)
+    def write_turns(self, begin: int, end: int) -> None:
+        """Write the turns from index `begin` to before index `end`."""
+        own, calls, items, context = self.own, self._calls, self.messages, self.context
+        for turn in self.turns[begin:end]:
+            if own:
+                write_own(turn, items, context)
+            elif turn.role == "tool":
+                write_outputs(turn, calls, items, context)
+            elif turn.role == "assistant":
+                if turn.name:
+                    context.lose("name.dropped", turn.at)
+                if not write_items(turn.parts, items, context, calls.note_calls(turn.parts)) and turn.parts:
+                    context.lose("turn.dropped", turn.at)
+                calls.answer(turn.parts, items, context)
+            else:
+                write_message(turn, items, context)
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
         """The items that later turns do not change, and the calls so far."""

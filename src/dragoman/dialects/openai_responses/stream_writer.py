@@ -69,6 +69,15 @@ _OUTPUT_TEXT = (
 """How a text is written: the kind of its deltas, its empty part, and the bytes after the text of each delta."""
 _REFUSAL = b"response.refusal.delta", b',"part":{"type":"refusal","refusal":""}', b"}\n\n"
 
+_PLAIN_TEXT = b'{"type":"output_text","text":%b,"annotations":[],"logprobs":[]}'
+_PLAIN_TEXT_DONE = (
+    b'event: response.output_text.done\ndata: {"type":"response.output_text.done","sequence_number":%d,'
+    b'%b,"text":%b,"logprobs":[]}\n\n'
+    b'event: response.content_part.done\ndata: {"type":"response.content_part.done","sequence_number":%d,'
+    b'%b,"part":%b}\n\n'
+)
+"""A text of another dialect with nothing but its words, as a piece of its message, and the events of its end."""
+
 _NOTHING_COUNTED = Raw(
     b'{"input_tokens":0,"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":0,'
     b'"output_tokens_details":{"reasoning_tokens":0},"total_tokens":0}'
@@ -351,6 +360,9 @@ class StreamWriter:
         whole = Text(text, part.refusal, tuple(self._citations), seal=part.seal, extra=extra, at=part.at)
         self._seen.append(whole)
         message = self._message or {"content": []}
+        plain = extra is None and part.seal is None and not (part.refusal or self._citations)
+        if plain and event.extra is None and self._context.source != wire.NAME:
+            return out + self._end_plain_text(_encode(text), message["content"])
         written = answer_part(whole, self._context)
         where = self._in_message()
         # The .done events repeat the whole value (openai 3.49.0, 2026-11).
@@ -364,6 +376,12 @@ class StreamWriter:
         if "item/status" in own_fields(event.extra):
             message["status"] = own_fields(event.extra)["item/status"]
         return out + self._event(b"response.content_part.done", b'%b,"part":%b' % (where, whole_part))
+
+    def _end_plain_text(self, text: bytes, content: list[Any]) -> bytes:
+        where, part, number = self._in_message(), _PLAIN_TEXT % text, self._number
+        self._number = number + 2
+        content.append(Raw(part))
+        return _PLAIN_TEXT_DONE % (number, where, text, number + 1, where, part)
 
     def _end_reasoning(self, part: Reasoning, event: PartEnd) -> bytes:
         extra = {wire.NAME: {**own_fields(part.extra), **own_fields(event.extra)}}
