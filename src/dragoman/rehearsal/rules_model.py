@@ -40,7 +40,7 @@ def _wrong(request: Request) -> Fault | None:
     if not any(turn.role in ("user", "tool", "assistant") and _understood(turn) for turn in request.turns):
         return Fault("invalid_request", "rehearsal: there is no turn of the user to answer", 400)
     if not all(media_facts.legible(part) for turn in request.turns for part in turn.parts if isinstance(part, Media)):
-        return Fault("invalid_request", "rehearsal: the data of an image or a document are no base64", 400)
+        return Fault("invalid_request", "rehearsal: the data of an image or a document is not base64", 400)
     number = request.settings.n
     if number is not None and not 1 <= number <= _ANSWERS:
         return Fault("invalid_request", f"rehearsal: 1 to {_ANSWERS} answers to one request", 400, param="n")

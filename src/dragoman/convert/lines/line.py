@@ -268,7 +268,7 @@ def _moved(loss: Loss, at: str) -> Loss:
 
 
 def decoded(line: bytes) -> dict[str, Any] | None:
-    """The decoded line, for the detection of its format; None if the line is no JSON object."""
+    """The decoded line, for the detection of its format; None if the line is not a JSON object."""
     try:
         found = json_text.decode(line.removeprefix(BOM))
     except (msgspec.DecodeError, RecursionError, UnicodeError):

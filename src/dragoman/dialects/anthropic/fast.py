@@ -111,7 +111,7 @@ class _Usage(Exact, kw_only=True):
 
 
 class _Answer(Exact, kw_only=True):
-    """Fields in the order in which Anthropic sends them, so that decoding finds them fastest."""
+    """Fields in the order in which Anthropic sends them (recorded 2026), so that decoding finds them fastest."""
 
     model: Word
     id: Word

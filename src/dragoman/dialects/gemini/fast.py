@@ -62,7 +62,7 @@ class _Content(Exact):
 class _Candidate(Exact):
     content: _Content
     finishReason: Literal["STOP", "MAX_TOKENS", 1, 2]
-    """Clients generated from Google's definitions send the number of an enumeration value."""
+    """A reason is a word, or the number of an enumeration value (recorded 2025-12)."""
     finishMessage: Literal["Model generated function call(s)."] | None = None
     index: int | None = None
     safetyRatings: Raw = wire.NONE
@@ -70,7 +70,7 @@ class _Candidate(Exact):
 
 
 class _Usage(Exact, kw_only=True):
-    """Fields in the order in which Google sends them, so that decoding finds them fastest."""
+    """Fields in the order in which Google sends them (recorded 2026), so that decoding finds them fastest."""
 
     promptTokenCount: int
     cachedContentTokenCount: int | None = None

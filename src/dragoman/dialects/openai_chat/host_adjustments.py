@@ -121,7 +121,7 @@ class _Suit:
         return tuple(chosen)
 
     def _weakened(self, choice: Choice) -> Choice:
-        """Some hosts refuse a forced choice while the model thinks."""
+        """The choice, without its force if the host refuses a forced choice, always or while the model thinks."""
         force = self._host.forced_choice
         if force == "ok" or (force == "without_thinking" and not self._loud):
             return choice
@@ -240,7 +240,7 @@ class _Suit:
             if seal is not None and seal.data:
                 self._context.lose("seal.dropped", thought.at)
             return None
-        # Many hosts accept both field names. The client's name stays, unless this host is known to need its own.
+        # The client's field name stays, unless the row of this host demands another name.
         if field and (field == host.reasoning or (not host.demanded and "thinking" not in (field, host.reasoning))):
             return thought
         self._context.suited = True
