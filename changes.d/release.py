@@ -112,7 +112,7 @@ def order(version: str) -> tuple[int, int, int, tuple[str, int]]:
     """The place of a version among all versions. A pre-release (0.2.0rc1) comes before its release."""
     found = VERSION.fullmatch(version)
     if found is None:
-        raise ReleaseError(f"{version!r} is no version: write MAJOR.MINOR.PATCH, or MAJOR.MINOR.PATCHrc1")
+        raise ReleaseError(f"{version!r} is not a version: write MAJOR.MINOR.PATCH, or MAJOR.MINOR.PATCHrc1")
     major, minor, patch, stage, number = found.groups()
     return int(major), int(minor), int(patch), (stage or "~", int(number or 0))
 

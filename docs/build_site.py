@@ -3,7 +3,7 @@
     make site                           # writes build/site-source/site
     python -m docs.build_site --serve   # shows the site, and renews it after changes of build/site-source
 
-The pages are copied to build/site-source first. The guides of contributors (ARCHITECTURE.md, ...) stand
+The pages are copied to build/site-source first. The guides of contributors (ARCHITECTURE.md, ...) are
 where contributors look for them; the site shows them below `project/`, with links rewritten. A link to any other file
 of the repository becomes plain text, because the site has no address of the repository.
 """

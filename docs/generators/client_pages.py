@@ -108,7 +108,7 @@ def _given(name: str, row: ClientRow) -> list[str]:
     if "{context}" in f"{row.environment}{row.arguments}{row.settings}":
         out += ["The model's window is written there too, where the window is known.", ""]
     elif "{context" in f"{row.settings}":
-        out += ["The model's own window stands there, where the window is known.", ""]
+        out += ["The model's own window is there, where the window is known.", ""]
     return out
 
 

@@ -23,7 +23,7 @@ _SENTENCES: dict[str, Callable[[Any], str]] = {
     "switch": lambda value: ", ".join([f"thinking {name}: {_code(json.dumps(one))}" for name, one in value.items()]),
     "null_content": lambda value: "" if value else "a message of calls has an empty text",
     "empty_content": lambda value: "" if value else "a message of calls has no content",
-    "late_system": lambda value: "" if value else "system text stands in the first message only",
+    "late_system": lambda value: "" if value else "system text is in the first message only",
     "prefix": lambda value: f"{_code(value)} asks the model to continue its last message",
     "text_lists": lambda value: "" if value else "several texts are joined into one",
 }

@@ -32,7 +32,7 @@ def fields(record: type) -> list[Field]:
 
 
 def _text(statement: ast.stmt | None) -> str:
-    """The text of a string that stands alone, as below a field."""
+    """The text of a string by itself, as below a field."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
         value = statement.value.value
         return " ".join(value.split()) if isinstance(value, str) else ""

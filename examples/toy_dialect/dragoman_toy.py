@@ -196,7 +196,7 @@ def _write_lines(parts: Iterable[Part], speaker: str, context: Context) -> list[
 
 def _write_call(call: ToolCall, context: Context) -> dict[str, Any]:
     given = json_text.object_raw(call.arguments)
-    # A model may write arguments that are no JSON object.
+    # A model may write arguments that are not a JSON object.
     if given is None:
         context.lose("arguments.invalid", call.at)
         given = json_text.raw({"__raw": call.arguments})

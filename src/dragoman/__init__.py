@@ -1,4 +1,5 @@
-"""dragoman: translates LLM tool calling between wire protocols, and reports everything that could not cross."""
+"""dragoman: translates LLM tool calling between wire protocols, and reports every meaning that could not be
+translated."""
 
 from .canon.losses import Loss
 from .canon.parts import Media, Text, ToolCall, ToolResult

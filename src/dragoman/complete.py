@@ -28,11 +28,11 @@ def complete(
 ) -> Translation:
     """Send a request to an upstream, and return the answer in the dialect of the request, with the losses of both ways.
 
-    `upstream` is `NAME/MODEL`. The name is one whose key is in the environment (`openai`, `anthropic`, `gemini`,
-    `openrouter`, `ollama`), or `rehearsal`, which answers by fixed rules without any network, or, together with
-    `base_url`, the dialect of that address. `key` replaces the key of the environment. `timeout` is the time for the
-    whole answer, in seconds. Streams are not supported: use the gateway, or `StreamTranslator` with a client of your
-    own.
+    `upstream` is `NAME/MODEL`. The name is one of three things: an upstream whose key is in the environment (`openai`,
+    `anthropic`, `gemini`, `openrouter`, `ollama`); `rehearsal`, which answers by fixed rules without any network; or,
+    together with `base_url`, the dialect of that address. `key` replaces the key of the environment. `timeout` is the
+    time for the whole answer, in seconds. Streams are not supported: use the gateway, or `StreamTranslator` with a
+    client of your own.
 
     FaultError: the upstream answered with a fault; its `body` is the fault in the request's dialect. TransportError:
     no answer came. LossError: the request would lose more than `tolerance` allows; nothing was sent.

@@ -79,7 +79,7 @@ class Context(Struct, eq=False):
     spelled: dict[Path, str | int] = {}
     """Paths whose last step is spelled differently in the source (such as snake_case keys)."""
     moved: dict[Path, Path] = {}
-    """Paths of values that stand at another path in the source (such as the address of a toolset's MCP server)."""
+    """Paths of values that are at another path in the source (such as the address of a toolset's MCP server)."""
     marks: dict[Path, Path] = {}
     """Paths of cache marks that the source holds outside the part that they belong to."""
     answer_paths: AnswerPaths = AnswerPaths()

@@ -5,7 +5,7 @@
     ├── LossError       a translation lost more than the caller's tolerance allows: losses
     ├── RepairError     a history is broken, and the caller wants no repair: repairs
     ├── FaultError      the upstream answered with a Fault: fault, body
-    ├── ArgumentsError  the arguments of a tool call are no JSON, or not whole: the call must not be run
+    ├── ArgumentsError  the arguments of a tool call are not JSON, or not whole: the call must not be run
     ├── TransportError  no answer from an upstream: kind (connect, timeout, closed, upstream_bad)
     └── ConfigError     an unknown name or option, or one that cannot be used: the problem, and the valid values
 

@@ -221,7 +221,7 @@ def test_a_long_request_is_shown_with_a_note_that_it_was_cut(watched: Watched, b
     row_of(page, exchange).click()
     page.locator(".beside article").wait_for()
     page.get_by_role("tab", name="Wire").click()
-    assert "no complete JSON document" in page.locator(".side").first.inner_text()
+    assert "not a complete JSON document" in page.locator(".side").first.inner_text()
     assert page.get_by_role("button", name="Send again to").is_disabled()
 
 

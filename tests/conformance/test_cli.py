@@ -113,7 +113,7 @@ def test_cases_can_be_listed() -> None:
     [
         (("--dialect", "klingon"), "there is no dialect"),
         (("--base-url", "http://127.0.0.1:9"), "--dialect"),
-        (("--base-url", "127.0.0.1:9", "--dialect", "anthropic"), "no address"),
+        (("--base-url", "127.0.0.1:9", "--dialect", "anthropic"), "not an address"),
         (("--key-env", "NO_SUCH_VARIABLE"), "NO_SUCH_VARIABLE"),
         (("no-such-topic",), "no-such-topic"),
         (("--suite", "no-such-place"), "no-such-place"),

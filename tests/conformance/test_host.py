@@ -182,7 +182,7 @@ def test_a_gateway_with_an_answer_that_is_not_json_fails() -> None:
     (case,) = _some("token-counting.endpoint.gemini-to-gemini")
     with Fixed(200, b"<html>") as served:
         result = gateway_runner.run(case, gateway_runner.GatewayUnderTest(served.base, SUITE))
-    assert "no JSON" in result.failures[0]
+    assert "not JSON" in result.failures[0]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_the_key_is_sent_in_the_header_of_the_dialect(client: str, header: str, 
 def test_a_gateway_that_fails_in_a_conversation_fails() -> None:
     (case,) = _some("prompt-caching.prefix.openai-chat-to-anthropic")
     with gateway(response=lambda dialect, body: b"<html>") as asked:
-        assert "no JSON" in gateway_runner.run(case, asked).failures[0]
+        assert "not JSON" in gateway_runner.run(case, asked).failures[0]
 
 
 def _posted(port: int, path: str, body: bytes) -> tuple[int, bytes]:
@@ -228,7 +228,7 @@ def test_the_scripted_upstream_sends_the_scripted_answers() -> None:
         assert [request.problem for request in upstream.received()] == [
             "",
             "",
-            "/v1/responses is no path of anthropic",
+            "/v1/responses is not a path of anthropic",
             "a stream was asked for; the case has none",
         ]
 

@@ -199,7 +199,7 @@ def test_complete_arguments_that_are_not_json_are_passed_unchanged(target: str) 
     back = _read(target, done.body)
     assert (back.stop.reason, _arguments(back, "call_a")) == ("tool_calls", malformed.arguments)
     found = [(loss.path, loss.detail) for loss in done.losses if loss.code == "arguments.invalid"]
-    assert found == [("/content/0", "they are no JSON object")]
+    assert found == [("/content/0", "they are not a JSON object")]
 
 
 @pytest.mark.parametrize("stop", STOPS)

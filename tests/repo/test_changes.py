@@ -97,7 +97,7 @@ def test_a_later_release_is_added_at_the_top_and_sets_the_version(tmp_path: Path
         ("0.1.0", FRAGMENTS, "section for 0.1.0 already"),
         ("0.0.9", FRAGMENTS, "older"),
         ("0.1.0rc1", FRAGMENTS, "older"),
-        ("v0.2", FRAGMENTS, "no version"),
+        ("v0.2", FRAGMENTS, "not a version"),
         ("0.2.0", {}, "nothing to release"),
         ("0.2.0", {"bad.md": "Text.\n"}, "bad.md"),
     ],

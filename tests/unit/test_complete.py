@@ -100,7 +100,7 @@ def test_a_fault_is_an_error_with_its_body_in_the_clients_dialect() -> None:
         ("openai/one", {}, "OPENAI_API_KEY"),
         ("nobody/one", {}, "nobody"),
         ("klingon/one", {"base_url": "http://127.0.0.1:9"}, "klingon"),
-        ("gemini/one", {"base_url": "127.0.0.1"}, "no address"),
+        ("gemini/one", {"base_url": "127.0.0.1"}, "not an address"),
     ],
 )
 def test_mistakes_are_named(upstream: str, more: dict[str, str], words: str) -> None:

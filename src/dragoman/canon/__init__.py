@@ -1,4 +1,4 @@
-"""The neutral values. Each dialect is read into these values and written from them.
+"""Owns the neutral values. Each dialect is read into these values and written from them.
 
 The package knows no provider, no field name of a wire and no bytes.
 """

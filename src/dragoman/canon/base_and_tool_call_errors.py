@@ -8,4 +8,4 @@ class DragomanError(Exception):
 
 
 class ArgumentsError(DragomanError, ValueError):
-    """The arguments of a tool call are no JSON, or are not whole. The call must not be run."""
+    """The arguments of a tool call are not JSON, or are not whole. The call must not be run."""

@@ -44,7 +44,7 @@ class _GrowingPart:
 
 
 def fold(events: Iterable[Event]) -> Response | Fault:
-    """The answer that the events of a stream amount to. A stream that ended with a Fault gives that Fault."""
+    """The whole answer with the content of a stream's events. A stream that ended with a Fault gives that Fault."""
     start = Start()
     growing: dict[int, _GrowingPart] = {}
     finishes: dict[int, Finish] = {}
@@ -100,6 +100,7 @@ def unfold(response: Response) -> list[Event]:
         for part in answer.parts:
             index = _unfold_part(part, index, number, events)
     for number, answer in enumerate(answers):
+        # The usage counts all answers together, so only the last Finish has it.
         last = number == len(answers) - 1
         events.append(Finish(answer.stop, response.usage if last else None, number, last, answer.extra))
     return events

@@ -14,11 +14,11 @@ class HistoryRequirements(Struct, frozen=True):
     history: str = "messages"
     """The field that holds the history."""
     adjacent: bool = True
-    """True: the results of a step must stand directly after the step. False: anywhere after the step."""
+    """True: the results of a step must be directly after the step. False: anywhere after the step."""
     unique_ids: bool = False
     """True: call ids must be unique in the conversation. False: unique in their step."""
     alternate: bool = False
-    """User and assistant must alternate, and the results of a step must stand in one turn."""
+    """User and assistant must alternate, and the results of a step must be in one turn."""
     kinds: bool = False
     """The result of a custom tool must be marked as such."""
     empty_texts: bool = True
@@ -28,7 +28,7 @@ class HistoryRequirements(Struct, frozen=True):
     sealed_thoughts: bool = False
     """Thinking without a seal is refused."""
     thoughts_lead: bool = True
-    """Thinking must stand before the text or call that followed from it, and never alone."""
+    """Thinking must be before the text or call that followed from it, and never alone."""
     held: frozenset[str] = frozenset()
     """Fields and parts that refer to a history on the server. If one is present, a result may answer a call of that
     history.

@@ -10,7 +10,7 @@ _ADVICE = {
     "call": "Nothing has to be done: the translation of the answer gives each call its own name and id back.",
     "call.stand_in": "Run the function yourself, or leave out stand_ins.",
     "call.truncated": "Do not run the call. Ask again, with a larger token limit if the limit was reached.",
-    "character": "Check the client: it sends characters that are no Unicode.",
+    "character": "Check the client: it sends characters that are not Unicode.",
     "choice": "Name the wanted tool in the prompt, or choose an upstream whose dialect has this control.",
     "citation": "Read the sources in the text of the answer, or use an upstream of the client's dialect.",
     "compaction": "Shorten the history yourself, or use an upstream that compacts.",

@@ -33,12 +33,12 @@ CODES: dict[str, Code] = {
     "field.dropped": _d(
         "warning",
         "A field that only the source dialect knows was left out. The severity is info for figures, ids and echoes in "
-        "an answer; padding and times are no loss at all.",
+        "an answer; padding and times are never a loss.",
         "openai-chat logit_bias to anthropic: Messages has no such control.",
     ),
     "model.invented": _i(
         "error",
-        "The target needs a model name in the body and none was given; a placeholder stands there.",
+        "The target needs a model name in the body and none was given; a placeholder was written.",
         "A Gemini request (its model is in the URL) to openai-chat without model=.",
     ),
     "metadata.dropped": _d(
@@ -176,7 +176,7 @@ CODES: dict[str, Code] = {
     ),
     "reasoning.invented": _i(
         "warning",
-        "The host demands thinking text beside calls, and the history has none of its own; an empty one was written.",
+        "The host demands thinking text beside calls, and the history has none; an empty text was written.",
         "A history from claude sent to deepseek: reasoning_content on every message with calls.",
     ),
     "seal.dropped": _d(
@@ -219,24 +219,24 @@ CODES: dict[str, Code] = {
     ),
     "tool.hosted.option.dropped": _d(
         "warning",
-        "An option of a hosted tool has no counterpart in the target's. The severity is info for a place, a size and a "
-        "description, and error for the user's files.",
+        "An option of a hosted tool has no counterpart in the target's tool. The severity is info for a place, a size "
+        "and a description, and error for the user's files.",
         "max_uses of an anthropic web_search to openai-responses.",
     ),
     "tool.hosted.as_function": _a(
         "warning",
-        "The target's upstream has no such tool: the model is offered a function instead. The client runs it if the "
-        "client also runs the original tool; else the caller runs it, who asked for stand-ins.",
+        "The target's upstream has no such tool, so the model is offered a function instead. If the client can run the "
+        "original tool, the client runs the function. Otherwise the caller that asked for stand-ins runs the function.",
         "anthropic web_search to ollama with stand_ins=True: the function google_web_search.",
     ),
     "tool.examples.as_text": _a(
         "info",
-        "Examples of a tool's arguments stand in the description of the tool.",
+        "Examples of a tool's arguments are in the description of the tool.",
         "anthropic input_examples to openai-chat.",
     ),
     "tool.custom.wrapped": _a(
         "info",
-        "A free-text tool became a function with one string, input; its grammar stands in the description.",
+        "A free-text tool became a function with one string, input; its grammar is in the description.",
         "openai-responses apply_patch to gemini.",
     ),
     "tool.namespace.prefixed": _a(
@@ -333,7 +333,7 @@ CODES: dict[str, Code] = {
     ),
     "call.truncated": _d(
         "error",
-        "A call whose arguments break off, or are no JSON object, was left out; the missing rest is never invented.",
+        "A call whose arguments break off, or are not a JSON object, was left out; the missing rest is never invented.",
         "Such a call in an answer to a gemini, code-assist, ollama or anthropic client, where a call is an object and "
         "clients run it; the last call of an answer that ended with its token limit, in a history translated with "
         'repair="report"; a '
@@ -352,8 +352,8 @@ CODES: dict[str, Code] = {
     ),
     "arguments.invalid": _a(
         "error",
-        "The arguments of a call break off, or are no JSON object. For a target that needs an object, a history holds "
-        "them under __raw, else unchanged. Nothing is invented. An answer whose call breaks off ends as cut.",
+        "The arguments of a call break off, or are not a JSON object. In a history they are written under __raw for a "
+        "target that needs an object, else unchanged. An answer whose call breaks off ends like a cut answer.",
         'openai-chat arguments "{\\"a\\": " to anthropic.',
     ),
     "result.error.as_text": _a(
@@ -497,7 +497,7 @@ CODES: dict[str, Code] = {
     ),
     "usage.invented": _i(
         "info",
-        "The target demands usage figures that the source did not give; zeros stand there.",
+        "The target demands usage figures that the source did not give; zeros were written.",
         "A stream without usage.",
     ),
     "id.invented": _i(
@@ -514,7 +514,7 @@ CODES: dict[str, Code] = {
     ),
     "record.id.rewritten": _a(
         "warning",
-        "The id of a line has characters or a length that the target's file format refuses. Results carry the new id.",
+        "The id of a line has characters or a length that the target's file format refuses. Results have the new id.",
         "The custom_id user@example.org to anthropic-batch, which takes letters, digits, _ and -.",
     ),
     "event.dropped": _d(

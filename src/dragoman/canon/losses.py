@@ -17,7 +17,7 @@ Severity = Literal["info", "warning", "error"]
 
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 """From harmless to grave. info: the meaning is unchanged. warning: the model or the client may behave differently.
-error: content that the conversation depends on is missing. Padding and times are no loss at all.
+error: content that the conversation depends on is missing. Padding and times are never a loss.
 """
 
 

@@ -1,4 +1,4 @@
-"""The pieces of a turn: Text, Reasoning, Media, ToolCall, ToolResult, HostedCall, HostedResult, Opaque.
+"""Owns the parts of a turn: Text, Reasoning, Media, ToolCall, ToolResult, HostedCall, HostedResult, Opaque.
 
 Every part holds its place in the source document (`at`), so that a writer can name the place of a loss. `at` is a tuple
 and not a JSON pointer, because most paths are never printed; `pointer` makes the text when needed. Canon values are
@@ -88,8 +88,8 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def plain_text(parts: Sequence[Part]) -> str | None:
-    """The text, if `parts` is one text without refusal, citations, seal, cache mark and extra. Most turns are; so
-    writers try this first.
+    """The text, if `parts` is one text without refusal, citations, seal, cache mark and extra. Most turns are
+    such a text, so writers try this first.
     """
     if len(parts) == 1:
         only = parts[0]
@@ -149,7 +149,7 @@ class ToolCall(Part, frozen=True, gc=False):
 
 class IncompleteCall(ToolCall, frozen=True, gc=False, tag="toolcall"):
     """The last call of an answer that was cut. `arguments` holds the text that arrived. Only `tool_calls` makes such
-    calls; a conversation holds ToolCalls.
+    calls; a conversation holds ToolCalls. The tag is that of a ToolCall, so the JSON of both is decoded as a ToolCall.
     """
 
     @property

@@ -32,8 +32,8 @@ class RepairKind(Struct, frozen=True, gc=False):
     loss: str = ""
     """The loss code with which a translation reports the repair as well. "": the meaning does not change."""
     tolerated: bool = False
-    """Recorded upstreams accept the broken form, although their documentation forbids it. Such a repair is no reason to
-    refuse a request."""
+    """Recorded upstreams accept the broken form, although their documentation forbids it. Such a repair is not a reason
+    to refuse a request."""
 
 
 REPAIRS: dict[str, RepairKind] = {
@@ -68,7 +68,7 @@ REPAIRS: dict[str, RepairKind] = {
     "orphan-call": RepairKind(
         "added",
         "A call has no result although the conversation goes on; an error result was added that states this. "
-        "Calls in the last turn are no orphans: their results may still come.",
+        "Calls in the last turn are not orphans: their results may still come.",
         "A user interrupts the tools and asks something else.",
         "result.invented",
     ),
@@ -85,13 +85,13 @@ REPAIRS: dict[str, RepairKind] = {
     ),
     "result-out-of-order": RepairKind(
         "arranged",
-        "A result stood before its call or after a later step; it was moved next to its step.",
+        "A result came before its call or after a later step; it was moved next to its step.",
         "A tool message that comes after the calls of the next assistant message.",
         "result.moved",
     ),
     "split-results": RepairKind(
         "arranged",
-        "The results of one step stood in several turns; they now stand in one.",
+        "The results of one step were in several turns; they are now in one.",
         "Two Gemini contents with one functionResponse each, after two parallel calls.",
         tolerated=True,
     ),
@@ -103,7 +103,7 @@ REPAIRS: dict[str, RepairKind] = {
     ),
     "thinking-out-of-place": RepairKind(
         "arranged",
-        "Thinking stood after the calls that follow from it; it was moved before them.",
+        "Thinking came after the calls that follow from it; it was moved before them.",
         "A Messages assistant turn that ends with a thinking block after its tool_use.",
         "order.approximated",
     ),

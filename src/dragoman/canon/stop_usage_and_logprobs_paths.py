@@ -1,4 +1,4 @@
-"""Owns the places in the answers of a dialect: of the stop reason, of the usage, and of the log probabilities."""
+"""Owns the paths at which the answers of a dialect hold the stop reason, the usage and the log probabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Form = Literal["tokens", "content", "chosen"]
 
 class AnswerPaths(Struct, frozen=True):
     """Where the answers of a dialect hold the stop reason and the usage. Losses name these places. For a stream, the
-    places are those in the whole answer that the stream amounts to.
+    places are those in the whole answer with the same content.
     """
 
     stop: Path = ()

@@ -10,7 +10,7 @@ from .parts import Extra, Part, Path
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 """`developer` is a system turn in dialects that distinguish the two roles; other dialects write this role as `system`.
-`tool` turns hold ToolResults only. All results of one step stand in one turn, in the order of the source.
+`tool` turns hold ToolResults only. All results of one step are in one turn, in the order of the source.
 """
 
 SYSTEM_ROLES: frozenset[str] = frozenset({"system", "developer"})

@@ -32,8 +32,9 @@ class AnswerSchema:
         try:
             self._validator = jsonschema_rs.validator_for(schema, retriever=_retrieve)
         except ValueError as error:
-            raise ConfigError("schema", "", problem=f"it is no JSON Schema: {_first_line(error)}") from None
+            raise ConfigError("schema", "", problem=f"it is not a JSON Schema: {_first_line(error)}") from None
         text = msgspec.json.encode(as_object(schema)).decode()
+        # OpenAI takes names of at most 64 letters, digits, _ and - (lint rule OAR-003).
         self.format = Format("schema", text, name=re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:64] or "answer", strict=strict)
 
     def read(self, text: str) -> bytes:
@@ -46,7 +47,7 @@ class AnswerSchema:
                 document = bytes(msgspec.json.decode(document, type=dict[str, msgspec.Raw])[WRAPPED]).decode()
                 value = value[WRAPPED]
         except (msgspec.DecodeError, RecursionError) as error:
-            raise ValueError(f"it is no JSON: {error}") from None
+            raise ValueError(f"it is not JSON: {error}") from None
         try:
             self._validator.validate(value)
         except jsonschema_rs.ValidationError as error:
@@ -56,7 +57,7 @@ class AnswerSchema:
 
 
 def read_schema(given: str) -> AnswerSchema:
-    """The schema in the value of an option. ConfigError where the value is no schema."""
+    """The schema in the value of an option. ConfigError where the value is not a schema."""
     text = given.strip()
     if text.startswith("{"):
         return AnswerSchema(_parsed(text.encode(), "the option --schema"))
@@ -100,7 +101,7 @@ def _parsed(data: bytes, where: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(data, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError) as error:
-        raise ConfigError("schema", where, problem=f"it is no JSON Schema: {error}") from None
+        raise ConfigError("schema", where, problem=f"it is not a JSON Schema: {error}") from None
 
 
 def _retrieve(uri: str) -> Any:

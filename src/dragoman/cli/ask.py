@@ -32,7 +32,7 @@ def ask(**given: Any) -> None:
     error. You are asked before a tool changes anything. Without a terminal such a tool does not run, unless --approve
     or --allow permits it. Without a key no model is asked; `--model rehearsal/rules` tries the tools without a model.
 
-    With --schema standard output gets the checked JSON and nothing else. If the answer does not fit, the model is asked
+    With --schema only the checked JSON is written to standard output. If the answer does not fit, the model is asked
     once more. If the second answer does not fit either, the exit code is 1.
     """
     from .ask_run import AskOptions, run

@@ -259,7 +259,7 @@ class Approver:
         return words + (", [e]dit" if confirmation.diff is not None else "") + ", [n]o: "
 
     def read(self, line: str, confirmation: Confirmation) -> Approval | None:
-        """The approval in a typed line; None where the line is no answer."""
+        """The approval in a typed line; None where the line is not an answer."""
         word, _, why = line.strip().partition(" ")
         return _approval(word.lower(), why, confirmation)
 

@@ -283,7 +283,7 @@ async def _run(agent: Agent, parts: list[Part], output: JsonOutput | TextOutput,
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is not None and sys.platform != "win32":  # Like Ctrl-C: tools are stopped, and the history stays complete.
         for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP: then the run continues
                 loop.add_signal_handler(number, task.cancel)
     async with agent:
         say_sandbox(agent, output.say)
@@ -353,7 +353,7 @@ def at_a_terminal() -> bool:
 
 
 def _prompt_text(options: AskOptions, say: Callable[[str], None]) -> str:
-    """The prompt: the arguments, and standard input if it is no terminal, not closed and not attached."""
+    """The prompt: the arguments, and standard input if it is not a terminal, not closed and not attached."""
     arguments = " ".join(options.prompt)
     if takes_standard_input(options.media):
         return arguments

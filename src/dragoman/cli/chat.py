@@ -20,7 +20,7 @@ def chat(**given: Any) -> None:
 
     A given prompt is the first message. On a terminal Enter sends a message, and Alt-Enter begins a new
     line. Ctrl-C stops the answer, Ctrl-D ends the chat. /help lists the commands of the chat. `@FILE` adds a file to a
-    message, `!COMMAND` runs a command of your own. If standard input is no terminal, each line is a message.
+    message, `!COMMAND` runs a command of your own. If standard input is not a terminal, each line is a message.
     """
     from .ask_run import AskOptions
     from .chat_run import run

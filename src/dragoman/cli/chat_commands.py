@@ -41,7 +41,7 @@ _TYPED = (
     ("Ctrl-C", "Stop the answer, or clear the line."),
     ("Ctrl-D", "End the chat."),
 )
-"""Help lines about input that is no command."""
+"""Help lines about input that is not a command."""
 
 
 class EndOfChat(Exception):

@@ -12,6 +12,7 @@ from ..runtime.text_file_and_diff import decode
 from .attachments import media_of
 
 LARGEST = 20 * 1024 * 1024
+"""Bytes of a file that a message may contain: as many as the file tools read."""
 _NAMED = re.compile(r'(?<!\S)@(?:"([^"]+)"|(\S+))')
 _DATA = re.compile(r"data:(image/[\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})

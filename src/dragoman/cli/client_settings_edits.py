@@ -45,9 +45,9 @@ def _merge_json(old: str, content: Mapping[str, Any], file: Path) -> str:
     try:
         before = msgspec.json.decode(old) if old.strip() else {}
     except (msgspec.DecodeError, RecursionError) as error:
-        raise _unreadable(file, f"it is no plain JSON ({error})") from None
+        raise _unreadable(file, f"it is not plain JSON ({error})") from None
     if not isinstance(before, dict):
-        raise _unreadable(file, "it is no JSON object")
+        raise _unreadable(file, "it is not a JSON object")
     return msgspec.json.format(msgspec.json.encode(_merge_objects(before, content)), indent=2).decode() + "\n"
 
 
@@ -73,7 +73,7 @@ def _merge_toml(old: str, content: Mapping[str, Any], file: Path) -> str:
         made = tomllib.loads(text)
         before = tomllib.loads(old)
     except tomllib.TOMLDecodeError as error:
-        raise _unreadable(file, f"it is no TOML that can be edited safely ({error})") from None
+        raise _unreadable(file, f"it is not TOML that can be edited safely ({error})") from None
     # The edit by lines may have misread the file, so both results are compared as values.
     if made != _merge_objects(before, content):
         raise _unreadable(file, "its form does not allow a safe edit")
@@ -140,7 +140,7 @@ class SettingsEdits:
 
     def undo(self, file: Path) -> bool:
         """Restore the old content of a settings file; False where this program did not write the file. ConfigError
-        where the file was changed since."""
+        where the file has changed since then."""
         edits = self._read()
         known = edits.get(str(file))
         if known is None:
@@ -151,7 +151,7 @@ class SettingsEdits:
             now = None
         if now is None or _digest(now) != known.sha256:
             where = f"The old content is in {known.backup}" if known.existed else "Remove the lines by hand"
-            raise ConfigError("file", str(file), problem=f"it was changed since dragoman wrote it. {where}")
+            raise ConfigError("file", str(file), problem=f"it has changed since dragoman wrote it. {where}")
         backup = Path(known.backup)
         if known.existed:
             write_own_file(file, backup.read_bytes())

@@ -10,6 +10,7 @@ from ..runtime.program_search import program_outside
 
 _SECONDS = 5
 _LARGEST = 20 * 1024 * 1024
+"""Bytes of a picture: as many as the file tools read."""
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PROGRAMS = (
     ("wl-paste", "--no-newline", "--type", "image/png"),

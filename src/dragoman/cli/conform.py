@@ -128,7 +128,7 @@ def _host(
     from ..conform.scripted_upstream import SuiteUpstream
 
     if not base_url.startswith(("http://", "https://")):
-        fail(f"{redacted_url(base_url)!r} is no address. An address begins with http:// or https://.", 2)
+        fail(f"{redacted_url(base_url)!r} is not an address. An address begins with http:// or https://.", 2)
     gateway = gateway_runner.GatewayUnderTest(base_url, loaded, None, model, key, timeout)
     if port is None:
         return [gateway_runner.run(case, gateway) for case in chosen]

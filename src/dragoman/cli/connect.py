@@ -38,8 +38,8 @@ def connect(client: str, model: str, gateway: str, key_env: str | None, write: b
     """Show or write the settings that connect a CLIENT to a running gateway.
 
     CLIENT is claude, codex, gemini, opencode, qwen, pi, aider or llm. Without --write nothing is changed. --write
-    changes only the named settings; --undo takes the change back, unless the file was changed since. For one session,
-    `dragoman run CLIENT` needs no change at all.
+    changes only the named settings; --undo takes the change back, unless the file has changed since then. For one
+    session, `dragoman run CLIENT` needs no change at all.
     """
     row = client_table.rows()[client]
     if write and undo:

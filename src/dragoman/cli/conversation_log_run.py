@@ -84,7 +84,7 @@ def search(words: tuple[str, ...], here: bool, most: int) -> None:
                 first = next((line for line in lines if wanted[0] in line.casefold()), "")
                 click.echo(f"    {without_control_characters(_around(first.strip(), wanted[0]))}")
     if not shown:
-        click.echo("no stored conversation holds these words", err=True)
+        click.echo("no stored conversation contains these words", err=True)
         raise SystemExit(1)
 
 

@@ -31,7 +31,7 @@ def _bytes(context: click.Context, option: click.Parameter, value: str) -> int:
     factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:], 1)
     digits = text[:-1] if factor > 1 else text
     if not digits.isdecimal() or not 0 < int(digits) * factor <= 1 << 40:
-        raise click.BadParameter(f"{value!r} is no size. Write for example 512K, 64M or 1G.")
+        raise click.BadParameter(f"{value!r} is not a size. Write for example 512K, 64M or 1G.")
     return int(digits) * factor
 
 

@@ -66,7 +66,7 @@ def detected_dialect(body: bytes, option: str) -> str:
 
 
 def mistake_in_json(body: bytes) -> str:
-    """The mistake in a document that is no JSON, with line and column; "" for JSON and for streams."""
+    """The mistake in a document that is not JSON, with line and column; "" for JSON and for streams."""
     if body.lstrip()[:6].startswith((b"event:", b"data:", b":")):
         return ""
     try:

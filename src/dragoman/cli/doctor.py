@@ -148,7 +148,7 @@ def _port(config: Config) -> CheckResult:
     host = "127.0.0.1" if listen.host in ("0.0.0.0", "::") else listen.host
     if listen.port == 0:
         return CheckResult("good", "port", "the system chooses one")
-    # Checked first: a running gateway uses the port, which is no fault.
+    # Checked first: a running gateway uses the port, which is not a fault.
     if _is_gateway(host, listen.port):
         return CheckResult("good", "port", f"a gateway runs on {host}:{listen.port}")
     family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET

@@ -30,7 +30,7 @@ _config = click.option(
 @_config
 @click.option("--no-browser", is_flag=True, help="For a login at Google: only print the address.")
 def login(upstream: str | None, file: Path | None, no_browser: bool) -> None:
-    """Store the key of an UPSTREAM, so that no variable needs to hold the key. Without an UPSTREAM: list them.
+    """Store the key of an UPSTREAM, so that no variable needs to hold the key. Without an UPSTREAM: list the upstreams.
 
     You are asked for the key, and the key is not shown. Without a terminal the key is the first line of standard input.
     The key goes into the keyring of the system (package keyring), else into a file that only you can read. A key in the

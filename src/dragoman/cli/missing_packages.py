@@ -1,4 +1,5 @@
-"""Owns the message about a package that is not installed: which extra has it, and the one command that adds it.
+"""Owns the message about a package that is not installed: the extra that has the package, and the command to install
+it.
 
 The command fits the way in which dragoman was installed: pip, pipx, `uv tool install` or `uvx`.
 """

@@ -111,7 +111,7 @@ def parse_template(text: str, file: str) -> PromptTemplate:
     template = typed_toml_file.read(text, PromptTemplate, file)
     for field in ("prompt", "system"):
         if not string.Template(getattr(template, field)).is_valid():
-            problem = "a dollar sign stands before the name of a variable, as in $input. Write $$ for a dollar sign"
+            problem = "a dollar sign is before the name of a variable, as in $input. Write $$ for a dollar sign"
             raise typed_toml_file.FileError(file, text, (field,), problem)
     try:
         settings_of(template.options)

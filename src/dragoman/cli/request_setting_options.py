@@ -60,7 +60,7 @@ def _converted(name: str, value: Any) -> Any:
     # A field for a text takes the text itself, even if the text is JSON.
     if isinstance(value, str) and kind != (str | None):
         decoded: Any = value
-        with suppress(msgspec.DecodeError):  # a text that is no JSON is the value itself
+        with suppress(msgspec.DecodeError):  # a text that is not JSON is the value itself
             decoded = msgspec.json.decode(value)
         value = [value] if name == "stop" and not isinstance(decoded, list) else decoded
     try:
@@ -68,5 +68,5 @@ def _converted(name: str, value: Any) -> Any:
     except msgspec.ValidationError as error:
         raise ConfigError("option", name, problem=f"{error}".replace(" | null", "")) from None
     if name == "effort" and found not in EFFORTS:
-        raise ConfigError("option", name, EFFORTS, problem=f"{found!r} is no effort")
+        raise ConfigError("option", name, EFFORTS, problem=f"{found!r} is not an effort")
     return found

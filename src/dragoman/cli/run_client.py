@@ -131,7 +131,7 @@ def _chosen(client: str | None, given: tuple[str, ...]) -> tuple[ClientRow, str,
         if client not in client_table.names():
             near = difflib.get_close_matches(client, client_table.names(), 1)
             hint = f" Did you mean {near[0]}?" if near else f" Known clients: {', '.join(client_table.names())}."
-            raise click.UsageError(f"{client!r} is no known client.{hint} After -- you can name any command.")
+            raise click.UsageError(f"{client!r} is not a known client.{hint} After -- you can name any command.")
         row = client_table.rows()[client]
     program = shutil.which(name)
     if program is None:
@@ -180,7 +180,7 @@ def _say(title: str, model: str, config: Config, upstream: str) -> None:
     rehearsal = config.upstreams[upstream].dialect == REHEARSAL if upstream else len(config.upstreams) == 1
     if rehearsal:
         advice = "" if model else ". Store a key with dragoman login, and name a model with --model."
-        words = f"the built-in rehearsal, which is no model{advice}"
+        words = f"the built-in rehearsal, which is not a model{advice}"
     else:
         words = model or "the models that it names"
     click.echo(f"dragoman: {without_control_characters(title)} on {words}", err=True)

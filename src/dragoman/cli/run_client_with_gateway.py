@@ -34,6 +34,7 @@ _STOP_SECONDS = 2.0
 _KILL_SECONDS = 10.0
 """Seconds that a client has to end after a signal to stop."""
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that only dragoman gets. They are passed on, so that the client does not outlive its gateway."""
 _OF_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 """Signals that the terminal sends to both processes. The client decides what they mean."""
 

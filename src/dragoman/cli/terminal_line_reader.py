@@ -14,7 +14,7 @@ if sys.platform != "win32":
 
 
 def _forget_typed() -> None:
-    """Drop input that was typed before the question, because it is no answer to the question."""
+    """Drop input that was typed before the question, because it is not an answer to the question."""
     if sys.platform != "win32":
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 

@@ -17,6 +17,7 @@ from .dialect_option import DIALECT, detected_dialect
 from .loss_and_error_output import count_with_noun, fail, print_losses, print_repairs
 
 CHUNK = 64 * 1024
+"""Bytes of a stream that are read at once. `read1` returns fewer when fewer have arrived."""
 
 
 @click.command(epilog="Example: dragoman translate --from anthropic --to gemini < request.json > out.json")

@@ -35,7 +35,7 @@ def one_line(text: object) -> str:
 
 
 def effects_of_file(file: str, data: bytes) -> list[str]:
-    """The effects of a file with these bytes. ConfigError when the bytes are no valid configuration."""
+    """The effects_of_file of a file with these bytes. ConfigError when the bytes are not a valid configuration."""
     describe: Callable[[bytes, str], Iterator[str]] = _servers if file.endswith(".json") else _gateway
     return [one_line(line) for line in describe(data, file)]
 
@@ -137,7 +137,7 @@ def _json(value: Any) -> str:
 
 
 def _host(address: str) -> str:
-    """The host of an address, and the address. A user before an @ is no part of the host."""
+    """The host of an address, and the address. A user before an @ is not part of the host."""
     parts = urlsplit(address)
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     return f"{_ascii(parts.hostname or '')} ({_ascii(shown)})"

@@ -131,6 +131,6 @@ def _at_a_terminal() -> bool:
 
 
 def _forget_typed() -> None:
-    """Drop input that was typed before the question: it is no answer to the question."""
+    """Drop input that was typed before the question: it is not an answer to the question."""
     if sys.platform != "win32":
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -23,6 +23,7 @@ from .loss_and_error_output import count_with_noun, without_control_characters
 SECONDS = 10.0
 """Seconds to wait for the list."""
 _LARGEST = 16 * 1024 * 1024
+"""Bytes of an answer. A longer answer is refused, so that a wrong address cannot fill the memory."""
 
 State = Literal["good", "unknown", "bad"]
 

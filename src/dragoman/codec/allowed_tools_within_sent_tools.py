@@ -21,7 +21,7 @@ def hold_to_tools(request: Request, original: tuple[Tool | HostedTool, ...], con
     no choice.
     """
     choice = request.choice
-    # A choice of one tool, or of none, is no subset.
+    # A choice of one tool, or of none, is not a subset.
     if choice is None or choice.mode not in ("auto", "required") or not (choice.names or choice.hosted_at is not None):
         return request
     declared = by_name(request.tools)
@@ -68,5 +68,5 @@ def _with(request: Request, tools: tuple[Tool | HostedTool, ...], choice: Choice
 
 
 def _stands_at(at: Path, places: tuple[Path, ...]) -> bool:
-    """Whether a tool stands at one of these paths, or was made from the tool there."""
+    """Whether a tool is at one of these paths, or was made from the tool there."""
     return any(at[: len(place)] == place for place in places)

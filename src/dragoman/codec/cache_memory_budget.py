@@ -91,8 +91,8 @@ class _Budget:
 
 
 _BUDGET = _Budget(DEFAULT)
-# Weak references: a memory belongs to its owner, and must not outlive it because of the register. This is no WeakSet,
-# because another thread may register a memory while this one goes through the register.
+# Weak references: a memory belongs to its owner, and must not outlive it because of the register. This is not a
+# WeakSet, because another thread may register a memory while this one goes through the register.
 _MEMORIES: dict[int, ref[Aging]] = {}
 _SMALL_CACHES: list[dict[tuple[Any, ...], Any]] = []
 

@@ -133,7 +133,7 @@ class DistinctIds:
             self._given.add(given)
             return given
         if given:
-            context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            context.lose("call.id.rewritten", call.at, "the same id is in an earlier call")
         else:
             context.lose("call.id.invented", call.at)
         times = self._times.get(call.id, 0) + 1

@@ -70,7 +70,7 @@ def _escaped(body: Mapping[str, Any] | list[Any] | str | PydanticModel, dialect:
     from json import dumps  # late: hardly any document needs it
 
     try:
-        # `allow_nan=False`: NaN is no JSON, and no upstream accepts it.
+        # `allow_nan=False`: NaN is not JSON, and no upstream accepts it.
         return dumps(body, default=_as_dict, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise WireError(dialect, "", "a JSON value", str(error)) from None

@@ -119,7 +119,7 @@ def _string_prefix(text: str) -> tuple[str, str, bool]:
             out.append(_ESCAPES.get(text[i + 1], text[i + 1]))
             i += 2
             continue
-        # The second half of a surrogate pair may still be on its way. Half a pair is no character.
+        # The second half of a surrogate pair may still be on its way. Half a pair is not a character.
         high = text[i + 2 : i + 4].lower() in ("d8", "d9", "da", "db")
         size = 12 if high and "\\u".startswith(text[i + 6 : i + 8]) else 6  # a surrogate pair is one character
         if i + size > len(text):

@@ -35,7 +35,7 @@ def failure(stop: Stop, *own: str) -> str:
     own word.
     """
     sentence = FAILED.get(stop.reason, "")
-    # The dialect's own word restores the ending exactly. The sentence would stand beside it as invented text.
+    # The dialect's own word restores the ending exactly. The sentence would add invented text.
     if not sentence or (stop.extra is not None and any(name in stop.extra for name in own)):
         return ""
     return stop.detail or sentence
@@ -58,7 +58,7 @@ def with_failure(parts: tuple[Part, ...], words: str, gap: str = "") -> tuple[Pa
 
 
 def events_of_whole_answer(stray: bytes, read: Callable[[bytes, Context], Response], context: Context) -> list[Event]:
-    """The events of a whole answer that came in place of a stream. Empty if the bytes are no answer."""
+    """The events of a whole answer that came in place of a stream. Empty if the bytes are not an answer."""
     # Frames of a stream never begin with a brace, so only these bytes can be a whole answer.
     if not stray.lstrip().startswith(b"{"):
         return []
@@ -117,12 +117,12 @@ def in_order(answers: list[Alternative], numbers: list[int]) -> list[Alternative
 
 
 def report_broken_arguments(call: ToolCall, arguments: str, context: Context) -> bool:
-    """Report arguments that are no JSON object. True: they break off, so the call is incomplete."""
+    """Report arguments that are not a JSON object. True: they break off, so the call is incomplete."""
     # The cheap tests come first: most arguments are valid, and this runs for each call.
     if call.custom or not arguments or json_text.is_whole(arguments) or json_text.object_raw(arguments) is not None:
         return False
     cut = json_text.breaks_off(arguments)
-    context.lose("arguments.invalid", call.at, "they break off" if cut else "they are no JSON object")
+    context.lose("arguments.invalid", call.at, "they break off" if cut else "they are not a JSON object")
     return cut
 
 
@@ -160,17 +160,17 @@ def cut_short(stop: Stop, context: Context, number: int = 0) -> Stop:
 
 
 BrokenCalls = Literal["text", "word", "fault"]
-"""How an answer of a dialect represents a call whose arguments are no JSON object. text: the text, unchanged. word: the
-call is left out, because arguments are objects there and clients run every call; the dialect has a word for such an
+"""How an answer of a dialect represents a call whose arguments are not a JSON object. text: the text, unchanged. word:
+the call is left out, because arguments are objects there and clients run every call; the dialect has a word for such an
 ending. fault: not even a word, so the answer becomes a fault.
 """
 
 
 def leave_out_broken_call(call: ToolCall, arguments: str, context: Context) -> bool:
-    """Whether a call of an answer is left out because its arguments are no JSON object. Reports the loss."""
+    """Whether a call of an answer is left out because its arguments are not a JSON object. Reports the loss."""
     if call.custom or json_text.object_raw(arguments) is not None:
         return False
-    why = "its arguments break off" if json_text.breaks_off(arguments) else "its arguments are no JSON object"
+    why = "its arguments break off" if json_text.breaks_off(arguments) else "its arguments are not a JSON object"
     context.lose("call.truncated", call.at, f"the call of {call.name}: {why}")
     return True
 

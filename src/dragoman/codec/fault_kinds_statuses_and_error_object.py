@@ -160,14 +160,15 @@ _NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
 
 
 def is_empty_field(value: Raw | None) -> bool:
-    """Whether a field is absent, null or empty: `"error": null` is no error, and `"choices": []` is no answer."""
+    """Whether a field is absent, null or empty: `"error": null` is not an error, and `"choices": []` is not an
+    answer."""
     return value is None or bytes(value) in _NOTHING or bytes(value).translate(None, b" \t\r\n") in _NOTHING
 
 
 def missing_fields(fault: Fault, source: str, written: bytes, document: bytes = b"") -> list[Path]:
     """The paths of a fault's fields that are missing in the bytes written for it (body and headers).
 
-    `document`: the source of the fault. Without it, as in a stream, the fields are assumed to stand in `error`.
+    `document`: the source of the fault. Without it, as in a stream, the fields are assumed to be in `error`.
     """
     whole = _decoded_fault(document)
     error = whole.get("error")
@@ -175,7 +176,7 @@ def missing_fields(fault: Fault, source: str, written: bytes, document: bytes = 
     fields = dict(mine)
     own_values = b"".join(mine.values())
     for name, value in (("code", fault.code), ("param", fault.param)):
-        # A value inside a kept field is counted there. A code that equals the status crosses as the status.
+        # A value inside a kept field is counted there. A code that equals the status is translated as the status.
         # A search for the value in all fields would be slow for each of them, so the kept fields are joined once.
         if value and name not in mine and json_text.string(value) not in own_values and value != str(fault.status):
             if json_text.string(value) not in written:
@@ -191,7 +192,7 @@ def missing_fields(fault: Fault, source: str, written: bytes, document: bytes = 
     if isinstance(error, dict):
         beside = [name for name, value in whole.items() if name not in ("error", "type") and value is not None]
         for name in beside:
-            # A text (an id) may have another name, or stand in a header. For other values an equal value would be
+            # A text (an id) may have another name, or may be in a header. For other values an equal value would be
             # chance.
             spelled = json_text.encode(whole[name])
             has = found.has_text(spelled) if isinstance(whole[name], str) else found.has_field(name, spelled)

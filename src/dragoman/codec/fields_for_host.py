@@ -79,7 +79,7 @@ def without_refused_fields(
             at = settings.at.get(_CANON.get(name, name))
             context.adapted_to_host |= not own or at != (fact,)
             out = {(fact if key == name else key): value for key, value in out.items()}
-        # A default value changes nothing, so its removal is no loss.
+        # A default value changes nothing, so its removal is not a loss.
         elif name not in _DEFAULTS or holder[last] != _DEFAULTS[name]:
             del holder[last]
             _report(name, settings, host, context, minor_fields, own)

@@ -22,7 +22,7 @@ class HistoryFacts(Struct, frozen=True, gc=False, eq=False):
     calls: tuple[frozenset[str], ...] | None = ()
     """The ids of all calls. None: some calls have no id, or two calls share one."""
     arranged: bool = True
-    """Every result stands next to its calls."""
+    """Every result is next to its calls."""
     open_calls: tuple[str, ...] | None = ()
     """The ids of calls without a result. None: the history may be broken; it has other parts than non-empty texts and
     calls, or a step whose results do not follow at once and in order.

@@ -5,9 +5,9 @@ streams.
 
 A reader makes a HostedCall and a HostedResult of every use, even if its wire has one item for both (the result's value
 is then `ELSEWHERE`). `family` names the kind of tool, in the words of `codec/hosted_tools.py`. A dialect that can write
-uses of other dialects offers `Dialect.write_hosted`. This function gets a call with its result, and returns the parts
-to write (`Opaque` parts, which every writer writes unchanged), or none after it has reported a loss. Uses of the
-target's own dialect do not come here. If a dialect has no `write_hosted`, its writer reports the parts as dropped.
+uses of other dialects offers `Dialect.write_hosted`. This function gets a call with its result. It returns the parts
+to write (`Opaque` parts, which every writer writes unchanged), or it reports a loss and returns none. It never gets
+uses of the target's own dialect. If a dialect has no `write_hosted`, its writer reports the parts as dropped.
 
 Members of `HostedCall.arguments`, and fields of the `HostedResult`, by family:
 
@@ -254,7 +254,7 @@ def unsealed_use(data: str, dialect: str, at: Path) -> tuple[str, list[Part]]:
 
 class Uses:
     """Pairs calls with their results, and lets the target write them. A call waits for its result; the written parts
-    stand at the place of the result.
+    are at the place of the result.
     """
 
     def __init__(self, write: WriteHosted, own: Own, context: Context, *, request: bool) -> None:

@@ -110,7 +110,7 @@ FORMS: Mapping[str, Any] = {
 }
 """The common names of options, and their form. An option with another form is reported as unknown."""
 
-# A default that the client wrote out is no loss if the target has no such option.
+# A default that the client wrote out is not a loss if the target has no such option.
 DEFAULT_OPTIONS: Mapping[str, Any] = {
     "approval": "never",
     "context_size": "medium",
@@ -214,7 +214,7 @@ def translate_hosted_choice(
         return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
     wanted = _row_of(choice.names[0], source)
     declared = [tool for tool in request.tools if isinstance(tool, HostedTool) and _row_of(tool.kind, source) is wanted]
-    # The counterpart stands at the path of the original: `translate_hosted_tools` gives it that path.
+    # The counterpart is at the path of the original: `translate_hosted_tools` gives it that path.
     there = next((tool for tool in tools if declared and tool.at == declared[0].at), None)
     aimed: Choice | None = None
     if isinstance(there, Tool):
@@ -342,7 +342,7 @@ def _found(target: tuple[HostedToolRow, ...], family: str, context: Context, kin
 def _tools_in_common_words(tool: HostedTool, row: HostedToolRow) -> list[_ToolInCommonWords]:
     value = json_text.plain(tool.value)
     if row.inside:
-        # Gemini's tools stand under their own key; the key may have the other spelling.
+        # Gemini's tools are under their own key; the key may have the other spelling.
         value = value.get(row.inside, value.get(tool.kind)) if isinstance(value, dict) else None
     if row.many:
         return (

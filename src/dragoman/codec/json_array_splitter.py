@@ -34,7 +34,7 @@ class JsonArraySplitter:
         self.ended = False
         """The closing bracket of the array was found. Later bytes are ignored."""
         self.broken: WireError | None = None
-        """An illegal byte stood between elements. The error is not raised, so that the elements before it do not depend
+        """An illegal byte was between elements. The error is not raised, so that the elements before it do not depend
         on how the bytes are cut. No element follows.
         """
 

@@ -56,8 +56,8 @@ def edit_document(document: bytes, before: Any, after: Any) -> bytes | None:
 
 
 def edited_around_surrogates(document: bytes, key: str, value: Any) -> bytes | None:
-    """A document with lone surrogates, which decoders refuse, with another value at one of its keys. None: the text
-    cannot be edited.
+    """Replace the value at one key of a document with lone surrogates, which decoders refuse. None: the text cannot
+    be edited.
     """
     from .surrogates.documents import without_surrogates  # late: few documents have them
 

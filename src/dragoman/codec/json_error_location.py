@@ -21,7 +21,7 @@ def json_mistake(body: bytes, refusal: str) -> str:
         text = body.decode()
     except UnicodeDecodeError as error:
         line, column = _place(body[: error.start].decode(errors="replace"))
-        return f"byte {body[error.start]:#x} at line {line}, column {column} is no UTF-8"
+        return f"byte {body[error.start]:#x} at line {line}, column {column} is not UTF-8"
     try:
         loads(text)
     except JSONDecodeError as error:
@@ -33,7 +33,7 @@ def json_mistake(body: bytes, refusal: str) -> str:
         return f"{words}, found {found!r} at line {error.lineno}, column {error.colno}"
     except (RecursionError, ValueError):
         pass
-    # The standard library accepts some text that is no JSON, such as NaN. The message of the first decoder is used
+    # The standard library accepts some text that is not JSON, such as NaN. The message of the first decoder is used
     # then.
     words, byte = _BYTE.fullmatch(refusal).groups()  # type: ignore[union-attr]  # the pattern matches every text
     if byte is None:

@@ -82,7 +82,7 @@ def is_document(value: bytes) -> bool:
 
 
 def object_raw(value: str) -> Raw | None:
-    """Arguments as a JSON object. Blank and null give `{}`; anything else that is no object gives None."""
+    """Arguments as a JSON object. Blank and null give `{}`; anything else that is not an object gives None."""
     # Arguments of a call without any come as nothing, as spaces or as null.
     if not value or value.isspace() or value == "null":
         return EMPTY_OBJECT

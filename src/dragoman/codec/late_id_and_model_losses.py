@@ -11,7 +11,7 @@ from ..context import Context
 
 def report_id(context: Context, at: Path, first: str, now: str | None) -> None:
     """Report an id that differs from the id with which the answer began."""
-    # Chunks repeat the id. Some leave it out or empty, which is no change.
+    # Chunks repeat the id. Some leave it out or empty, which is not a change.
     if now and now != first:
         context.lose("id.dropped", at, f"{now} came after the beginning of the answer")
 

@@ -51,7 +51,7 @@ def split_data_url(url: str) -> tuple[str, str] | None:
 
 def registered_media_type(mime: str) -> str:
     """The registered name of a media type with a common other name."""
-    # image/jpg is no registered type; Anthropic accepts image/jpeg only (docs "Vision", 2026-10).
+    # image/jpg is not a registered type; Anthropic accepts image/jpeg only (docs "Vision", 2026-10).
     return "image/jpeg" if mime in ("image/jpg", "image/pjpeg") else mime
 
 

@@ -40,7 +40,7 @@ GOOGLE_DUMMY = "skip_thought_signature_validator"
 """Google's documented value for a call whose signature does not exist (docs "Thought signatures", 2025-11)."""
 
 HERE = -1
-"""The offset of a record that travels at its own place."""
+"""The offset of a record that is written at its own place."""
 
 _PLAIN = "dragoman:1:"
 _RECORDS = "dragoman:2:"
@@ -193,7 +193,7 @@ def _evened(record: PackedSeal) -> PackedSeal:
 
 
 def bundle(records: Sequence[PackedSeal]) -> Seal:
-    """Records as a Seal, which may travel in another part."""
+    """Records as a Seal, which may be write_records on another part."""
     return Seal(BUNDLE, write_records(records))
 
 

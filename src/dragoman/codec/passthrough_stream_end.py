@@ -1,7 +1,7 @@
 """Finds the end of a stream whose frames pass unchanged: the part that all dialects share.
 
 Only the first and the last frames of a stream are decoded, and of these only the few decisive fields. A text search
-would not do: the words may stand in the model's text, or in the arguments of a call.
+would not do: the words may be in the model's text, or in the arguments of a call.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class EventStreamEnd:
 
     def passed(self, frames: bytes) -> None:
         """Take note of whole frames that are not the last ones. A few servers send frames after the end."""
-        # The words may also stand in the model's text. So they only decide whether the frames are decoded at all.
+        # The words may also be in the model's text. So they only decide whether the frames are decoded at all.
         if not self.ended and any(word in frames for word in self.ending):
             self.look(frames)
 

@@ -32,7 +32,7 @@ def from_budget(budget: int) -> str | None:
     """
     if budget < 0:
         return None
-    # The limits stand between the budgets above, not on them: a client may send a slightly smaller number.
+    # The limits are between the budgets above, not on them: a client may send a slightly smaller number.
     for limit, word in ((1, "none"), (1024, "minimal"), (5000, "low"), (12000, "medium"), (24000, "high")):
         if budget < limit:
             return word

@@ -1,8 +1,9 @@
-"""Owns the values and interfaces with which repeated frames take a fast path past their reader and writer.
+"""Owns the interfaces between readers, writers and the fast path of repeated frames.
 
 Many frames of a stream are equal except for the next words of the same text. For such frames a FrameMatcher
-(`fast/repeated_frames.py`) makes a FastPath, a function that translates them without the reader. The writer gives the
-FrameTemplate of what it would write. A frame that took the fast path changes only the text of the open part.
+(`fast/repeated_frames.py`) makes a FastPath, a function that translates them without the reader. The writer gives a
+FrameTemplate: the bytes that it would write around the text. A frame that took the fast path changes only the text of
+the open part.
 """
 
 from __future__ import annotations

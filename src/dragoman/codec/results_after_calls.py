@@ -99,7 +99,7 @@ def _place(
     """Put results into the tool turn of the open step; add that turn if needed."""
     if step < 0:
         step = len(out)
-        # Nothing may stand between calls and their results (lint rules OAC-004 and ANT-005).
+        # Nothing may be between calls and their results (lint rules OAC-004 and ANT-005).
         while step and out[step - 1].role != "assistant":
             step -= 1
         if step != len(out):

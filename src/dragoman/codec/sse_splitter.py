@@ -115,7 +115,7 @@ class SseSplitter:
             if not line:
                 self._end(frames)
             elif line.startswith(b"data:"):
-                # One space after the colon is no part of the data (WHATWG HTML, server-sent events).
+                # One space after the colon is not part of the data (WHATWG HTML, server-sent events).
                 data = line[6:] if line.startswith(b"data: ") else line[5:]
                 # An array or object can only begin here if the line before is complete.
                 if self._data and data[:1] in _OPENING and self._data[-1][-1:] == b"}":

@@ -145,8 +145,8 @@ class FrameReader:
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         """Read one frame. True: the last event is a PartDelta of text, and the frame holds nothing else. The same frame
-        with another text would give only a PartDelta, apart from the start of the part. True also for a frame that
-        makes no event because it adds to a part that the reader holds: then `held` is that addition.
+        with another text would give only a PartDelta, apart from the start of the part. True also when the reader
+        collects the part: then the frame gives no event, and `held` is the text that the frame adds.
         """
         raise NotImplementedError
 

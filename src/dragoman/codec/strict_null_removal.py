@@ -41,7 +41,7 @@ class _Open:
 
 
 class AbsentRemover:
-    """Removes absent properties from a text while its pieces arrive. Text that is no JSON passes unchanged."""
+    """Removes absent properties from a text while its pieces arrive. Text that is not JSON passes unchanged."""
 
     __slots__ = ("_buffer", "_due", "_escaped", "_inside", "_key", "_open", "_scalar", "_shape", "_word")
 
@@ -66,7 +66,7 @@ class AbsentRemover:
         out: list[str] = []
         at = 0
         while at < len(text):
-            # After the value nothing is removed: later text is no JSON, and passes unchanged.
+            # After the value nothing is removed: later text is not JSON, and passes unchanged.
             if self._due == _OVER:
                 out.append(text[at:])
                 break
@@ -203,7 +203,7 @@ class AbsentRemover:
         return at
 
     def _release(self, out: list[str]) -> None:
-        """Write the held text, with the comma only if a member stands before it."""
+        """Write the held text, with the comma only if a member is before it."""
         if not self._buffer:
             return
         text = "".join(self._buffer)
@@ -219,7 +219,7 @@ class AbsentRemover:
         self._due = _NEXT if self._open else _OVER
 
     def _give_up(self, rest: str, out: list[str]) -> None:
-        """The text is no JSON: nothing more is removed."""
+        """The text is not JSON: nothing more is removed."""
         out.extend(self._buffer)
         out.append(rest)
         self._buffer, self._due = [], _OVER

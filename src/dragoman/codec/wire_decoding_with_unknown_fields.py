@@ -83,7 +83,7 @@ STRANGE = "\x00strange"
 # A refused body is taken apart in memory, so a bound is needed. Anthropic's own limit is 32 MB for a request and 256 MB
 # for a batch (docs "Errors", 2026-10).
 MAX_BODY = 256 * 1024 * 1024
-# Each misfit costs one more decoding of the whole body. An answer with more of them is no answer of its dialect.
+# Each misfit costs one more decoding of the whole body. An answer with more of them is not an answer of its dialect.
 _MAX_MISFITS = 64
 # Most refused bodies have one new field. A few cuts are cheaper than taking the body apart.
 _FEW_CUTS = 3

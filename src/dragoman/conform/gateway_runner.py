@@ -67,7 +67,7 @@ def run(case: Case, host: GatewayUnderTest) -> CaseResult:
     except (OSError, http.client.HTTPException) as error:
         return CaseResult(case, untested=f"{host.base} cannot be asked: {error or type(error).__name__}")
     except ValueError as error:
-        return CaseResult(case, failures=[f"the gateway's answer is no JSON: {error}"])
+        return CaseResult(case, failures=[f"the gateway's answer is not JSON: {error}"])
 
 
 def _observe(case: Case, host: GatewayUnderTest) -> CaseOutcome:
@@ -118,7 +118,7 @@ def _request(case: Case, host: GatewayUnderTest) -> CaseOutcome:
         tools = found[0] if found else []
         return CaseOutcome(case.target, tools, [LintedDocument(case.target, "tools", case.model, tools)])
     checked = [LintedDocument(case.target, "request", case.model, document)]
-    # A gateway may route to another model name. That is no change of the request.
+    # A gateway may route to another model name. That is not a change of the request.
     given, raw = [dump({**one, "model": ""}).encode() for one in (request, document)]
     return CaseOutcome(case.target, document, checked, None, raw, given)
 

@@ -22,8 +22,8 @@ _VERSION = re.compile(r".*/v\d+[a-z]*\d*(?=/)")
 
 
 class NextAnswer(Struct):
-    """The next answer of the upstream: a whole response, a stream, or both for the request to choose from; or a
-    fault."""
+    """The next answer of the upstream: a whole response, a stream, or both (the request decides which one is
+    sent); or a fault."""
 
     dialect: str
     reply: Any = None
@@ -87,7 +87,7 @@ class SuiteUpstream:
                 return None, False
             streams = _streams(script.dialect, path, body)
             if not _is_path_of(script.dialect, path):
-                received.problem = f"{path} is no path of {script.dialect}"
+                received.problem = f"{path} is not a path of {script.dialect}"
             elif script.status == 200 and (script.frames if streams else script.reply) is None:
                 received.problem = f"a {'stream' if streams else 'whole answer'} was asked for; the case has none"
             return (None if received.problem else _with_tool_names(script, body)), streams

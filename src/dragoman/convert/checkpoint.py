@@ -57,11 +57,11 @@ def load(path: str, fingerprint: str) -> Checkpoint | None:
     except FileNotFoundError:
         return None
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-        raise ConfigError("progress file", path, problem=f"{error}. Begin anew with --force") from None
+        raise ConfigError("progress file", path, problem=f"{error}. Start again with --force") from None
     if found.version != VERSION or found.fingerprint != fingerprint:
         raise ConfigError(
             "progress file",
             path,
-            problem="an unfinished conversion with other options or other input files. Begin anew with --force",
+            problem="an unfinished conversion with other options or other input files. Start again with --force",
         )
     return found

@@ -59,7 +59,7 @@ class MemberReader:
         step = self._raw[self._place : self._place + _STEP]
         self._place += len(step)
         if self._member is None:
-            if self._padded:  # zeros may stand behind a member (gzip 1.12 reads over them)
+            if self._padded:  # zeros may follow a member (gzip 1.12 reads over them)
                 step = step.lstrip(b"\0")
             if not step:
                 return

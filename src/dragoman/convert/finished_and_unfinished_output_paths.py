@@ -110,7 +110,7 @@ class OutputLayout:
             name = os.path.join(self._output, item.relative)
             if name in made:
                 other = inputs[made[name].files[0]]
-                problem = f"{other.name} and {item.name} would both be written there. Convert them apart"
+                problem = f"{other.name} and {item.name} would both be written there. Give them different outputs"
                 raise ConfigError("output", name, problem=problem)
             made[name] = OutputFile(self._place(name), [number])
         return list(made.values())

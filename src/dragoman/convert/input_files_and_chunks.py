@@ -179,7 +179,7 @@ def _kinds() -> tuple[str, ...]:
 
 
 def _is_data(name: str) -> bool:
-    # The files of an unfinished conversion and the side files are no input.
+    # The files of an unfinished conversion and the side files are not input.
     hidden = name.startswith(".") or ".bad." in name or name.endswith((".partial", ".progress.json"))
     return not hidden and name.lower().endswith((*SUFFIXES, PARQUET))
 
@@ -224,19 +224,19 @@ def _why_unknown(first: bytes) -> str:
         if first.startswith(begin):
             return problem
     if first.strip() == b"{":
-        return "the documents stand on several lines each. Let the name of the file end with .json"
+        return "each document has several lines. Give the file a name that ends with .json"
     return "the format could not be detected from the first lines. Name it with --from"
 
 
 _FORMS = {
-    pipes.GZIP: "the file is compressed by gzip. Let its name end with .gz",
-    pipes.ZSTD: "the file is compressed by Zstandard. Let its name end with .zst",
-    pipes.PARQUET: "the file is a Parquet file. Let its name end with .parquet",
+    pipes.GZIP: "the file is compressed by gzip. Give it a name that ends with .gz",
+    pipes.ZSTD: "the file is compressed by Zstandard. Give it a name that ends with .zst",
+    pipes.PARQUET: "the file is a Parquet file. Give it a name that ends with .parquet",
     b"\xff\xfe": "the file is UTF-16. Write it as UTF-8, for example with iconv -f utf-16 -t utf-8",
     b"\xfe\xff": "the file is UTF-16. Write it as UTF-8, for example with iconv -f utf-16 -t utf-8",
-    b"[": "the file is a JSON array, and not one document on each line. Let its name end with .json",
+    b"[": "the file is a JSON array, and not one document on each line. Give it a name that ends with .json",
 }
-"""The first bytes of files that are no lines of JSON."""
+"""The first bytes of files that are not lines of JSON."""
 
 
 def _dialects() -> tuple[str, ...]:

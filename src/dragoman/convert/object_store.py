@@ -114,7 +114,7 @@ def match_files(pattern: str) -> list[StoredFile]:
     fixed = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
     folder = fixed.rpartition("/")[0]
     if folder.count("/") < 2:
-        raise ConfigError("address", pattern, problem="a pattern must not stand in the name of the bucket")
+        raise ConfigError("address", pattern, problem="a pattern must not be in the name of the bucket")
     expression = re.compile(_pattern_to_regex(pattern))
     return [one for one in list_files(folder) if expression.fullmatch(one.address)]
 

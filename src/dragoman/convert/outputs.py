@@ -78,7 +78,7 @@ class ByteOutput:
             raise ConfigError(
                 "output",
                 self._path,
-                problem=f"the file has {size} bytes and should have {state}. Begin anew with --force",
+                problem=f"the file has {size} bytes, but should have {state}. Start again with --force",
             )
         self._file.truncate(state)
         self._file.seek(state)

@@ -86,7 +86,7 @@ class ParquetOutput:
         found = set(os.listdir(self._folder))
         if not whole <= found:
             self.abandon()
-            raise ConfigError("output", self._folder, problem="part files are missing. Begin anew with --force")
+            raise ConfigError("output", self._folder, problem="part files are missing. Start again with --force")
         for name in found - whole:
             os.remove(os.path.join(self._folder, name))
 

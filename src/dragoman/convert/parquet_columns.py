@@ -1,7 +1,7 @@
 """Typed columns of Parquet files: which Arrow type a format's columns have, and how records become rows and back.
 
 A fine-tuning set declares its columns (`FileFormat.columns`). A member that may hold anything (the arguments of a call,
-the schema of a tool) becomes a text column with JSON. A record that does not fit the columns stands whole, as JSON
+the schema of a tool) becomes a text column with JSON. A record that does not fit the columns is written whole, as JSON
 text, in the column `json`; its other columns are null. So no record changes because of the columns.
 """
 
@@ -60,7 +60,7 @@ def row_of(line: bytes, columns: Columns | None) -> dict[str, Any]:
         try:
             return _struct(line, columns)
         except (_Misfit, msgspec.DecodeError, RecursionError, UnicodeError):
-            pass  # the record stands whole in its column
+            pass  # the record is written whole into its column
     return {WHOLE: line.decode()}
 
 

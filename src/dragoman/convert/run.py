@@ -101,7 +101,7 @@ class Conversion:
         self.targets = self.layout.targets
         self.total = sum([item.size for item in self.inputs])
         self.resumable = not self.layout.streams and not any(item.pipe for item in self.inputs)
-        """Whether the conversion can continue after a stop. Bytes of a pipe do not come twice."""
+        """Whether the conversion can continue after a stop. A pipe can be read only once."""
         self._progress_path = self.layout.beside + saved.SUFFIX
         self.start = Checkpoint(self._fingerprint())
         if job.engine == "ray" and any(item.pipe for item in self.inputs):

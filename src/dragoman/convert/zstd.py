@@ -38,7 +38,7 @@ def compress_frame(data: bytes) -> bytes:
 
 
 def frame_error() -> type[Exception]:
-    """The exception for bytes that are no frames."""
+    """The exception for bytes that are not frames."""
     found: type[Exception] = _library().ZstdError
     return found
 

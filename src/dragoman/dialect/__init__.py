@@ -37,7 +37,7 @@ Slot = Literal["reasoning", "call", "text"]
 
 
 def listed(document: Mapping[str, Any], key: str) -> list[Any]:
-    """The list at `key` of a decoded document. The result is an empty list if the value is no list."""
+    """The list at `key` of a decoded document. The result is an empty list if the value is not a list."""
     found: JsonValue = document.get(key)
     return found if isinstance(found, list) else []
 
@@ -184,7 +184,7 @@ class Dialect(Struct, frozen=True, eq=False):
     record.
     """
     broken_calls: BrokenCalls = "text"
-    """How its answers represent a call whose arguments are no JSON object."""
+    """How its answers represent a call whose arguments are not a JSON object."""
     is_answer: Callable[[Mapping[str, Raw]], bool] | None = None
     """Whether the fields of a body are those of an answer. Some upstreams send an error with status 200."""
     stream_end: Callable[[], StreamEnd] | None = None
@@ -199,8 +199,8 @@ class Dialect(Struct, frozen=True, eq=False):
     write_hosted: WriteHosted | None = None
     """Makes parts of this dialect from other dialects' calls and results of hosted tools (`codec/hosted_calls.py`)."""
     moves_images: Callable[[Media], bool] | None = None
-    """Whether an image cannot stand in an assistant turn of a request. Such an image moves to the next user turn
-    (`codec/assistant_images.py`). None: all images can stand there.
+    """Whether an image cannot be in an assistant turn of a request. Such an image moves to the next user turn
+    (`codec/assistant_images.py`). None: all images can be there.
     """
     logprobs: LogprobsPlace | None = None
     """Where its answers hold log probabilities."""
@@ -216,8 +216,8 @@ class Dialect(Struct, frozen=True, eq=False):
     sealed: frozenset[Slot] = frozenset()
     """The kinds of parts on which its upstreams put seals."""
     returns_seals_on: frozenset[Slot] = frozenset()
-    """The kinds of parts on which its clients return a seal that they do not know. Seals of other upstreams travel
-    there.
+    """The kinds of parts on which its clients return any seal, also a seal that they do not know. The seals of other
+    upstreams are written there.
     """
     interleaves: bool = True
     """Its clients return thoughts at their place among texts and calls."""

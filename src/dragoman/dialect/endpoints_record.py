@@ -346,7 +346,7 @@ class AgentForm(Struct, frozen=True):
     thinks_by_default: bool = False
     """A reasoning model shows its reasoning by default, and a model without reasoning refuses the setting."""
     parts_beside_results: bool = False
-    """Parts that a tool returns stand beside the tool's result, which only reports success."""
+    """Parts that a tool returns are sent beside the tool's result, which only reports success."""
     window: WindowForm | None = None
     """None: every model has one window, which no request changes."""
     headers: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None

@@ -27,7 +27,7 @@ class ListedModel(Struct, frozen=True):
 
 
 def read_list(body: bytes, lists: ModelLists) -> list[ListedModel]:
-    """The models of a list that can be asked for text; none where the body is no list."""
+    """The models of a list that can be asked for text; none where the body is not a list."""
     try:
         value: json_text.JsonValue = json_text.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -24,7 +24,7 @@ class Host(Struct, frozen=True):
     """The pattern of call ids. An id that does not match is replaced by `id_length` characters of its hash."""
     id_length: int = 20
     reasoning: str = ""
-    """The field of a message that holds thinking. `thinking`: thinking stands in parts of the content."""
+    """The field of a message that holds thinking. `thinking`: thinking is in parts of the content."""
     echo: bool = False
     """The host accepts that field in requests. Else thoughts are never sent to the host."""
     demanded: bool = False

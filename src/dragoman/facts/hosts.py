@@ -63,7 +63,7 @@ def origin_name(host: str | None) -> str:
 
 
 def _host_name(host: str) -> str:
-    """The host name of an address; `host` itself if it is no address."""
+    """The host name of an address; `host` itself if it is not an address."""
     return host.lower().partition("://")[2].partition("/")[0] if "://" in host else host.lower()
 
 

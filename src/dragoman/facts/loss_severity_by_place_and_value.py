@@ -1,7 +1,8 @@
-"""Owns the severity of a loss. A document that the user gave is an error; padding is no loss at all.
+"""Owns the severity of losses that depends on the place or the value. A lost document of the user is an error; lost
+padding is never a loss.
 
-Most codes have one severity (`loss_codes.py`). This module holds the cases in which the severity depends on the place
-or on the lost value. docs/how-to/losses.md states the rules for users.
+All other losses have the severity of their code (`canon/loss_codes.py`). docs/how-to/losses.md states the rules for
+users.
 """
 
 from __future__ import annotations
@@ -77,14 +78,14 @@ _FIGURES = frozenset({"usage", "usageMetadata"})
 _NEWS = frozenset({"context_management", "background", "input", "phase", "conversation", "container"})
 """Fields about the request or the next request. A client of another dialect did not request them."""
 _SIDE_NOTES: tuple[Path, ...] = (("url_citation",), ("stop_details",))
-"""Objects of an answer whose main content crosses: the address of a citation, the words of a refusal."""
+"""Objects of an answer whose main content is translated: the address of a citation, the words of a refusal."""
 _EMPTY = frozenset({b"null", b"[]", b"{}", b'""'})
 
 
 def field_severity(at: Path, name: str, value: bytes, *, quiet: bool, answer: bool) -> Severity | None:
-    """The severity of leaving out the field `name` of the object at `at`. None: leaving it out is no loss.
+    """The severity of leaving out the field `name` of the object at `at`. None: leaving it out is not a loss.
 
-    `quiet`: the dialect lists the field among those that no client reads. `answer`: the field stands in an answer.
+    `quiet`: the dialect lists the field among those that no client reads. `answer`: the field is in an answer.
     """
     if value == b"null":
         return None

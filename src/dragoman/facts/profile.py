@@ -41,7 +41,7 @@ class Profile(Struct, frozen=True):
     seals: bool = False
     """Calls of the open step must carry their seal."""
     nested_media: bool = True
-    """Media may stand inside a tool result."""
+    """Media may be inside a tool result."""
     hosted_beside_functions: bool = True
     cache_marks: bool = False
     """The model takes explicit cache breakpoints on parts."""

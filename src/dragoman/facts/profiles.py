@@ -122,7 +122,7 @@ def _patterns() -> tuple[tuple[frozenset[str], re.Pattern[str], dict[str, Any]],
 def compile_patterns(match: tuple[str, ...]) -> re.Pattern[str]:
     """The regular expression of the model names that match one of the patterns."""
     words = ["[^/]*".join([re.escape(piece) for piece in pattern.split("*")]) for pattern in match]
-    # A route or a publisher may stand before the model name: "anthropic/claude-opus-5", "models/gemini-3",
+    # A route or a publisher may be before the model name: "anthropic/claude-opus-5", "models/gemini-3",
     # "eu.anthropic.claude-opus-5".
     return re.compile(rf"(?:.*/)?(?:(?:[a-z]+\.)?anthropic\.)?(?:{'|'.join(words)})\Z", re.IGNORECASE)
 

@@ -45,7 +45,8 @@ class WindowAndPrices(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     long_output_price: Dollars | None = None
 
     def cost(self, usage: Usage) -> float | None:
-        """The cost of one request in US dollars. None: a price that the request needs is unknown, or its tokens are.
+        """The cost of one request in US dollars. None: a price that the request needs is unknown, or its token counts
+        are unknown.
 
         Usage of several requests must not be added up before: the price may depend on the length of each request.
         """

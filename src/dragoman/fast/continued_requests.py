@@ -111,6 +111,7 @@ class RequestMemory:
             return None
         if not _same_module(reader.read_request, fast.reader) or not _same_module(writer.write_request, written.writer):
             return None  # a plug-in copied the record of another dialect, with a reader or writer of its own
+        # These options change what is read or written, and are not part of the keys of the memories.
         if context.binary != "native" or context.resolver is not None or context.host is not None:
             return None
         pair = (reader.name, writer.name)
@@ -147,7 +148,7 @@ class RequestMemory:
             return None
         text = bytes(messages)
         begin = document.find(text)
-        # The same bytes may stand in the document twice. Then the place of the messages is not certain.
+        # The same bytes may be in the document twice. Then the place of the messages is not certain.
         if text[:1] != b"[" or document.find(text, begin + 1) >= 0:
             return None
         return self._parted(pair, None, head, document[:begin], document[begin + len(text) :], text)
@@ -155,7 +156,7 @@ class RequestMemory:
     def _parted(
         self, pair: Pair, envelope: Envelope | None, head: Any, before: bytes, after: bytes, text: bytes
     ) -> Known | None:
-        """The messages after a known prefix; None if the value is no array."""
+        """The messages after a known prefix; None if the value is not an array."""
         prefix = self._prefixes.find(pair, text)
         rest = text[len(prefix.text) :].lstrip()
         goes_on = prefix is NOTHING or rest[:1] == b","

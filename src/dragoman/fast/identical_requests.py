@@ -1,8 +1,8 @@
 """Owns the memory of whole requests. A client that gets a fault, or no answer in time, sends the same bytes again.
 
 An entry holds the exact bytes of a request, the fields by which it is routed, and its translations. It may serve all
-clients, so its owner puts only what the bytes and the options of a translation determine. An entry is made when a
-request comes for the second time.
+clients, so its owner stores only values that follow from the bytes and the options of a translation. An entry is made
+when a request comes for the second time.
 
 Entries are stored in single steps, so threads need no lock.
 """
@@ -17,7 +17,7 @@ from ..codec.cache_memory_budget import Memory
 
 _TAIL = 64
 """The number of last bytes by which a request is looked up. The first bytes would not do, because requests of one
-client begin alike. The whole document is no key: its hash would cost more than one comparison with the kept
+client begin alike. The whole document is not a key: its hash would cost more than one comparison with the kept
 document."""
 _ENTRY = 400
 """The approximate size of an entry without its document."""

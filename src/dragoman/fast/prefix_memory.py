@@ -33,6 +33,7 @@ them. The first bytes would not do: all conversations of an agent begin with the
 MAX_ALIKE = 32
 """The largest number of prefixes with the same `PIECE` bytes."""
 _MAX_WRITTEN = 4
+"""The largest number of models whose written messages a prefix keeps. A conversation seldom changes its model."""
 _OBJECTS = 800
 """The approximate size of a turn besides its text: turn, parts, paths and tables."""
 
@@ -194,7 +195,7 @@ def ends_at(turn: Turn) -> int:
     """The index of the message that holds the last part of the turn."""
     at = turn.parts[-1].at if turn.parts else turn.at
     place = at[1] if len(at) > 1 else None
-    return place if isinstance(place, int) else MAX_TEXT  # unknown: the part may stand in any message
+    return place if isinstance(place, int) else MAX_TEXT  # unknown: the part may be in any message
 
 
 def cut_after_kept_messages(text: bytes, messages: list[Raw], count: int) -> bytes:

@@ -167,10 +167,10 @@ def _checked_fast_path(
 
 
 class RepeatedFrame:
-    """Where the text stands in the frames of a dialect, and which other bytes of them may differ.
+    """The place of the text in the frames of a dialect, and the other bytes that may differ.
 
-    `keys`: the text stands after one of these keys. `counter`: a number after these bytes may differ. `marks`: after
-    one of these, which follow the text, any number of bytes of `noise` may differ, or `figures` anywhere.
+    `keys`: the text follows one of these keys. `counter`: a number after these bytes may differ. `marks`: they
+    follow the text. After one of them any number of bytes of `noise` may differ, and bytes of `figures` anywhere.
     """
 
     __slots__ = ("_counter", "_figures", "_keys", "_marks", "_noise")

@@ -2,7 +2,7 @@
 
 An Envelope is all of a request except its messages. It is found by the exact bytes before and after the messages, and
 holds the values that were read and the bytes that targets wrote. This is safe because of JSON's grammar: whichever
-array stands between the same bytes, the rest has the same meaning.
+array is between the same bytes, the rest has the same meaning.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ ENTRIES = 32
 MAX_BYTES = 1024 * 1024
 """A longer envelope is not kept."""
 _MAX_WRITTEN = 8
+"""The largest number of models whose written bytes an envelope keeps. All conversations of an agent share it."""
 _OBJECTS = 4000
 """The approximate size of the objects of an envelope besides its texts."""
 

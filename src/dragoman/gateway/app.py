@@ -173,7 +173,7 @@ class Gateway:
         return [*self._services.redactor.secrets, *self._services.tokens.known()]
 
     def handle(self, request: IncomingRequest, reply: ReplyWriter) -> Awaitable[None]:
-        """Serve a request. This function is no coroutine: each outer coroutine costs time at every step of the inner
+        """Serve a request. This function is not a coroutine: each outer coroutine costs time at every step of the inner
         coroutines."""
         known = request.known
         # A request head that was admitted under this configuration needs no second check.
@@ -223,7 +223,7 @@ class Gateway:
             self._log_refusal(dialect, status, why, request)
         elif call is None:
             reply.send(*unknown_address_answer(self._table, request))
-            why = "this path takes another method" if reply.status == 405 else "no endpoint has this path"
+            why = "this path does not accept this method" if reply.status == 405 else "no endpoint has this path"
             self._log_refusal(self._table.nearest_dialect(request.path, headers), reply.status, why, request)
         elif self._admit_client(call, request, reply):
             if call.verb == "generate":
@@ -327,7 +327,7 @@ class Gateway:
             _answer_internal_error(dialect, error, reply, self._services.redactor)
 
     async def _answer_other_request(self, call: EndpointCall, request: IncomingRequest, reply: ReplyWriter) -> None:
-        """Answer a request that is no generation."""
+        """Answer a request that is not generation."""
         if call.verb in _FOR_ADMINS:
             request.admin = self._is_admin(request, reply)
         try:
@@ -386,7 +386,7 @@ class Gateway:
         if foreign and "origin" not in request.headers:
             # A foreign page can load this address as a picture. The page could read nothing, but would use up one of
             # the few streams.
-            why = "another web page may not watch this gateway"
+            why = "a page of another origin cannot watch this gateway"
             reply.send(*_json(403, {"error": {"message": why, "type": "permission_error"}}))
         elif viewer == self._identities.nobody.owner:
             reply.send(*_json(403, {"error": {"message": _UNKNOWN, "type": "permission_error"}}))
@@ -415,9 +415,9 @@ class Gateway:
         return await run_in_child(self._services.children, partial(self.exchanges_json, viewer, name))
 
     def exchanges_json(self, viewer: str, name: str) -> bytes:
-        """Exchanges of this worker as JSON: one exchange by its name (b"" if this worker has none), the list of all for
-        "", or the list of those that ended after a time for ">" and the time. `viewer` is the owner whose exchanges are
-        shown, or EVERYBODY."""
+        """Exchanges of this worker as JSON. `name`: the name of one exchange (b"" if this worker does not have it); ""
+        for the list of all; ">" and a time for the list of exchanges that ended after this time. `viewer` is the owner
+        whose exchanges are shown, or EVERYBODY."""
         keys, config = self._own_secrets(), self._services.config
         if not name or name.startswith(">"):
             since = float(name[1:] or 0) if name else 0.0

@@ -263,7 +263,7 @@ def check_config(config: Config, file: str, text: str = "") -> Config:
             raise FileError(file, text, (*at, "dialect"), problem, upstream.dialect, known)
         upstreams[name] = found = with_usual_address(upstream)
         if upstream.dialect != REHEARSAL and not is_address(found.base_url):
-            problem = f"{redacted_url(found.base_url)!r} is no address. Write it like https://host/path."
+            problem = f"{redacted_url(found.base_url)!r} is not an address. Write it like https://host/path."
             raise FileError(file, text, (*at, "base_url"), problem)
         if "/" in name or not name:
             problem = (
@@ -272,7 +272,7 @@ def check_config(config: Config, file: str, text: str = "") -> Config:
             raise FileError(file, text, at, problem)
     for i, listed in enumerate(config.listen.hosts):
         if _LISTABLE.fullmatch(listed) is None:
-            problem = f"{listed!r} is no host name. Write host.example, *.example or *, without a port."
+            problem = f"{listed!r} is not a host name. Write host.example, *.example or *, without a port."
             raise FileError(file, text, ("listen", "hosts", i), problem)
     for i, route in enumerate(config.routes):
         for j, target in enumerate(route.to):

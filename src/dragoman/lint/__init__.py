@@ -25,7 +25,7 @@ def lint(
 
     `document` of a stream is its bytes, or the list of its decoded frames. `model` is needed if the document does not
     name a model. `headers` are the request's headers. `request` is the request that a response or a stream answers.
-    `rule_sets` switches on rules that are off by default (`seeds`). WireError: the bytes are no document.
+    `rule_sets` switches on rules that are off by default (`seeds`). WireError: the bytes are not a document.
     """
     from . import runner
 

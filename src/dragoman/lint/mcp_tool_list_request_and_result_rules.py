@@ -1,5 +1,5 @@
-"""Owns the rules for MCP: tool lists, calls and results of tool servers. MCP is linted, not translated: it is no
-dialect.
+"""Owns the rules for MCP: tool lists, calls and results of tool servers. MCP is linted, not translated: it is not
+a dialect.
 
 A request is one JSON-RPC request. A response is a JSON-RPC response, or its `result` alone. Tools are the list from
 `tools/list`. The protocol version comes from the header or from the request's `_meta`. If neither is known, rules about
@@ -87,7 +87,9 @@ def tool_names(subject: Subject) -> Iterator[Breach]:
     for at, tool in _tools(subject):
         name = word(tool, "name")
         if not _TOOL_NAME.fullmatch(name):
-            yield Breach((*at, "name"), f"{quoted(tool.get('name'))} is no tool name", "use 1 to 128 of A-Za-z0-9._-")
+            yield Breach(
+                (*at, "name"), f"{quoted(tool.get('name'))} is not a tool name", "use 1 to 128 of A-Za-z0-9._-"
+            )
         elif name[0] in ".-" or name[-1] in ".-":
             yield Breach(
                 (*at, "name"), f"{name!r} begins or ends with a dash or dot", "begin and end it otherwise", "warning"
@@ -114,10 +116,10 @@ def input_schemas(subject: Subject) -> Iterator[Breach]:
         if not isinstance(schema, dict):
             what = kind_of(schema) if "inputSchema" in tool else "not there"
             yield Breach(
-                (*at, "inputSchema"), f"a tool's inputSchema is an object; this is {what}", "set type to object"
+                (*at, "inputSchema"), f"a tool's inputSchema must be an object; this is {what}", "set type to object"
             )
         elif schema.get("type") != "object":
-            yield Breach((*at, "inputSchema"), "the root of an inputSchema has type object", "set type to object")
+            yield Breach((*at, "inputSchema"), "the root of an inputSchema must have type object", "set type to object")
 
 
 @rule("MCP-003", "warning", "tools", "response")
@@ -160,7 +162,7 @@ def typed_properties(subject: Subject) -> Iterator[Breach]:
         for here, schema in schemas(tool.get("inputSchema"), (*at, "inputSchema")):
             for name, inner in sub(schema, "properties").items():
                 if isinstance(inner, dict) and not _TELLING & inner.keys():
-                    yield Breach((*here, "properties", name), "a property without a type", "add a type")
+                    yield Breach((*here, "properties", name), "a property has no type", "add a type")
 
 
 @rule("MCP-005", "error", "response")
@@ -180,7 +182,7 @@ def known_blocks(subject: Subject) -> Iterator[Breach]:
     for at, block in _blocks(subject):
         kind = word(block, "type")
         if kind not in _BLOCKS:
-            yield Breach((*at, "type"), f"{quoted(block.get('type'))} is no block of a result", "use text")
+            yield Breach((*at, "type"), f"{quoted(block.get('type'))} is not a block of a result", "use text")
         elif version and version < _BLOCKS[kind]:
             yield Breach(
                 (*at, "type"), f"{kind} came with {_BLOCKS[kind]}; the version in use is {version}", "use text"
@@ -303,7 +305,7 @@ def _headers(subject: Subject, method: str, params: Object, version: str) -> Ite
 
 
 def _decoded_header(value: str) -> str:
-    """A header's value. Values that are not ASCII travel as base64 and are decoded."""
+    """A header's value. Values that are not ASCII are sent as base64, and are decoded here."""
     found = _ENCODED.fullmatch(value)
     if found is None:
         return value

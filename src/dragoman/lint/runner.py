@@ -26,13 +26,13 @@ from ..rules.rule import Breach, Finding, Kind, Rule, Subject, rule, rules_of
 DONE = "[DONE]"
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MCP = "mcp"
-"""MCP has rules, but it is no dialect: it is linted and not translated."""
+"""MCP has rules, but it is not a dialect: it is linted and not translated."""
 _MCP_KINDS: tuple[Kind, ...] = ("request", "response", "tools")
 
 
 @rule("ALL-S01", "error", "stream")
 def frames_are_objects(subject: Subject) -> Iterator[Breach]:
-    """Every frame of a stream is one JSON object; only the text [DONE] may stand instead.
+    """Every frame of a stream is one JSON object; only the text [DONE] is allowed besides.
 
     Why: a client that cannot decode a frame drops it or ends the stream, and what it held is lost.
 
@@ -44,7 +44,7 @@ def frames_are_objects(subject: Subject) -> Iterator[Breach]:
     """
     for i, frame in enumerate(subject.document):
         if not isinstance(frame, dict) and frame != DONE:
-            what = "no JSON" if frame is None else kind_of(frame)
+            what = "not JSON" if frame is None else kind_of(frame)
             yield Breach((i,), f"a frame must be a JSON object; this is {what}")
 
 
@@ -108,7 +108,7 @@ def lint(
 
     `document` of a stream is its bytes, or the list of its decoded frames. `model` is needed if the document does not
     name a model. `headers` are the request's headers. `request` is the request that a response or a stream answers.
-    `rule_sets` switches on rules that are off by default (`seeds`). WireError: the bytes are no document.
+    `rule_sets` switches on rules that are off by default (`seeds`). WireError: the bytes are not a document.
     """
     sets = _checked_sets(rule_sets)
     subject = _subject(body, dialect, kind, model, headers)

@@ -1,4 +1,9 @@
-"""Owns the Do/Don't checklists of the seed documents as rules, for the four dialects in them.
+"""Owns the Do/Don't checklists of a reference document as rules, for the four dialects in them.
+
+The project began with five reference documents about tool calling, called seeds here and numbered 000 to 004. They are
+not in the repository. Seed 000 has a checklist for each of four dialects: things that a request should do, and
+things that it must not do. The list below repeats every line of these checklists in short, so the document itself is
+not needed. The page "Where we differ from the seed documents" of the documentation describes all five.
 
 The rules for each line of the checklists (A Anthropic, R Responses, C Chat Completions, G Gemini, in their order):
 
@@ -102,7 +107,7 @@ def _anthropic_blocks(subject: Subject, kind: str) -> Iterator[tuple[str, Path, 
 
 @rule("SEED-002", "error")
 def anthropic_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
-    """Anthropic: tool results stand in a user message of their own, never in the assistant's.
+    """Anthropic: tool results are in a user message of their own, never in the assistant's.
 
     Why: an assistant message with `tool_result` is refused; there the result would count as text of the model.
 
@@ -114,12 +119,12 @@ def anthropic_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
     """
     for role, at, _ in _anthropic_blocks(subject, "tool_result"):
         if role != "user":
-            yield Breach(at, f"a tool_result in a message of {role or 'nobody'}", "move it to a user message")
+            yield Breach(at, f"a tool_result is in a message of {role or 'nobody'}", "move it to a user message")
 
 
 @rule("SEED-003", "warning")
 def anthropic_instructions(subject: Subject) -> Iterator[Breach]:
-    """Anthropic: global instructions stand in `system`, not in a first message with the role system or developer.
+    """Anthropic: global instructions are in `system`, not in a first message with the role system or developer.
 
     Why: Messages has no system message at the start; newer models take system turns only in mid-conversation.
 
@@ -131,7 +136,7 @@ def anthropic_instructions(subject: Subject) -> Iterator[Breach]:
     """
     for at, message in items(subject.document, "messages")[:1]:
         if word(message, "role") in ("system", "developer"):
-            yield Breach((*at, "role"), "instructions as a first message", "move them to system")
+            yield Breach((*at, "role"), "the instructions are the first message", "move them to system")
     for key in given(subject.document, *_INSTRUCTIONS[1:]):
         yield Breach((key,), f"{key} is a field of another dialect", "move it to system")
 
@@ -189,7 +194,7 @@ def responses_calls_are_items(subject: Subject) -> Iterator[Breach]:
     """
     for at, item in items(subject.document, "input"):
         if given(item, "tool_calls"):
-            yield Breach((*at, "tool_calls"), "calls inside a message", "write each as a function_call item")
+            yield Breach((*at, "tool_calls"), "calls are inside a message", "write each as a function_call item")
 
 
 @rule("SEED-012", "error")
@@ -206,7 +211,7 @@ def responses_results_are_items(subject: Subject) -> Iterator[Breach]:
     """
     for at, item in items(subject.document, "input"):
         if word(item, "role") in ("tool", "function"):
-            yield Breach((*at, "role"), "a result as a message", "write a function_call_output item")
+            yield Breach((*at, "role"), "a result is a message", "write a function_call_output item")
 
 
 @rule("SEED-013", "error", "request", "tools")
@@ -223,7 +228,7 @@ def responses_tools_have_a_type(subject: Subject) -> Iterator[Breach]:
     """
     for at, tool in declarations(subject):
         if not word(tool, "type"):
-            yield Breach(at, "a tool has a type", "add type function")
+            yield Breach(at, "the tool has no type", "add type function")
 
 
 @rule("SEED-014", "error")
@@ -239,7 +244,7 @@ def responses_instructions(subject: Subject) -> Iterator[Breach]:
     Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     if not isinstance(subject.document.get("instructions"), str | None):
-        yield Breach(("instructions",), "instructions is a string", "join its texts")
+        yield Breach(("instructions",), "instructions must be a string", "join its texts")
     for key in given(subject.document, "system", "systemInstruction", "system_instruction"):
         yield Breach((key,), f"{key} is a field of another dialect", "move it to instructions")
 
@@ -287,7 +292,7 @@ def chat_tool_shape(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-022", "error")
 def chat_calls_come_from_the_assistant(subject: Subject) -> Iterator[Breach]:
-    """Chat: `tool_calls` stands in assistant messages only; results are messages of the role tool.
+    """Chat: `tool_calls` is in assistant messages only; results are messages of the role tool.
 
     Why: a call in a message of another role is refused, and `tool_result` blocks are of another dialect.
 
@@ -299,7 +304,7 @@ def chat_calls_come_from_the_assistant(subject: Subject) -> Iterator[Breach]:
     """
     for at, message in items(subject.document, "messages"):
         if given(message, "tool_calls") and word(message, "role") != "assistant":
-            yield Breach((*at, "tool_calls"), f"calls in a message of {word(message, 'role') or 'nobody'}")
+            yield Breach((*at, "tool_calls"), f"calls are in a message of {word(message, 'role') or 'nobody'}")
         for here, part in items(message, "content", at):
             if word(part, "type") in ("tool_use", "tool_result"):
                 yield Breach(here, f"{part['type']} is a block of another dialect", "use tool_calls and role tool")
@@ -423,7 +428,7 @@ def gemini_tool_shape(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-032", "error")
 def gemini_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
-    """Gemini: a `functionResponse` stands in a content of the user, never in one of the model.
+    """Gemini: a `functionResponse` is in a content of the user, never in one of the model.
 
     Why: results always come from the user's side; in a model's content they would be its own words.
 
@@ -435,12 +440,12 @@ def gemini_results_come_from_the_user(subject: Subject) -> Iterator[Breach]:
     """
     for role, at, part in _gemini_parts(subject):
         if role == "model" and _one_of(part, "functionResponse", "function_response")[0]:
-            yield Breach(at, "a functionResponse in the model's content", "move it to a user content")
+            yield Breach(at, "a functionResponse is in the model's content", "move it to a user content")
 
 
 @rule("SEED-033", "warning")
 def gemini_binary_results(subject: Subject) -> Iterator[Breach]:
-    """Gemini: binary output stands in `inlineData`, beside the `functionResponse` or in its parts, not as text in it.
+    """Gemini: binary output is in `inlineData`, beside the `functionResponse` or in its parts, not as text in it.
 
     Why: base64 as text costs tokens and has no meaning for the model.
 
@@ -459,7 +464,7 @@ def gemini_binary_results(subject: Subject) -> Iterator[Breach]:
 
 @rule("SEED-034", "error")
 def gemini_instructions(subject: Subject) -> Iterator[Breach]:
-    """Gemini: system instructions stand in `systemInstruction`, not in a content with the role system.
+    """Gemini: system instructions are in `systemInstruction`, not in a content with the role system.
 
     Why: the server knows no such role ("Please use a valid role: user, model").
 
@@ -471,14 +476,14 @@ def gemini_instructions(subject: Subject) -> Iterator[Breach]:
     """
     for at, content in items(subject.document, "contents"):
         if word(content, "role") in ("system", "developer"):
-            yield Breach((*at, "role"), "instructions as a content", "move them to systemInstruction")
+            yield Breach((*at, "role"), "the instructions are a content", "move them to systemInstruction")
     for key in given(subject.document, "system", "instructions"):
         yield Breach((key,), f"{key} is a field of another dialect", "move it to systemInstruction")
 
 
 @rule("SEED-035", "error")
 def gemini_containers(subject: Subject) -> Iterator[Breach]:
-    """Gemini: the conversation stands in `contents[]` with parts, not in `messages[]` or `input[]`.
+    """Gemini: the conversation is in `contents[]` with parts, not in `messages[]` or `input[]`.
 
     Why: the server refuses unknown fields, and without contents there is nothing to answer.
 
@@ -492,7 +497,7 @@ def gemini_containers(subject: Subject) -> Iterator[Breach]:
         yield Breach((key,), f"{key} is a field of another dialect", "use contents")
     for at, content in items(subject.document, "contents"):
         if given(content, "content") and not listed(content, "parts"):
-            yield Breach((*at, "content"), "a content has parts", "use parts")
+            yield Breach((*at, "content"), "the content has no parts", "use parts")
 
 
 @rule("SEED-036", "warning")

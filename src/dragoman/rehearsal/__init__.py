@@ -92,7 +92,7 @@ class Rehearsed:
 
 def models() -> dict[str, str]:
     """The built-in models, each with its description."""
-    rules = "Answers by rules: calls tools whose arguments stand in the request, quotes plain words."
+    rules = "Answers by rules: calls tools whose arguments are in the request, quotes plain words."
     return {rules_model.MODEL: rules} | {PREFIX + name: script.about for name, script in SCENARIOS.items()}
 
 

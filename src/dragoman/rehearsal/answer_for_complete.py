@@ -18,7 +18,7 @@ def rehearsal_translation(request: Body, dialect: str, model: str, tolerance: Se
     """The answer of the model `rehearsal/...` to a request, or FaultError."""
     sent = translate_request(request, source=dialect, target=dialect, model=model, tolerance=tolerance)
     if sent.stream:
-        raise ConfigError("stream", "true", problem="only whole answers are given here. Leave stream out")
+        raise ConfigError("stream", "true", problem="only whole answers are returned here. Leave stream out")
     speaker = get(dialect)
     asked = msgspec.structs.replace(speaker.read_request(sent.body, Context(dialect, "rehearsal")), model=model)
     response = answer(asked, seals="ignored").response()

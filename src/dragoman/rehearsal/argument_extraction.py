@@ -1,6 +1,6 @@
 """Owns the search for arguments in the user's words: by a parameter's name, its type, its format and its enum.
 
-Every value that is found stands in the words. This module makes no value up: `schema_instances.py` does that.
+Every value that is found is in the words. This module makes no value up: `schema_instances.py` does that.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ class Extraction:
             yield from self._string(name, schema)
 
     def _named_members(self, members: list[Json]) -> list[Json]:
-        """The members of an enum that stand in the text, in the order of the text."""
+        """The members of an enum that are in the text, in the order of the text."""
         found: list[tuple[int, Json]] = []
         for member in members:
             if isinstance(member, str) and member:

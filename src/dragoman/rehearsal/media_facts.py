@@ -9,7 +9,7 @@ from ..canon.parts import Media
 from ..codec.media import guess_mime
 
 _HEAD = 256 * 1024
-"""Characters of the base64 text that are read: the frame header of a photograph stands behind its metadata."""
+"""Characters of the base64 text that are read: the frame header of a photograph follows its metadata."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]+={0,2}\s*")
 
@@ -77,7 +77,7 @@ def _jpeg(head: bytes) -> tuple[int, int] | None:
         if marker == 0xFF:  # a fill byte
             at += 1
         elif 0xC0 <= marker <= 0xCF and marker not in _NO_FRAME:
-            # The height stands before the width (ITU-T T.81, B.2.2, September 1992).
+            # The height comes before the width (ITU-T T.81, B.2.2, September 1992).
             return int.from_bytes(head[at + 7 : at + 9], "big"), int.from_bytes(head[at + 5 : at + 7], "big")
         else:
             at += 2 + max(2, int.from_bytes(head[at + 2 : at + 4], "big"))

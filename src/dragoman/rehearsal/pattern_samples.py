@@ -69,7 +69,7 @@ class _Reader:
         return "".join(out)
 
     def _times(self) -> tuple[int, bool]:
-        """How often the last atom stands at least, and whether there is an upper bound."""
+        """How often the last atom occurs at least, and whether there is an upper bound."""
         mark = self._peek()
         counted = _COUNTED.match(self._pattern, self._at) if mark == "{" else None
         if counted is not None:

@@ -94,7 +94,7 @@ def _asked_for(tools: list[Tool], text: str) -> list[PlannedCall]:
     whole = words_in(text)
     out: list[PlannedCall] = []
     for piece in _pieces(tools, whole):
-        # "the weather and the time in Paris": an argument that one piece lacks may stand in another piece.
+        # "the weather and the time in Paris": an argument that one piece lacks may be in another piece.
         found = _calls_of_meant_tool(tools, piece) or _calls_of_meant_tool(_meant_tools(tools, piece), whole)
         out += [one for one in found if one not in out]
     return out or _calls_of_meant_tool(tools, whole)
@@ -114,7 +114,7 @@ def _pieces(tools: list[Tool], whole: RelevantWords) -> list[RelevantWords]:
 
 
 def _meant_tools(tools: list[Tool], words: RelevantWords) -> list[Tool]:
-    """The tool that the words mean most, if a word of its name stands in them."""
+    """The tool that the words mean most, if a word of its name is in them."""
     scores = [score(tool, words) for tool in tools]
     most = max(scores)
     return [tools[scores.index(most)]] if most > 1 else []
@@ -154,7 +154,7 @@ def document_of(tool: Tool) -> SchemaDocument:
 
 
 def _arguments(tool: Tool, words: RelevantWords) -> list[PlannedCall]:
-    """The calls whose arguments stand in the words. None if a required argument is missing."""
+    """The calls whose arguments are in the words. None if a required argument is missing."""
     document = document_of(tool)
     extraction = Extraction(document, words.text, words_of(tool.name))
     whole = extraction.whole()

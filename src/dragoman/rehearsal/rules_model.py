@@ -42,7 +42,7 @@ def _request_fault(request: Request) -> Fault | None:
     if not all(
         media_facts.is_legible(part) for turn in request.turns for part in turn.parts if isinstance(part, Media)
     ):
-        return Fault("invalid_request", "rehearsal: the data of an image or a document are no base64", 400)
+        return Fault("invalid_request", "rehearsal: the data of an image or a document is not base64", 400)
     number = request.settings.n
     if number is not None and not 1 <= number <= _ANSWERS:
         return Fault("invalid_request", f"rehearsal: 1 to {_ANSWERS} answers to one request", 400, param="n")

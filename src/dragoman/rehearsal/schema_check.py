@@ -1,7 +1,7 @@
 """Owns the check whether a value fits a JSON Schema, for the keywords that tools and structured output use.
 
-A keyword that this module does not know does not count, nor does a foreign reference or a pattern that
-`pattern_samples.py` cannot run. So this is no validator for other uses. A library would be a new dependency of the
+Three things are ignored: a keyword that this module does not know, a reference to another document, and a pattern that
+`pattern_samples.py` cannot run. So this is not a validator for other uses. A library would be a new dependency of the
 gateway.
 """
 
@@ -57,7 +57,7 @@ _cached = remembered(_read, lambda document, schema: 1000 + 8 * len(schema or ""
 
 
 def resolve_reference(document: SchemaDocument, schema: dict[str, Json]) -> Json | None:
-    """The schema that a schema's reference names. None: nothing stands there."""
+    """The schema that a schema's reference names. None: the reference names no place of the document."""
     reference = document.reference(schema)
     path = None if reference is None else document.resolve(reference[1], ())
     return None if path is None else document.find(path)
@@ -93,7 +93,7 @@ def is_type(value: Json, name: Json) -> bool:
 def is_multiple(value: int | float, step: int | float) -> bool:
     """Whether the value is a multiple of the step."""
     try:
-        # In binary fractions 0.3 is no multiple of 0.1.
+        # In binary fractions 0.3 is not a multiple of 0.1.
         return step == 0 or Decimal(str(value)) % Decimal(str(step)) == 0
     except InvalidOperation:  # infinities, and quotients beyond the precision
         return False

@@ -1,6 +1,6 @@
 """Owns thoughts and their seals: made without a secret and without a clock, and checked when they come back.
 
-A seal is base64 of the thought and a digest, so it holds a thought that the client did not see. It is no protection:
+A seal is base64 of the thought and a digest, so it holds a thought that the client did not see. It is not protection:
 anyone can make such a seal.
 """
 
@@ -28,7 +28,7 @@ Seals = Literal["checked", "demanded", "ignored"]
 
 checked     a thought in the step must have its seal, unaltered
 demanded    in addition, a call that was made while thinking must have its thought
-ignored     no check: for clients that cannot bring seals back
+ignored     no check: for clients that cannot send seals back
 """
 
 _SALT = b"rehearsal, not a secret\x1f"

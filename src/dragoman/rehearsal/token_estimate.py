@@ -1,9 +1,9 @@
 """Owns the token estimate: it needs no vocabulary, and gives the same number everywhere.
 
-A token is up to four letters or digits of a Latin word with the space before them, or any other single character with
-the space before it, or a run of spaces. For English prose the estimate is within about a fifth of real tokenizers; for
-source code and JSON it is somewhat higher. Images count by their area if their header has it, other media by their
-size.
+One token is one of three things: up to four letters or digits of a Latin word, with the space before them; any other
+single character, with the space before it; or a run of spaces. For English prose the estimate is within about a fifth
+of real tokenizers; for source code and JSON it is somewhat higher. Images count by their area if their header has it,
+other media by their size.
 """
 
 from __future__ import annotations

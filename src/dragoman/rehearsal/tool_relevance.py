@@ -15,7 +15,7 @@ _COMMON_VERBS = (
     "use open save load ask tell give execute"
 )
 _VERBS = frozenset(_COMMON_VERBS.split())
-"""Verbs that stand in many tool names. They show that something is asked for, not which tool is meant."""
+"""Verbs that occur in many tool names. They show that something is asked for, not which tool is meant."""
 _FILLERS = "the a an of to for tool function my your and or with in on by from at is are be it this that"
 _EMPTY = frozenset(_FILLERS.split())
 _WORD = re.compile(r"[^\W\d_]+")
@@ -52,7 +52,7 @@ _VERB_STEMS = frozenset([_stem(word) for word in _VERBS])
 
 
 def is_named(tool: Tool, words: RelevantWords) -> bool:
-    """Whether the tool's whole name stands in the words. A name of several words may stand in quotes."""
+    """Whether the tool's whole name is in the words. A name of several words may be in quotes."""
     text = words.text if len(words_of(tool.name)) > 1 else words.covered
     return re.search(rf"(?<!\w){re.escape(tool.name)}(?!\w)", text, re.IGNORECASE) is not None
 

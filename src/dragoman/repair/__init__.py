@@ -54,7 +54,7 @@ def repair(body: Body, *, dialect: DialectName, model: str | None = None) -> Rep
     try:
         out, repairs, losses = repaired_document(document, spoken, model)
     except WireError:
-        # A cut emoji is refused by the decoder, but is no broken history.
+        # A cut emoji is refused by the decoder, but is not a broken history.
         sound = without_surrogates(document)
         if sound is None:
             raise

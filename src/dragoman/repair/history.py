@@ -33,7 +33,7 @@ def repair_history(
 ) -> tuple[Turns, tuple[Repair, ...]]:
     """The turns in the form that `requirements` demands, and the list of repairs.
 
-    `held`: the server holds earlier turns, so the call of a result may stand there. `context`: the context of a
+    `held`: the server holds earlier turns, so the server may have the call of a result. `context`: the context of a
     translation; paths of repairs are then paths of its source document. `losing`: every repair that changes a meaning
     is also recorded as a loss in `context`.
     """
@@ -214,7 +214,7 @@ def _without_refused_thoughts(
             log.note("unsealed-thinking", part.at, f"{len(part.text)} characters{_fields(part.extra)}")
         if bare:
             out = tuple([part for part in parts if type(part) is not Reasoning or part.seal is not None])
-    # Thinking leads to something: at the end of a turn it can only stand by mistake.
+    # Thinking leads to something: at the end of a turn it can only be a mistake.
     if requirements.thoughts_lead and out and type(out[-1]) is Reasoning:
         begin, end = _led_part_and_place(out)
         if not any(type(part) is ToolCall for part in out[begin:end]):

@@ -48,7 +48,7 @@ class RepairLog:
             place = context.within + place
         found = Repair(name, pointer(place), detail)
         if found in self._seen:
-            return  # one turn may stand between a call and several results
+            return  # one turn may be between a call and several results
         self._seen.add(found)
         self.repairs.append(found)
         code = REPAIRS[name].loss
@@ -76,7 +76,7 @@ class _Call(Struct, eq=False):
     found: Slot = (-1, -1)
     """The place of the result."""
     put: bool = False
-    """The result must be written after the call: it stands elsewhere, or it is missing."""
+    """The result must be written after the call: it is elsewhere, or it is missing."""
 
 
 class Pairing:
@@ -152,7 +152,7 @@ class Pairing:
         if calls:
             self._gone.add(slot)
             self._log.note("duplicate-result", result.at, f"call {result.call_id} has one already")
-        # With `previous_response_id` the call stands at the server (openai 3.49.0, 2026-11).
+        # With `previous_response_id` the server has the call (openai 3.49.0, 2026-11).
         elif not self._held and result.call_id not in self._asked_otherwise():
             self._gone.add(slot)
             self._orphans.setdefault(slot[0], []).append(result)
@@ -197,7 +197,7 @@ class Pairing:
         return found
 
     def _misplaced_calls(self) -> list[_Call]:
-        """The calls whose results stand in a wrong place. The parts in between are noted."""
+        """The calls whose results are in a wrong place. The parts in between are noted."""
         out: list[_Call] = []
         steps = [*self._steps, len(self._turns)]
         for i, following in pairwise(steps):
@@ -246,7 +246,7 @@ class Pairing:
         """The turns, without the results in `left`."""
         out: list[Turn] = []
         added: list[_Call] = []  # results for the next turn of results, or for a new turn
-        between: list[Turn] = []  # parts that stood between the results; they are written after the results
+        between: list[Turn] = []  # parts that were between the results; they are written after the results
         for i, turn in enumerate(self._turns):
             if turn.role == "tool":
                 kept = [j for j in range(len(turn.parts)) if (i, j) not in left]

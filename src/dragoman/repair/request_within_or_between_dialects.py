@@ -97,7 +97,7 @@ def _has_server_history(request: Request, requirements: HistoryRequirements) -> 
 
 
 def _refuse(dialect: Dialect, repairs: tuple[Repair, ...]) -> None:
-    # Some repairs only change a form that upstreams accept. They are no reason to refuse the request.
+    # Some repairs only change a form that upstreams accept. They are not a reason to refuse the request.
     if any(not REPAIRS[one.name].tolerated for one in repairs):
         raise RepairError(dialect.name, repairs)
 

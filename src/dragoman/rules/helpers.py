@@ -51,7 +51,7 @@ def items(holder: Any, key: str, at: Path = ()) -> list[Place]:
 
 
 def whole(holder: Any, key: str) -> int | None:
-    """The whole number at `key`, or None. true and false are no numbers."""
+    """The whole number at `key`, or None. true and false are not numbers."""
     found = holder.get(key) if isinstance(holder, dict) else None
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
@@ -161,7 +161,7 @@ def twice(named: Iterable[tuple[Path, Any]], what: str) -> Iterator[Breach]:
     seen: dict[str, Path] = {}
     for at, name in named:
         if isinstance(name, str) and seen.setdefault(name, at) != at:
-            yield Breach(at, f"{what} {quoted(name)} stands here a second time", "make it unique")
+            yield Breach(at, f"{what} {quoted(name)} occurs a second time", "make it unique")
 
 
 def beyond(holder: Any, ranges: Mapping[str, tuple[float, float]], at: Path = ()) -> Iterator[Breach]:
@@ -186,13 +186,13 @@ def metadata_limits(holder: Any, at: Path = ()) -> Iterator[Breach]:
         if len(key) > _KEY:
             yield Breach(here, f"a metadata key of {len(key)} characters; {_KEY} are taken")
         if not isinstance(value, str):
-            yield Breach(here, f"metadata is text; this is {kind_of(value)}", "write it as a string")
+            yield Breach(here, f"metadata must be text; this is {kind_of(value)}", "write it as a string")
         elif len(value) > _VALUE:
             yield Breach(here, f"a metadata value of {len(value)} characters; {_VALUE} are taken")
 
 
 def arguments(at: Path, value: Any, *, ended: bool = True) -> Iterator[Breach]:
-    """Breaches for arguments that must be JSON text. Text that is no JSON is an error, JSON that is no object a
+    """Breaches for arguments that must be JSON text. Text that is not JSON is an error, JSON that is not an object a
     warning."""
     if not isinstance(value, str):
         yield Breach(at, f"arguments are {kind_of(value)}; they must be JSON text", "encode them as a JSON string")
@@ -213,7 +213,7 @@ def no_image(at: Path, url: str) -> Iterator[Breach]:
         return
     data = url[found.end() : found.end() + 24]
     if not data.startswith(_IMAGE_STARTS) and not _WEBP.match(data):
-        yield Breach(at, "the bytes are no PNG, JPEG, GIF or WebP image", "send the image's own bytes as base64")
+        yield Breach(at, "the bytes are not a PNG, JPEG, GIF or WebP image", "send the image's own bytes as base64")
 
 
 _DATA_URL = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]{256}")
@@ -229,7 +229,7 @@ def binary_text(results: Iterable[tuple[Path, str]]) -> Iterator[Breach]:
         if long or _DATA_URL.search(text):
             yield Breach(
                 at,
-                "binary data stands as text in a tool result",
+                "binary data is text in a tool result",
                 "describe it in words; attach the bytes where the dialect has a place for them",
             )
 
@@ -284,7 +284,7 @@ def strict_subset(schema: Any, at: Path) -> Iterator[Breach]:
         yield from _strict_words(here, node)
         # One breach for each branch is enough, because everything below is too deep, too.
         if level == _LEVELS + 1:
-            yield Breach(here, f"nested deeper than {_LEVELS} levels", severity="warning")
+            yield Breach(here, f"it is nested deeper than {_LEVELS} levels", severity="warning")
         todo += _inner(here, node, level)
     yield from size.breaches(at)
 
@@ -293,7 +293,7 @@ def loose_subset(schema: Any, at: Path) -> Iterator[Breach]:
     """Breaches for the schema of any function that OpenAI refuses, strict or not."""
     if not isinstance(schema, dict):
         if schema is not None:
-            yield Breach(at, f"a schema is an object; this is {kind_of(schema)}")
+            yield Breach(at, f"a schema must be an object; this is {kind_of(schema)}")
         return
     if schema and "$ref" not in schema and schema.get("type") != "object":
         yield Breach(at, "the schema of a function must have type object at its root", "set type to object")
@@ -324,7 +324,7 @@ def _strict_words(at: Path, node: Object) -> Iterator[Breach]:
         elif name not in _KNOWN:
             yield Breach((*at, name), f"{name} is not in the strict subset", "write it into the description", "warning")
     if "$ref" in node and len(node) > 1:
-        yield Breach((*at, "$ref"), "nothing may stand beside $ref in a strict schema", "inline it", "warning")
+        yield Breach((*at, "$ref"), "nothing may be beside $ref in a strict schema", "inline it", "warning")
 
 
 def _inner(at: Path, node: Object, level: int) -> Iterator[tuple[Path, Object, int]]:

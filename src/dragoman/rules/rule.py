@@ -48,7 +48,7 @@ class Subject(Struct):
     document: Any
     """A mapping (request, response), a list of decoded frames (stream), or the list of declarations (tools).
 
-    A frame may be any JSON value. `[DONE]` is the text "[DONE]". A frame that is no JSON is None.
+    A frame may be any JSON value. `[DONE]` is the text "[DONE]". A frame that is not JSON is None.
     """
     kind: Kind
     model: str = ""

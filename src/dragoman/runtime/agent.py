@@ -187,7 +187,7 @@ class Agent:
         """The conversation to continue. With a store, the conversation is kept there after each step."""
         if store is False:
             if isinstance(session, str):
-                raise ConfigError("session", session, problem="an id is found in a store: give store=True as well")
+                raise ConfigError("session", session, problem="an id is searched in a store: set store=True as well")
             return session
         opened = SqliteStore(usual_file(self._environment)) if store is True else store
         keep, save = ConversationStore(opened, str(self._workspace[0]), warnings.warn), self._save
@@ -255,7 +255,7 @@ class Agent:
                     # An answer that was cut or refused would not fit the second time either.
                     if tries == _TRIES - 1 or reply.reason != "stop":
                         raise
-                    # The media stand in the conversation already.
+                    # The media are in the conversation already.
                     prompt, media = f"This answer cannot be used: {error.why}. Answer with the JSON alone.", ()
             raise AssertionError("unreachable")
         finally:
@@ -495,7 +495,7 @@ def _run(work: Coroutine[Any, Any, Reply[Any]], opened: bool) -> Reply[Any]:
     if opened:
         # Python warns about a coroutine that is neither awaited nor closed.
         work.close()
-        raise ConfigError("agent", "ask", problem="under `async with` the agent is asked by `await agent.asked(...)`")
+        raise ConfigError("agent", "ask", problem="inside of `async with` call `await agent.asked(...)`")
     with ThreadPoolExecutor(1) as pool:
         # The thread gets the caller's context variables.
         return pool.submit(contextvars.copy_context().run, asyncio.run, work).result()

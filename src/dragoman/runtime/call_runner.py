@@ -69,7 +69,7 @@ class CallRunner:
         calls = session.open()
         for call in calls:
             yield ToolCallRequest(call.id, call.name, _arguments(call), prompt_id=session.prompt_id)
-        # These calls were running when the process ended. They may have had their effect, so they are not run again.
+        # Calls that were running when the process ended may have changed something, so they are not run again.
         for call in calls:
             if call.id in session.started:
                 yield self._keep_result(await self._after_hook(_interrupted_call(call)))

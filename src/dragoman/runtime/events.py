@@ -60,7 +60,7 @@ class Content(_TaggedEvent, frozen=True):
 class ToolCallRequest(
     _TaggedEvent, frozen=True, rename={"call_id": "callId", "is_client_initiated": "isClientInitiated"}
 ):
-    """A call that will run if the policy allows it. `args` is the plain text if the arguments are no JSON."""
+    """A call that will run if the policy allows it. `args` is the plain text if the arguments are not JSON."""
 
     call_id: str
     name: str

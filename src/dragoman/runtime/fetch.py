@@ -130,14 +130,14 @@ async def _fetch_once(
             while not answer.done and (data := await reader.read(65536)):
                 answer.feed(data)
             if not answer.whole:
-                raise FetchError(f"{url}: the connection was closed before all of an answer came")
+                raise FetchError(f"{url}: the connection was closed before the answer was complete")
         finally:
             # `abort`, because an untrusted server may never end the connection in order.
             writer.transport.abort()
     except (OSError, ssl.SSLError) as error:
         raise FetchError(f"{url}: {error.strerror or error}") from error
     except httptools.HttpParserError as error:
-        raise FetchError(f"{url}: the answer is no HTTP: {error}") from error
+        raise FetchError(f"{url}: the answer is not HTTP: {error}") from error
     onward = urljoin(url, answer.headers.get("location", "")) if answer.status in _REDIRECTS else ""
     return answer.page(url), onward if answer.headers.get("location") else ""
 
@@ -173,17 +173,17 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
         parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError as error:
-        raise FetchError(f"{url} is no address: {error}") from error
+        raise FetchError(f"{url} is not an address: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise FetchError(f"{url} is no address of the web")
+        raise FetchError(f"{url} is not an address of the web")
     # An address with a user name is refused, because the user name often hides the real host.
     if "@" in parts.netloc or any(char <= " " or char == "\x7f" for char in url):
-        raise FetchError(f"{url} holds a user's name, or signs that no address has")
+        raise FetchError(f"{url} contains a user name, or characters that an address cannot have")
     try:
         # A name with other letters is sent in ASCII (RFC 5890, August 2010).
         host = parts.hostname.encode("idna").decode() if not parts.hostname.isascii() else parts.hostname
     except UnicodeError as error:
-        raise FetchError(f"{url} is no address: {error}") from error
+        raise FetchError(f"{url} is not an address: {error}") from error
     return parts, host, port
 
 
@@ -247,7 +247,7 @@ class _Answer:
             # 47 means gzip or zlib, by the header of the data (zlib manual).
             self._inflate = zlib.decompressobj(47)
         elif encoding != "identity":
-            raise FetchError(f"the answer is compressed in a way that was not asked for: {encoding}")
+            raise FetchError(f"the answer has a compression that was not requested: {encoding}")
 
     def on_body(self, data: bytes) -> None:
         # One byte more than allowed shows that the limit is exceeded.
@@ -275,6 +275,6 @@ class _Answer:
 
     def page(self, url: str) -> FetchedPage:
         mime, _, rest = self.headers.get("content-type", "").partition(";")
-        # The value of a parameter may stand in quotes (RFC 9110, 5.6.6, June 2022).
+        # The value of a parameter may be in quotes (RFC 9110, 5.6.6, June 2022).
         charset = rest.partition("charset=")[2].partition(";")[0].strip(" \"'")
         return FetchedPage(url, self.status, mime.strip().lower(), bytes(self._body), charset)

@@ -42,7 +42,7 @@ def compile_pattern(pattern: str, case_sensitive: bool = True) -> re.Pattern[str
     try:
         return re.compile(f"(?:{forms})", re.DOTALL | (0 if case_sensitive else re.IGNORECASE))
     except re.error as error:
-        raise ToolError("invalid_tool_params", f"{pattern!r} is no glob pattern: {error}") from error
+        raise ToolError("invalid_tool_params", f"{pattern!r} is not a glob pattern: {error}") from error
 
 
 def pattern_to_regex(pattern: str) -> str:

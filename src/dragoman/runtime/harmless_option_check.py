@@ -3,8 +3,8 @@
 A harmless option neither starts programs nor writes files. `harmless_options.toml` lists the harmless options of each
 program and subcommand. The lists are incomplete, so every other option counts as harmful. Only the exact spelling
 counts: an abbreviated long option (`--outp`) is not on the list. Every word with a leading dash is an option, also
-after operands, but not after `--`. A word that the shell expands counts as an unknown option, unless its constant
-beginning shows that it is no option.
+after operands, but not after `--`. A word that the shell expands counts as an unknown option. The
+exception is a word whose constant beginning shows that it is not an option.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class InvocationWords(Struct):
     """The words of one invocation, sorted."""
 
     operands: list[str]
-    """The words that are no options and no values of options, without the program."""
+    """The words that are neither options nor values of options, without the program."""
     unlisted: list[str]
     """Options and other words that are not known as harmless. Empty: the invocation is harmless."""
     named: int = 0

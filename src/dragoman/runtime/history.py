@@ -37,7 +37,7 @@ def is_sealed(thought: Reasoning) -> bool:
 
 
 def has_words(parts: Iterable[Part]) -> bool:
-    """Whether an answer has a text or a call. An answer without both is no turn of a conversation."""
+    """Whether an answer has a text or a call. An answer without both is not a turn of a conversation."""
     return any(not isinstance(part, Reasoning) and not (isinstance(part, Text) and not part.text) for part in parts)
 
 

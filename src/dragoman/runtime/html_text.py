@@ -17,7 +17,7 @@ from .tool_interface import FetchedPage
 MAX_HTML = 2_000_000
 """Characters of HTML that are read. They hold far more words than a tool returns."""
 
-# The content of these elements is no text of the page.
+# The content of these elements is not text of the page.
 _SILENT = frozenset({"noscript", "template", "svg", "iframe", "object", "canvas"})
 _BLOCKS = frozenset(
     {"p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "ul", "ol", "table", "tr", "pre",
@@ -149,7 +149,7 @@ def from_html(text: str, url: str = "") -> tuple[str, str]:
 
 
 def read_page(page: FetchedPage) -> tuple[str, str] | None:
-    """(title, words) of a fetched page. None: the page is no text."""
+    """(title, words) of a fetched page. None: the page is not text."""
     try:
         text = without_invalid_bytes(page.body.decode(page.charset or "utf-8", "replace"))
     except (LookupError, ValueError):  # an unknown encoding, or one that is not for text

@@ -1,7 +1,7 @@
 """Owns tables of programs and builtins that run other programs, or change the meaning of the words after them.
 
 A command may run more programs than the words in program position. The tables find such programs. The tables are
-incomplete: more such programs and arguments exist. So denied entries guard against mistakes and are no boundary, and
+incomplete: more such programs and arguments exist. So denied entries guard against mistakes and are not a boundary, and
 allowed entries cover only options that are known as harmless (`harmless_option_check.py`).
 """
 

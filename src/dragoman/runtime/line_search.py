@@ -70,7 +70,7 @@ def search(path: bytes, wanted: re.Pattern[str]) -> None:
 
 
 def open_file(path: bytes) -> io.BufferedReader:
-    """Open a regular file. OSError: it is no regular file, or its path contains a link."""
+    """Open a regular file. OSError: it is not a regular file, or its path contains a link."""
     here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
     *folders, last = path.split(b"/")
     try:
@@ -89,7 +89,7 @@ def open_file(path: bytes) -> io.BufferedReader:
 
 
 def name_fields(path: bytes) -> dict[str, str]:
-    """A path in ripgrep's JSON: as text, or as base64 if it is no text."""
+    """A path in ripgrep's JSON: as text, or as base64 if it is not text."""
     try:
         return {"text": path.decode()}
     except UnicodeDecodeError:

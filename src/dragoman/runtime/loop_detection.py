@@ -47,7 +47,7 @@ class RepeatedText:
         self._code = False
 
     def feed(self, text: str) -> bool:
-        """Whether the text ends with the same words for the tenth time. Rows of dashes and similar signs are no
+        """Whether the text ends with the same words for the tenth time. Rows of dashes and similar signs are not
         words."""
         for line in text.splitlines(keepends=True):
             self._line += line

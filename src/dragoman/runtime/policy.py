@@ -6,7 +6,7 @@ that run only such programs run_shell_command(git log) the same, with these word
 an MCP server, or all of them network the network, for commands in a sandbox that want to use it An entry for commands
 does not cover the network: a command that wants to use it needs the entry `network` as well. A denied entry wins over
 an allowed entry, an allowed entry over the mode. An entry covers a program only with harmless options, or with options
-in the entry itself (`command_entries.py`). Denied entries guard against mistakes. They are no boundary, because a
+in the entry itself (`command_entries.py`). Denied entries guard against mistakes. They are not a boundary, because a
 program can be run under many names.
 """
 

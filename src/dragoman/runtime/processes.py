@@ -52,7 +52,7 @@ def _process_table() -> list[_ProcessRow]:
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError):
-                # The name of a program stands in parentheses and may itself
+                # The name of a program is in parentheses and may itself
                 # contain them, so the last one counts (proc(5)).
                 fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
                 # Z: ended, and not collected by its parent yet; X: dead (proc(5)).

@@ -128,7 +128,7 @@ class Session(Struct, kw_only=True, rename={"partial_text": "said", "reported_lo
 
     @classmethod
     def from_json(cls, text: bytes | str) -> Session:
-        """Read a session from `to_json`. ConfigError: the text is no session of this version."""
+        """Read a session from `to_json`. ConfigError: the text is not a session of this version."""
         try:
             saved = _read(text)
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:

@@ -77,7 +77,7 @@ def read_expansion(inside: str) -> tuple[str, bool]:
 
 
 def subscript_is_evaluated(assigned: re.Match[str]) -> bool:
-    """Whether an assignment (`a[i]=1`) has a subscript that is no number."""
+    """Whether an assignment (`a[i]=1`) has a subscript that is not a number."""
     return assigned[2] is not None and not re.fullmatch(r"\[[0-9]+\]", assigned[2])
 
 

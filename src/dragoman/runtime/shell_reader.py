@@ -219,7 +219,7 @@ class ShellReader:
                 self._read_inner(word.text)
 
     def _find_launched(self, words: list[ShellWord]) -> None:
-        """Find the program that a launcher runs: its first argument that is no option, or any later argument."""
+        """Find the program that a launcher runs: its first argument that is not an option, or any later argument."""
         unquoted = [i for i, word in enumerate(words) if not word.text.startswith("-")]
         self.hidden = True  # options may take values, so several arguments may be the program
         for i in unquoted:

@@ -18,7 +18,7 @@ from .function_tools import read_foreign, type_schema
 T = TypeVar("T")
 
 WRAPPED = "value"
-"""The field of the object around a value that is no object."""
+"""The field of the object around a value that is not an object."""
 _FENCED = re.compile(r"^\s*```(?:json)?\s*\n(.*)\n```\s*$", re.DOTALL)
 
 

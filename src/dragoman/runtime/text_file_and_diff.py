@@ -57,7 +57,7 @@ class TextFile(Struct, frozen=True):
 
 
 def read(where: WorkspacePath) -> TextFile:
-    """The text of the file at a place; empty if there is no file. ToolError: the file is no text."""
+    """The text of the file at a place; empty if there is no file. ToolError: the file is not text."""
     if workspace_file_access.file_status(where) is None:
         return TextFile("")
     data, was = workspace_file_access.read(where, MAX_SIZE)
@@ -68,7 +68,7 @@ def read(where: WorkspacePath) -> TextFile:
 
 
 def decode(data: bytes) -> TextFile | None:
-    """Bytes as text. None: they are no text."""
+    """Bytes as text. None: they are not text."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             errors = "surrogateescape" if encoding == "utf-8" else "surrogatepass"

@@ -89,7 +89,7 @@ class Toolbox:
     def add(self, tool: Tool) -> None:
         """Add a tool. ConfigError: the name is taken, or the schema is not valid."""
         if tool.name in self._tools:
-            raise ConfigError("tool", tool.name, problem="there is one already with this name")
+            raise ConfigError("tool", tool.name, problem="there is already a tool with this name")
         # The schema is compiled once, and a broken one is found when the tool is added.
         self._validators[tool.name] = _validator(tool)
         self._tools[tool.name] = tool
@@ -173,9 +173,9 @@ class Toolbox:
         try:
             arguments = call.input
         except (ValueError, RecursionError) as error:
-            raise ToolError("invalid_tool_params", f"The arguments are no JSON: {error}") from error
+            raise ToolError("invalid_tool_params", f"The arguments are not JSON: {error}") from error
         if not isinstance(arguments, dict):
-            raise ToolError("invalid_tool_params", "The arguments are no JSON object.")
+            raise ToolError("invalid_tool_params", "The arguments are not a JSON object.")
         wrong = [f"{_error_path(error)}{error.message}" for error in self._validators[call.name].iter_errors(arguments)]
         if wrong:
             # Five errors are enough for a model to correct its call; a large schema can have hundreds.
@@ -249,7 +249,7 @@ def _finished_call(
 
 
 def _without_undecodable_bytes(outcome: Outcome) -> Outcome:
-    """An outcome that can be sent and stored. File names may hold bytes that are no text; they are replaced."""
+    """An outcome that can be sent and stored. File names may hold bytes that are not text; they are replaced."""
     content, display, failure = outcome.content, outcome.display, outcome.failure
     if isinstance(content, ToolResult):
         content = replace(content, parts=tuple([_without_undecodable(part) for part in content.parts]))

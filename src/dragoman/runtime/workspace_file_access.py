@@ -52,9 +52,9 @@ def path_in_workspace(given: str | Path, workspace: Sequence[Path]) -> Workspace
     workspace."""
     text = os.fspath(given)
     if not workspace:
-        raise ToolError("path_not_in_workspace", "There is no workspace, so no file can be touched.")
+        raise ToolError("path_not_in_workspace", "There is no workspace, so files cannot be used.")
     if not text or "\0" in text:
-        raise ToolError("invalid_tool_params", "The path is empty, or holds a zero byte.")
+        raise ToolError("invalid_tool_params", "The path is empty, or contains a zero byte.")
     try:
         base = next((root for root in workspace if os.path.lexists(root / text)), workspace[0])
         found = real_path(base / text)
@@ -82,7 +82,7 @@ def file_error(path: object, error: OSError) -> ToolError:
     kind = _KINDS.get(error.errno or 0, "file_failed")
     # These two are the errors of O_NOFOLLOW and O_DIRECTORY.
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return ToolError(kind, f"{path}: a part of this path is no folder, or was replaced by a link")
+        return ToolError(kind, f"{path}: a part of this path is not a folder, or was replaced by a link")
     return ToolError(kind, f"{path}: {error.strerror or error}")
 
 
@@ -136,7 +136,7 @@ def read(where: WorkspacePath, limit: int) -> tuple[bytes, os.stat_result]:
             if stat.S_ISDIR(was.st_mode):
                 raise ToolError("target_is_directory", f"{where.path} is a folder.")
             if not stat.S_ISREG(was.st_mode):
-                raise ToolError("not_a_file", f"{where.path} is no regular file.")
+                raise ToolError("not_a_file", f"{where.path} is not a regular file.")
             with os.fdopen(handle, "rb", closefd=False) as file:
                 data = file.read(limit + 1)
         finally:

@@ -3,9 +3,9 @@
 The way depends on the seals that clients of the dialect return, and on the caller's choice:
 
     thoughts   native, for dialects that return sealed thoughts (Messages, Responses): the seal of a call or a text
-               travels in a thought directly before the call or text
+               is written into a thought directly before the call or text
     parts      native, for dialects with slots on calls and texts whose clients may strip thoughts (Gemini): the seal
-               of a thought travels on the next call, or on an empty last text
+               of a thought is written on the next call, or on an empty last text
     id         packed into the id of the next call
     vault      kept for the next call, else for the last call, else for the text: under a digest of the conversation
                and the call's id; for clients that lose ids, also under the call's name and arguments
@@ -215,7 +215,7 @@ class AnswerSeals:
         return [], unsealed
 
     def cited(self, text: str, citations: tuple[Citation, ...]) -> None:
-        """The citations of a text that is about to be added (`add_text`): sealed ones travel as their own record."""
+        """The citations of a text that is about to be added (`add_text`): sealed ones get a record of their own."""
         # Without counted places a citation cannot find its text again.
         if not self.plan.counts or self.plan.way not in ("thoughts", "parts", "list", "vault"):
             return
@@ -234,7 +234,7 @@ class AnswerSeals:
             self._texts.append(text)
 
     def shown(self, seal: Seal | None, calls: int, chars: int) -> Seal:
-        """The seal of a thought that travels in its own slot. For a thought without a seal: an empty seal that names
+        """The seal of a thought that is written in its own slot. For a thought without a seal: an empty seal that names
         the origin.
         """
         if seal is None or not seal.data:

@@ -3,8 +3,8 @@
 Anthropic documents signatures as compatible across platforms (its API, Amazon Bedrock, Google Cloud) and as tied to the
 model that made the thought (docs "Extended thinking", 2026-11). OpenRouter and other gateways in front of Claude pass
 the signature on in `reasoning_details`, in the format `anthropic-claude-v1`, and accept it there (recorded). So a
-thought of the same Claude model crosses between Anthropic and OpenRouter. Google and OpenAI refuse a seal of another
-account or endpoint with 400. Seals in their formats go back only to the gateway that sent them.
+thought of the same Claude model is translated between Anthropic and OpenRouter. Google and OpenAI refuse a seal of
+another account or endpoint with 400. Seals in their formats go back only to the gateway that sent them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Entry(Struct):
 
 _entry = msgspec.json.Decoder(_Entry).decode
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-# `index` only orders the entries of a list, so its absence is no loss.
+# `index` only orders the entries of a list, so its absence is not a loss.
 _CROSSED = frozenset({*_Entry.__struct_fields__, "index"})
 _encode = msgspec.json.Encoder().encode
 

@@ -96,7 +96,7 @@ class RunningDigest:
             self.begin_answer()
             for part in turn.parts:
                 if type(part) is Text:
-                    # A refusal is no text that clients return as text.
+                    # A refusal is not text that clients return as text.
                     if not part.refusal:
                         self.add_text(part.text)
                 elif type(part) is ToolCall:
@@ -281,7 +281,7 @@ def without_added_blocks(text: str) -> str:
 
 def plain_arguments(arguments: str) -> bytes:
     """Arguments in one spelling. Clients decode arguments and encode them again with other spaces, escapes, numbers
-    (1.0 for 1) and order, and some leave out null values. Text that is no JSON is used without its white space.
+    (1.0 for 1) and order, and some leave out null values. Text that is not JSON is used without its white space.
     """
     try:
         # `{}`, null and nothing are the same arguments for a client.

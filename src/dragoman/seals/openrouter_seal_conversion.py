@@ -3,16 +3,16 @@ account on both.
 
 OpenRouter passes these seals on in `reasoning_details` (formats `google-gemini-v1` and `openai-responses-v1`, and one
 for each other host of Responses) and accepts them there. Google and OpenAI refuse a seal of another account or endpoint
-with 400, so such a seal normally goes back only to the upstream that sent it. A caller with an own provider key at
-OpenRouter uses one account on both ways. Then, and only for the model that made the seal:
+with 400, so such a seal normally goes back only to the upstream that sent it. A caller that gave its
+provider key to OpenRouter uses one account on both ways. Then, and only for the model that made the seal:
 
-    an entry of Google's      becomes the signature of the call that the entry names, of the first call without one,
-                              or of the text if there is no call (recorded: entries that name a call and entries that
-                              name none)
+    an entry of Google's      becomes the signature of the call that the entry names. An entry that names no call
+                              becomes the signature of the first call without a signature, or of the text if there is
+                              no call (both kinds of entries are recorded)
     an entry of OpenAI's      becomes the encrypted content of a reasoning item; the summaries before the entry belong
                               to the same item
 
-and the reverse. This pass over a turn runs after `request_seals_to_upstream.py` has placed every seal.
+and in the other direction. This pass over a turn runs after `request_seals_to_upstream.py` has placed every seal.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..context import Context
 
 GEMINI, RESPONSES, OPENROUTER = "gemini", "openai-responses", "openrouter"
 DIALECTS = frozenset({GEMINI, RESPONSES, OPENROUTER})
-"""The dialects between which these seals cross. Code Assist uses another account."""
+"""The dialects between which these seals are converted. Code Assist uses another account."""
 _LISTS = frozenset({OPENROUTER, "openai-chat"})
 """Dialects whose seals are whole entries of `reasoning_details`."""
 _TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
@@ -149,7 +149,7 @@ def _as_reasoning_items(parts: list[Part], upstream: Origin, client_model: str, 
         entry = _entry(seal.data) if seal is not None and accepts_seal(seal, upstream, client_model) else None
         if entry is None or seal is None:
             if summaries:
-                # Summaries without encrypted content stay thoughts: the text alone is no proof, but may be shown.
+                # Summaries without encrypted content stay thoughts: the text alone is not proof, but may be shown.
                 out.append(Reasoning("\n\n".join(summaries), at=at))
                 summaries = []
             out.append(part)

@@ -147,7 +147,7 @@ def _may_carry(part: Part, upstreams: tuple[str, str]) -> bool:
 
 
 def _other_turn(turn: Turn, context: Context) -> Turn:
-    """A turn that is not the assistant's."""
+    """A turn that is not assistant's."""
     return _with_parts(turn, [_received(part, context) for part in turn.parts])
 
 
@@ -224,7 +224,7 @@ def _read(found: str | None, at: Path, call_id: str, findings: _VaultFindings) -
 
 
 def _received(part: Part, context: Context) -> Part:
-    """A part that is not the assistant's. Only its call id may carry a packed seal."""
+    """A part that is not assistant's. Only its call id may carry a packed seal."""
     if part.seal is not None and part.seal.dialect == BUNDLE:
         context.lose("seal.dropped", part.at, _MISPLACED)
         part = msgspec.structs.replace(part, seal=None)

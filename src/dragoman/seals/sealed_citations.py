@@ -1,8 +1,8 @@
 """Citations with a member that only their upstream can read: Messages needs `encrypted_index` in later turns.
 
 If a client gets the seals separately from the parts, such citations are sent with the other seals, as a record with the
-place of their text. Where a seal travels in a thought before its part (Responses), the citations of a stream come too
-late for that, and are reported.
+place of their text. Where a seal is written into a thought before its part (Responses), the citations of a stream come
+too late for that, and are reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chooses how seals travel, by the caller's strategy and by the seals that clients of the dialect return.
+"""Chooses the place of each seal between two requests, by the caller's strategy and by the seals that clients return.
 
 native   in slots that clients of the dialect return, or in a list that some of its clients return
 id       packed into call ids, which every dialect returns; such ids are far longer than 64 characters
@@ -56,8 +56,8 @@ def plan_for_answer(
     host: str = "",
     wanted: bool = False,
 ) -> SealPlan | None:
-    """How the seals of an upstream's answer travel to the client. None: nothing has to be done. `wanted`: the upstream
-    also accepts thoughts without a seal.
+    """How the seals of an upstream's answer are given to the client. None: nothing has to be done. `wanted`: the
+    upstream also accepts thoughts without a seal.
     """
     check_strategy(strategy, vault)
     # Upstreams without seals need no plan.

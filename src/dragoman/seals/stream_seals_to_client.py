@@ -176,7 +176,7 @@ class SealStream:
             opened.citations += event.citations
         if opened.withheld:
             opened.tokens += event.tokens
-            # A later delta may bring the seal; the last one counts.
+            # A later delta may have the seal; the last seal counts.
             opened.seal = event.seal or opened.seal
             return []
         if event.seal is not None and type(opened.part) is Reasoning:

@@ -54,6 +54,6 @@ def keep(vault: Vault, key: str, value: str) -> None:
     before = vault.get(key)
     if before is None:
         vault.put(key, value)
-    # Two attempts of one turn may bring different seals for the same text. A wrong guess would break the conversation.
+    # Two attempts of one turn may give different seals for the same text. A wrong guess would break the conversation.
     elif before not in (value, AMBIGUOUS) and not holds_same_records(before, value):
         vault.put(key, AMBIGUOUS)

@@ -44,7 +44,7 @@ def _read(file: Path) -> bytes:
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise _untrusted_file_error(file, "the file is no regular file")
+            raise _untrusted_file_error(file, "the file is not a regular file")
         if found.st_uid != os.geteuid():
             raise _untrusted_file_error(file, "the file belongs to another user")
         if found.st_mode & 0o077:

@@ -44,7 +44,7 @@ class Logins:
         try:
             return msgspec.json.decode(data, type=dict[str, msgspec.Raw])
         except msgspec.DecodeError:  # the message of the error could repeat a part of a token
-            raise ConfigError("logins", str(self.file), problem="the file is no valid list of logins") from None
+            raise ConfigError("logins", str(self.file), problem="the file is not a valid list of logins") from None
 
     def _write(self, stored: Mapping[str, msgspec.Raw]) -> None:
         try:

@@ -56,7 +56,7 @@ class TrustedFiles:
         except OSError as error:
             raise ConfigError("file", str(self._file), problem=f"cannot be read: {error.strerror or error}") from None
         except (ValueError, TypeError, KeyError):
-            problem = "the file is no list of trusted files. Delete it; dragoman then asks again for each file"
+            problem = "the file is not a list of trusted files. Delete it; dragoman then asks again for each file"
             raise ConfigError("file", str(self._file), problem=problem) from None
 
     def has(self, path: str, data: bytes) -> bool:

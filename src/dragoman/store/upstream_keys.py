@@ -97,7 +97,7 @@ class UpstreamKeys:
         try:
             return keyring.get_password(_SERVICE, variable) or ""
         except _failures() as error:
-            problem = f"the keyring of the system does not give the key ({type(error).__name__})"
+            problem = f"the key cannot be read from the keyring of the system ({type(error).__name__})"
             raise ConfigError("key", variable, problem=problem) from None
 
     def _read(self) -> dict[str, StoredKey]:
@@ -107,7 +107,7 @@ class UpstreamKeys:
         try:
             return msgspec.json.decode(data, type=dict[str, StoredKey])
         except msgspec.DecodeError:  # the message of the error could repeat a part of a key
-            raise ConfigError("keys", str(self._file), problem="the file is no valid list of keys") from None
+            raise ConfigError("keys", str(self._file), problem="the file is not a valid list of keys") from None
 
     def _write(self, stored: Mapping[str, StoredKey]) -> None:
         try:
@@ -120,7 +120,7 @@ class UpstreamKeys:
 
 
 def usable_keyring() -> Any:
-    """The keyring of the system; None where the package is missing, or where it has no backend that keeps anything."""
+    """The keyring of the system; None if the package is missing, or has no backend that can store a key."""
     try:
         keyring = import_module("keyring")
     except ImportError:

@@ -41,7 +41,7 @@ def _folder(environment: Mapping[str, str], variable: str, usual: str) -> Path:
 
 def google_login_file(environment: Mapping[str, str], upstream: str) -> Path:
     """The file with the login at Google of an upstream, in the data folder. google-auth reads it."""
-    # The name stands in a configuration file, and must not lead out of the folder.
+    # The name is in a configuration file, and must not lead out of the folder.
     name = re.sub(r"[^\w-]", lambda found: f"%{ord(found[0]):02x}", upstream)
     return data_folder(environment) / "google" / f"{name}.json"
 
@@ -53,7 +53,7 @@ def read_regular_file(path: str | Path) -> tuple[bytes, os.stat_result]:
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(f"{path} is no regular file")
+            raise OSError(f"{path} is not a regular file")
         return _bounded(file, path), found
 
 

@@ -66,8 +66,8 @@ def translate_request(
     client never declared it.
 
     `same_account=True`: OpenRouter and the provider's own API (gemini, openai-responses) are used with one account, for
-    example with a provider key that was given to OpenRouter. Then Google's and OpenAI's seals of the same model cross
-    between them. Otherwise each refuses the other's seals with 400, and seals go back only to their origin.
+    example with a provider key that was given to OpenRouter. Then Google's and OpenAI's seals of the same model are
+    converted between them. Otherwise each refuses the other's seals with 400, and seals go back only to their origin.
     """
     # Keyword arguments would cost half a microsecond.
     chosen = make_options(
@@ -91,11 +91,11 @@ def translate_response(
     """Translate an answer into another dialect.
 
     `answers` is the translation of the request. It restores renamed and wrapped tools and the model name. `created` is
-    the time to write if the target requires one and the source has none. `seals`: how the upstream's seals travel to
-    the client and back (`seals/strategy.py`). `vault`: the store for seals that cannot travel, for the conversation in
-    `answers`; without `answers` nothing is stored. `host` is the upstream's host, as for the request; by default the
-    host of `answers`. Raises FaultError if the upstream reports an error in its answer; `translate_fault` turns that
-    error into an error for the client.
+    the time to write if the target requires one and the source has none. `seals`: how the client gets the
+    upstream's seals and sends them back (`seals/strategy.py`). `vault`: the store for seals that no field of the
+    client's dialect can hold, for the conversation in `answers`; without `answers` nothing is stored. `host` is the
+    upstream's host, as for the request; by default the host of `answers`. Raises FaultError if the upstream reports an
+    error in its answer; `translate_fault` turns that error into an error for the client.
     """
     return answer_with(body, source, target, answers, tolerance, created, seals, vault, host)
 

@@ -36,7 +36,7 @@ def has_answer(fields: Mapping[str, Raw], document: bytes, dialect: Dialect) -> 
     """Whether the fields of a body are those of an answer of the dialect. Raises FaultError if the body is an error."""
     if dialect.is_answer is None or dialect.is_answer(fields):
         return True
-    # An object without a message is no error either, so the caller decides.
+    # An object without a message is not an error either, so the caller decides.
     if all(is_empty_field(fields.get(name)) for name in _WITH_WORDS):
         return False
     raise FaultError(error_in(document, dialect), document)
@@ -68,7 +68,7 @@ def read_answer(document: bytes, dialect: Dialect, context: Context) -> Response
 
 
 def _other_dialect(document: bytes, dialect: Dialect) -> str:
-    """The dialect of an answer that the named dialect cannot read; "" if the body is no answer of any dialect."""
+    """The dialect of an answer that the named dialect cannot read; "" if the body is not an answer of any dialect."""
     from ..dialects import get  # late: only for messages
     from .detect import detect
 

@@ -30,7 +30,7 @@ def fit_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, 
         document = _one_spelling(document, dropped)
     fitted, context = _fitted(document, dialect, model)
     for at in dropped:
-        context.lose("field.dropped", at, "the same setting stands there in another spelling, with another value")
+        context.lose("field.dropped", at, "there the same setting has another spelling and another value")
     return fitted, context
 
 
@@ -139,8 +139,8 @@ _SNAKE = re.compile(r"_([a-z])")
 def _one_spelling(document: bytes, dropped: list[Path]) -> bytes:
     """The document with one of two fields that differ only in spelling (`generationConfig` and `generation_config`).
     Google's servers read both, and the settings of both reach the model. Our reader reads the first field, so settings
-    that occur only in the second field are moved. Of two different values, it is unknown which a server takes. So the
-    second value is left out, and its path is added to `dropped`.
+    that occur only in the second field are moved. If the two values differ, it is unknown which one a server takes.
+    So the second value is left out, and its path is added to `dropped`.
     """
     try:
         return bytes(_merged(msgspec.Raw(document), (), dropped))

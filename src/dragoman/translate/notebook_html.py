@@ -20,7 +20,7 @@ def translation_html(title: str, body: bytes, losses: tuple[Loss, ...]) -> str:
     """A translation for a notebook."""
     try:
         text = msgspec.json.format(body, indent=2).decode("utf-8", "replace")
-    # A stream or an error page is no JSON, and is shown as text.
+    # A stream or an error page is not JSON, and is shown as text.
     except (msgspec.DecodeError, RecursionError):
         text = body.decode("utf-8", "replace")
     shown = text if len(text) <= MOST_BODY else f"{text[:MOST_BODY]}..."

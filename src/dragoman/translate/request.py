@@ -48,8 +48,8 @@ _head = msgspec.json.Decoder(Peek).decode
 
 
 def peek(body: bytes) -> Peek | None:
-    """The model and the stream flag of a request, for routing before the translation. None if the body is no request,
-    or if these fields have wrong types.
+    """The model and the stream flag of a request, for routing before the translation. None if the body is not a
+    request, or if these fields have wrong types.
     """
     try:
         return _head(body)
@@ -385,7 +385,7 @@ def _within(
     unmarked = not is_marked(document)
     head = peek(document)
     changes = False
-    if options.model is not None and head is not None:  # a body that is no request passes unchanged
+    if options.model is not None and head is not None:  # a body that is not a request passes unchanged
         changes = profiles.facts_differ(options.source, client_model or head.model or "", options.model)
         if changes and unmarked:
             return _fitted_to_model(document, options, facts, vault, repairs)
@@ -413,7 +413,7 @@ def _within(
     if result is None:
         checked_tolerance(options.tolerance)
         if head is None:
-            # The body is no request. The reader's error has the place of the mistake.
+            # The body is not a request. The reader's error has the place of the mistake.
             reader.read_request(document, Context(reader.name, reader.name))
         result = _passed(document, reader, options.model, head or Peek())
         result.host = options.host

@@ -120,7 +120,7 @@ def _has_extras(parts: tuple[Part, ...]) -> bool:
 
 
 def _check_json(document: bytes, dialect: Dialect) -> None:
-    """Raise FaultError if the document is an error, and WireError if it is no JSON."""
+    """Raise FaultError if the document is an error, and WireError if it is not JSON."""
     try:
         json_text.fields(document)
     except (msgspec.DecodeError, RecursionError):

@@ -93,7 +93,7 @@ class PassThrough:
 
     def close(self, fault: Fault | None = None) -> bytes:
         """End the stream, with `fault` if the bytes broke off. Returns the last bytes."""
-        # Without any frame, the body is no stream.
+        # Without any frame, the body is not a stream.
         if self._take in (self._opening, self._hold):
             return self._instead(fault)
         rest = self._last_frame()
@@ -150,7 +150,7 @@ class PassThrough:
         return self._take(b"")
 
     def _hold(self, chunk: bytes) -> bytes:
-        """The body is no stream: hold everything until the end."""
+        """The body is not a stream: hold everything until the end."""
         self._buffer += chunk
         self._bound(len(self._buffer))
         return b""

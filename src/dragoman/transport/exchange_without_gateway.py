@@ -30,7 +30,7 @@ from .upstream_record_and_environment import (
 # A whole answer is held in memory, so a bound is needed.
 _LARGEST = 256 * 1024 * 1024
 _KEY = "DRAGOMAN_GIVEN_KEY"
-"""The name under which a key that the caller gave stands in the environment of one call."""
+"""The name of a key that the caller gave, in the environment of one call."""
 
 
 def upstream_and_model(
@@ -45,7 +45,7 @@ def upstream_and_model(
         if not is_known(name):
             get(name)  # raises the error with the known dialects
         if not is_address(base_url):
-            raise ConfigError("base_url", "", ("https://host/path",), "this is no address")
+            raise ConfigError("base_url", "", ("https://host/path",), "this is not an address")
         return Upstream(name, base_url, _KEY if key else "", "auto" if key else "none"), model, variables
     found = from_environment(environment).get(name)
     if found is None and key:
@@ -75,7 +75,7 @@ async def send_request(
         request, source=dialect, target=upstream.dialect, model=model, tolerance=tolerance, host=host
     )
     if sent.stream:
-        raise ConfigError("stream", "true", problem="only whole answers are given here. Leave stream out")
+        raise ConfigError("stream", "true", problem="only whole answers are returned here. Leave stream out")
     net = client(ConnectionLimits(), environment)
     try:
         async with asyncio.timeout(timeout):

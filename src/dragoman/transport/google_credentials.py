@@ -116,7 +116,7 @@ def _gemini_cli_token(file: str) -> tuple[str, float]:
     """The token in a file of gemini-cli. It is never refreshed here: that would need the client id of gemini-cli."""
     found = _of_gemini_cli(file)
     if found is None:
-        raise NoToken(file, "the file has no token any more")
+        raise NoToken(file, "the file no longer has a token")
     end = found.expiry_date / 1000
     if end <= time.time():
         raise NoToken(file, "the token has expired, and only gemini-cli itself can renew it")

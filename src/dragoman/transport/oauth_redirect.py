@@ -115,10 +115,10 @@ class LoopbackRedirect:
         given = parse_qs(target.query).get("state", [""])[0]
         # `compare_digest` takes the same time for every wrong value.
         if not self._state or not hmac.compare_digest(given.encode(), self._state.encode()):
-            return "400 Bad Request", "This redirect belongs to no login that is open here."
+            return "400 Bad Request", "This redirect does not belong to a login that is open here."
         if not self._queries.full():
             self._queries.put_nowait(target.query)
-        return "200 OK", "dragoman has got the answer. You can close this page."
+        return "200 OK", "dragoman has received the answer. You can close this page."
 
 
 async def _typed_redirect(pasted: Callable[[], Awaitable[str]], state: str) -> Redirect:

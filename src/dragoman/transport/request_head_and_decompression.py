@@ -19,7 +19,7 @@ class TooLarge(Exception):
 
 
 class BrokenAnswer(Exception):
-    """Raised inside the parser, which wraps it: the bytes are no valid answer."""
+    """Raised inside the parser, which wraps it: the bytes are not a valid answer."""
 
 
 class Inflate:
@@ -69,7 +69,7 @@ def request_head(address: Address, method: str, target: str, headers: tuple[tupl
             raise TransportError("connect", f"the header {name[:40]!r} has a forbidden character, and cannot be sent")
         lines.append(f"{name}: {value}")
     if any(c in target for c in "\r\n ") or any(c in address.host for c in "\r\n /"):
-        raise TransportError("connect", f"{target[:80]!r} is no valid path: it has a space or a line break")
+        raise TransportError("connect", f"{target[:80]!r} is not a valid path: it has a space or a line break")
     return ("\r\n".join(lines) + "\r\n").encode("latin-1", "replace")
 
 

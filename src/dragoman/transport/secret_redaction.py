@@ -67,7 +67,7 @@ def without_secrets(query: str) -> str:
 
 
 def redacted_url(url: str) -> str:
-    """The address without user, password and keys, also where the text is no valid address."""
+    """The address without user, password and keys, also where the text is not a valid address."""
     text, mark, query = url.partition("?")
     if "@" in query and not _is_host(text.partition("://")[2].partition("/")[0].rpartition("@")[2]):
         text, mark, query = url, "", ""  # The password may contain a question mark.

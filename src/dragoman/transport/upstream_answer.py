@@ -18,7 +18,7 @@ from .response_head_reader import NONE, ResponseHead
 if TYPE_CHECKING:
     from .upstream_connection import UpstreamConnection
 
-# Enough for a fast stream; a slow client then slows down the upstream, and not our memory grows.
+# Enough for a fast stream. With a slow client the upstream has to wait, and our memory does not grow.
 HIGH_WATER = 64 * 1024
 """Bytes of an answer that are held for a slow reader before reading from the upstream is paused."""
 AT_ONCE = 5.0
@@ -205,7 +205,7 @@ class ConnectionAnswer:
 
     async def pieces(self, timeout: float | None = None, take: Take | None = None) -> AsyncIterator[bytes]:
         """The body as it comes: all bytes that have come so far in one piece. `take` gets each piece first, in the
-        callback of the connection, and the reader sleeps on. Only pieces for which `take` returns False are yielded.
+        callback of the connection, while the reader waits. Only pieces for which `take` returns False are yielded.
         """
         limit = self.connection.pool.limits.idle if timeout is None else timeout
         while True:

@@ -97,7 +97,7 @@ class UpstreamConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection."""
-        self.transport = cast(asyncio.Transport, transport)  # uvloop's transport is no subclass of asyncio.Transport
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass of asyncio.Transport
         if hasattr(transport, "max_size"):  # asyncio reads a quarter of a megabyte at once by default
             transport.max_size = HIGH_WATER
         self.host.connections += 1
@@ -152,7 +152,7 @@ class UpstreamConnection(asyncio.Protocol):
             self.pieces.clear()
             if answer.paused:
                 answer.resume()
-            # Unsent bytes of this request would stand before the next request, so a full connection is not used again.
+            # Unsent bytes of this request would come before the next request, so a full connection is not used again.
             self.end_answer(self._keep and not self.full)
         waiter = answer.waiter
         if waiter is not None and not waiter.done():

@@ -87,8 +87,8 @@ def test_the_short_form_of_a_schema_becomes_json_schema() -> None:
         ("two words too", "a field is"),
         (" , ", "no field"),
         ("nowhere.json", "No such file"),
-        ('{"type": 5}', "no JSON Schema"),
-        ('{"type": ', "no JSON Schema"),
+        ('{"type": 5}', "not a JSON Schema"),
+        ('{"type": ', "not a JSON Schema"),
         ('{"$ref": "https://example.org/x.json"}', "not in the schema itself"),
     ],
 )

@@ -86,10 +86,10 @@ def test_a_dry_run_writes_nothing(source: Path) -> None:
     ("words", "message"),
     [
         (("in.jsonl", "--to", "nothing", "-o", "out"), "unknown format 'nothing'"),
-        (("in.jsonl", "--to", "exchange", "-o", "out"), "can be read, and not written"),
+        (("in.jsonl", "--to", "exchange", "-o", "out"), "can be read, but not written"),
         (("absent.jsonl", "--to", "gemini", "-o", "out"), "there is no such file"),
         (("in.jsonl", "--to", "gemini", "-o", "in.jsonl"), "also an input"),
-        (("in.jsonl", "--to", "gemini", "-o", "out", "--max-line", "many"), "is no size"),
+        (("in.jsonl", "--to", "gemini", "-o", "out", "--max-line", "many"), "is not a size"),
         (("in.jsonl", "--to", "gemini"), "name the output with -o"),
         (("in.jsonl", "--to", "gemni", "-o", "out"), "Did you mean gemini?"),
     ],

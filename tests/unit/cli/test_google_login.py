@@ -157,5 +157,5 @@ def test_a_file_of_gemini_cli_is_read_with_a_warning_and_never_refreshed(
     with pytest.raises(NoToken, match="only gemini-cli itself can renew it"):
         fetch()
     (tmp_path / "oauth_creds.json").write_text("{}")
-    with pytest.raises(NoToken, match="no token any more"):
+    with pytest.raises(NoToken, match="no longer has a token"):
         fetch()

@@ -56,7 +56,7 @@ def test_findings_are_lines_and_a_summary_and_exit_1(wrong: Path) -> None:
     assert done.exit_code == 1
     assert done.stdout.splitlines() == [
         f"{wrong}:/temperature: OAC-021 error: temperature is 9, outside 0 to 2 (keep it in 0 to 2)",
-        f"{wrong}:/max_tokens: OAC-013 error: two limits: max_tokens and max_completion_tokens (drop max_tokens)",
+        f"{wrong}:/max_tokens: OAC-013 error: both max_tokens and max_completion_tokens are set (drop max_tokens)",
         "Found 2 errors and 0 warnings in 1 document.",
     ]
 

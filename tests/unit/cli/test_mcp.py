@@ -46,7 +46,7 @@ def test_list_shows_tools_and_skipped_tools(servers_file: str) -> None:
     assert "  echo  Says it again." in lines
     assert "  odd_name_ (odd name!)" in lines
     assert '  skipped untyped: its schema has no type at /properties/x; "schemaGate": "warn" lets it in' in lines
-    assert "  note the key autoApprove means nothing here" in lines
+    assert "  note the key autoApprove is unknown here" in lines
     assert lines[-1] == "off: disabled"
 
 
@@ -98,7 +98,7 @@ def test_wrong_arguments_are_errors(servers_file: str, arguments: list[str], cod
 
 def test_a_broken_file_is_an_error(tmp_path: Path) -> None:
     done = run_mcp("list", "--config", write_servers(tmp_path, {"one": {}}))
-    assert done.exit_code == 1 and "one: a server has a command or a url" in done.output
+    assert done.exit_code == 1 and "one: a server needs either a command or a url" in done.output
 
 
 def test_a_trusted_file_of_the_folder_is_read_before_the_user_s_file(

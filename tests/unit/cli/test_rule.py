@@ -15,7 +15,7 @@ def test_a_rule_is_explained(id: str) -> None:
     lines = done.stdout.splitlines()
     assert done.exit_code == 0
     assert lines[0].startswith("OAC-016: error, openai-chat")
-    assert lines[2] == "`stream_options` stands only beside `stream: true`."
+    assert lines[2] == "`stream_options` is allowed only beside `stream: true`."
     assert [line.split()[0] for line in lines if line.startswith(("Why", "Good", "Bad", "Source"))] == [
         "Why:",
         "Good:",

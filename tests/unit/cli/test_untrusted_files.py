@@ -379,7 +379,7 @@ def test_trust_of_a_link_is_the_trust_of_its_target(folder: Folder, host: Host) 
 def test_a_pipe_or_a_large_file_is_not_used(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(folder.place / "dragoman.toml")
     assert read(folder.place / "dragoman.toml", folder.home).read() is None
-    assert "no regular file" in capsys.readouterr().err
+    assert "not a regular file" in capsys.readouterr().err
     (folder.place / "large.toml").write_bytes(b"#" * 2_000_000)
     assert read(folder.place / "large.toml", folder.home).read() is None
 

@@ -19,7 +19,7 @@ CASES = [
     (b'{"a": [1, 2', "it ends too early, at line 1, column 12"),
     (b'{\n "a": "text', "it ends too early, at line 2, column 12"),
     (b'{"a": 1} x', "extra data, found 'x' at line 1, column 10"),
-    (b'{"a": "\xff"}', "byte 0xff at line 1, column 8 is no UTF-8"),
+    (b'{"a": "\xff"}', "byte 0xff at line 1, column 8 is not UTF-8"),
     (b'{"a": NaN}', "invalid character at line 1, column 7"),
 ]
 

@@ -370,12 +370,12 @@ def test_a_file_is_converted_once(source: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (gzip.compress(b"{}", mtime=0), "Let its name end with .gz"),
-        (zstandard.compress(b"{}"), "Let its name end with .zst"),
-        (b"PAR1", "Let its name end with .parquet"),
+        (gzip.compress(b"{}", mtime=0), "Give it a name that ends with .gz"),
+        (zstandard.compress(b"{}"), "Give it a name that ends with .zst"),
+        (b"PAR1", "Give it a name that ends with .parquet"),
         ('{"messages": []}'.encode("utf-16"), "UTF-16"),
-        (b"[\n{}\n]", "Let its name end with .json"),
-        (b'{\n"messages": []\n}', "Let the name of the file end with .json"),
+        (b"[\n{}\n]", "Give it a name that ends with .json"),
+        (b'{\n"messages": []\n}', "Give the file a name that ends with .json"),
     ],
     ids=["gzip", "zstd", "parquet", "utf-16", "array", "pretty"],
 )

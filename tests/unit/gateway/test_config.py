@@ -97,11 +97,11 @@ MISTAKES = {
     "nowhere": ("[[routes]]\nmatch='*'\nto=[]", "line 3: routes[0].to: the route has no upstream"),
     "address": (
         "[upstreams.a]\ndialect='gemini'\nbase_url='host'",
-        "line 3: upstreams.a.base_url: 'host' is no address",
+        "line 3: upstreams.a.base_url: 'host' is not an address",
     ),
     "port of an address": (
         "[upstreams.a]\ndialect='gemini'\nbase_url='http://h:x'",
-        "line 3: upstreams.a.base_url: 'http://h:x' is no address",
+        "line 3: upstreams.a.base_url: 'http://h:x' is not an address",
     ),
     "slash": (
         "[upstreams.'a/b']\ndialect='gemini'",
@@ -297,7 +297,7 @@ def test_the_example_of_the_documentation_is_a_configuration(tmp_path: Path) -> 
 def test_a_password_in_an_address_is_in_no_error_and_no_advice(tmp_path: Path) -> None:
     for base in ("htps://user:hunter22@host", "user:hunter22@host", "http://user:hunter22@host:x"):
         text = f'[upstreams.a]\ndialect = "openai-chat"\nbase_url = "{base}"\n'
-        with pytest.raises(ConfigError, match="is no address") as caught:
+        with pytest.raises(ConfigError, match="is not an address") as caught:
             load(written(tmp_path, text), {})
         assert "hunter22" not in str(caught.value)
     text = '[upstreams.a]\ndialect = "openai-chat"\nbase_url = "http://user:hunter22@127.0.0.1:8484/v1"\n'

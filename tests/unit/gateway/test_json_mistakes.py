@@ -26,8 +26,8 @@ def test_the_place_of_a_mistake_is_named(dialect: str, upstream: str) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (b"[]", "is JSON, but no object. Send a JSON object"),
-        (b'"hello"', "is JSON, but no object. Send a JSON object"),
+        (b"[]", "is JSON, but not an object. Send a JSON object"),
+        (b'"hello"', "is JSON, but not an object. Send a JSON object"),
         (b"\x1f\x8b\x08\x00abc", "is compressed. Send it as plain JSON"),
         (b"  ", "is empty. Send a JSON object"),
     ],

@@ -116,7 +116,7 @@ def test_each_refusal_gets_one_line_without_the_key(tmp_path: Path, form: str) -
         lines = (tmp_path / "log").read_text().splitlines()
         assert len(lines) == 4
         assert all("wrong-key" not in line and "right-key" not in line for line in lines)
-        words = ("key", "/nowhere", "evil.example", "takes another method")
+        words = ("key", "/nowhere", "evil.example", "does not accept this method")
         for line, status, word in zip(lines, (401, 404, 403, 405), words, strict=True):
             assert word in line
             if form == "json":

@@ -20,7 +20,7 @@ def chat(**fields: Any) -> dict[str, Any]:
 
 def test_a_finding_has_a_rule_a_severity_a_path_a_message_and_a_fix() -> None:
     assert lint(chat(stream_options={}), dialect="openai-chat") == [
-        Finding("OAC-016", "error", "/stream_options", "stream_options without stream: true", "leave it out")
+        Finding("OAC-016", "error", "/stream_options", "stream_options needs stream: true", "leave it out")
     ]
 
 
@@ -64,7 +64,7 @@ def test_a_stream_is_given_as_bytes_or_as_frames() -> None:
 
 def test_a_frame_that_is_no_json_is_a_finding() -> None:
     found = lint(b"data: {]\n\ndata: [DONE]\n\n", dialect="openai-chat", kind="stream")
-    assert found == [Finding("ALL-S01", "error", "/0", "a frame must be a JSON object; this is no JSON")]
+    assert found == [Finding("ALL-S01", "error", "/0", "a frame must be a JSON object; this is not JSON")]
 
 
 @pytest.mark.parametrize(

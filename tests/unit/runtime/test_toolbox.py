@@ -103,10 +103,10 @@ def test_an_invalid_schema_is_refused_and_no_reference_is_fetched(schema: dict[s
     ("arguments", "complaint"),
     [
         ('{"n": "x"}', "n: "),
-        ('{"n": 1', "no JSON"),
-        ("[1]", "no JSON object"),
-        ('"x"', "no JSON object"),
-        ("[" * 100_000, "no JSON"),
+        ('{"n": 1', "not JSON"),
+        ("[1]", "not a JSON object"),
+        ('"x"', "not a JSON object"),
+        ("[" * 100_000, "not JSON"),
     ],
     ids=range(5),
 )

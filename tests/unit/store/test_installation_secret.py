@@ -73,7 +73,7 @@ def test_a_file_of_another_size_is_refused(tmp_path: Path, held: bytes) -> None:
 def test_a_secret_that_is_no_regular_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "dragoman").mkdir()
     os.mkfifo(tmp_path / "dragoman" / "secret", 0o600)
-    with pytest.raises(ConfigError, match="no regular file"):
+    with pytest.raises(ConfigError, match="not a regular file"):
         installation_secret(environment_of(tmp_path), no_warning)
 
 

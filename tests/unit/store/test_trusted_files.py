@@ -54,7 +54,7 @@ def test_the_list_has_mode_600_and_is_refused_if_others_can_write_it(trusted: Tr
 @pytest.mark.parametrize("text", ["[]", "{", '{"files": [1]}', '{"files": [{"path": "/a"}]}'])
 def test_a_broken_list_is_refused(trusted: TrustedFiles, tmp_path: Path, text: str) -> None:
     write_own_file(tmp_path / "data" / "dragoman" / NAME, text.encode())
-    with pytest.raises(ConfigError, match="no list of trusted files"):
+    with pytest.raises(ConfigError, match="not a list of trusted files"):
         trusted.entries()
 
 
@@ -96,7 +96,7 @@ def test_a_file_that_belongs_to_another_user_is_refused(tmp_path: Path) -> None:
 
 def test_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         read_own_file(tmp_path / "pipe")
 
 

@@ -50,7 +50,7 @@ _COMMON: Final = (
     "additionalProperties",
     "$schema",
 )
-"""The keywords of nearly all schemas, in the order in which they mostly stand, so that decoding finds them fastest."""
+"""The keywords of nearly all schemas, in their usual order, so that decoding finds them fastest."""
 _ORDER: Final = {name: place for place, name in enumerate(_COMMON)}
 
 # A type that no value has, for keywords that must be absent although unknown keywords are allowed.
@@ -73,7 +73,7 @@ def already_fits(schema: bytes, subset: Subset) -> bool:
 
 
 def clean_leaf(schema: dict[str, Any], subset: Subset) -> bool:
-    """True if the target accepts a decoded schema below the root unchanged, and no schema stands inside it."""
+    """True if the target accepts a decoded schema below the root unchanged, and no schema is inside it."""
     if not _INNER.isdisjoint(schema):
         return False
     try:

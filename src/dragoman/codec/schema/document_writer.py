@@ -1,4 +1,5 @@
-"""Writes the document: nodes built from layers, top down; the root; the definitions that kept references name."""
+"""Writes the schema document for a target: the root, each node from its layers, and the definitions that kept
+references name."""
 
 from __future__ import annotations
 
@@ -100,7 +101,7 @@ def _taller(job: SchemaAdaptation, schema: dict[str, Any], height: int) -> bool:
 
 def _finish(job: SchemaAdaptation, node: Node, depth: int) -> dict[str, Any]:
     """Apply the target's rules to a node, write it, and then write its subschemas."""
-    # Beside a kept reference nothing else stands, so only the refused keywords matter.
+    # A kept reference has no keyword beside it, so only the refused keywords matter.
     for rule in (refused,) if node.alone else RULES:
         rule(job, node)
     delicate: list[str] = []
@@ -181,7 +182,7 @@ def _without_null(job: SchemaAdaptation, node: Node, out: dict[str, Any]) -> dic
 
 
 def _nullable(job: SchemaAdaptation, schema: dict[str, Any]) -> dict[str, Any]:
-    """A written schema with `nullable`. If nothing may stand beside a union, `nullable` goes into its members."""
+    """A written schema with `nullable`. If nothing may be beside a union, `nullable` goes into its members."""
     if "anyOf" in schema and job.subset.any_of_alone:
         return {"anyOf": [_nullable(job, member) for member in schema["anyOf"]]}
     return {**schema, "nullable": True}

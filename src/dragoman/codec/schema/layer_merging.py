@@ -293,7 +293,7 @@ def _renewed(job: SchemaAdaptation, layer: Layer) -> list[tuple[str, Any, str]]:
         if "additionalItems" in schema:
             job.report(REWRITTEN, (*layer.path, "additionalItems"), "now items")
         if "prefixItems" in schema:
-            job.report(INVALID, (*layer.path, "prefixItems"), "stands beside a list of items")
+            job.report(INVALID, (*layer.path, "prefixItems"), "is beside a list of items")
         words = [(_TUPLES.get(name, name), value, origin) for name, value, origin in words if name != "prefixItems"]
     for name, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         flag = schema.get(name)
@@ -317,7 +317,7 @@ def _lift_type(job: SchemaAdaptation, value: Any, path: Path) -> Any:
         return _BAD
     names = value if isinstance(value, list) else [value]
     spelled = [kind.upper() for kind in kinds] if job.subset.upper else kinds
-    # Both spellings are legal for this target, so a schema in its own notation is no change.
+    # Both spellings are legal for this target, so a schema in its own notation is not a change.
     if names not in (kinds, spelled):
         unknown = [name for name in names if not types_of(name)]
         if unknown and unknown != ["any"]:

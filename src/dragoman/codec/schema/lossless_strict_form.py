@@ -143,7 +143,7 @@ def _check_words(document: SchemaDocument, node: dict[str, Any], at: Path) -> No
         raise _Obstacle(at, f"the root is {composed[0]}, not an object")
     # Keywords beside a union hold together with it, which the subset cannot express.
     if any(name != composed[0] and name not in _COMMENTS and name not in _LEFT_OUT for name in node):
-        raise _Obstacle(at, f"something stands beside {composed[0]}")
+        raise _Obstacle(at, f"something is beside {composed[0]}")
     if composed[0] == "$ref":
         if not isinstance(node["$ref"], str) or document.resolve(node["$ref"], at) is None:
             raise _Obstacle(at, "a reference names nothing in the schema")

@@ -129,7 +129,7 @@ def one_of_word(job: SchemaAdaptation, node: Node) -> None:
     if word is None or (keep and job.accepts("oneOf", node.root)):
         return
     if "anyOf" in node.words:
-        drop(job, node, "oneOf", "anyOf stands beside it")
+        drop(job, node, "oneOf", "anyOf is beside it")
         return
     report_rewrite(job, word, "oneOf is now anyOf", wider=True)
     node.rename("oneOf", "anyOf", word.value)
@@ -344,7 +344,7 @@ def _strings(job: SchemaAdaptation, node: Node, name: str, values: list[Any]) ->
         return
     if None in values and (not node.kinds or "null" in node.kinds or "nullable" in node.words):
         set_nullable(job, node)
-    report_rewrite(job, word, "null and the empty string are no values of an enum here")
+    report_rewrite(job, word, "null and the empty string are not values of an enum here")
     node.put(name, remaining)
 
 
@@ -459,9 +459,9 @@ def arrays(job: SchemaAdaptation, node: Node) -> None:
 def refused(job: SchemaAdaptation, node: Node) -> None:
     """Drop the keywords that the target refuses."""
     for name in list(node.words):
-        # Google documents that nothing may stand beside a reference.
+        # Google documents that nothing may be beside a reference.
         if node.alone and name != "$ref":
-            drop(job, node, name, "nothing may stand beside a reference")
+            drop(job, node, name, "nothing may be beside a reference")
         elif (
             name in node.words
             and not job.accepts(name, node.root)
@@ -498,7 +498,7 @@ def union_alone(job: SchemaAdaptation, node: Node) -> None:
         return
     for name in _OUTER:
         if name in node.words:
-            drop(job, node, name, "nothing may stand beside anyOf")
+            drop(job, node, name, "nothing may be beside anyOf")
     describe(job, node)
     words = {name: _copied(name, word.value) for name, word in node.words.items() if name != "anyOf"}
     for name, word in node.words.items():

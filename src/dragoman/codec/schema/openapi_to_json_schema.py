@@ -109,7 +109,7 @@ def _map(value: Any, at: Path, changes: list[Change]) -> Any:
 
 
 def _type(value: Any) -> Any:
-    """A type in lower case. None for the enum's "unspecified". A value that is no type stays, and `adapt`
+    """A type in lower case. None for the enum's "unspecified". A value that is not a type stays, and `adapt`
     reports it.
     """
     if isinstance(value, ExactNumber) and value.integral and 0 <= value.value < len(_TYPE_NUMBERS):

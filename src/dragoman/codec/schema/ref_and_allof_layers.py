@@ -91,7 +91,7 @@ class SchemaAdaptation:
 
     @property
     def booleans(self) -> bool:
-        """Whether `true` and `false` may stand in place of any schema."""
+        """Whether `true` and `false` may replace any schema."""
         subset = self.subset
         return subset.keywords is None and subset.types == "list" and not subset.typed and not subset.all_required
 

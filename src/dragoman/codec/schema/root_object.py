@@ -82,7 +82,7 @@ def _merge_union(job: SchemaAdaptation, node: Node, name: str) -> None:
     for member in word.value:
         shape = _shape(job, member, 1)
         if shape is None:
-            job.report(REWRITTEN, member[0].path, "a branch that is no object; left out")
+            job.report(REWRITTEN, member[0].path, "a branch that is not an object; left out")
         else:
             shapes.append(shape)
     if not shapes:

@@ -95,7 +95,7 @@ class SchemaDocument:
         return value
 
     def resolve(self, text: str, at: Path) -> Path | None:
-        """The path of the schema that a reference at `at` names; None if it is no schema of this document."""
+        """The path of the schema that a reference at `at` names; None if it is not a schema of this document."""
         base = self._resource(at)
         if (base, text) not in self._resolved:
             self._resolved[base, text] = self._resolve(text, base)
@@ -148,7 +148,8 @@ class SchemaDocument:
 
     @property
     def anchors(self) -> dict[str, Path]:
-        """Names of places by `$id` and `$anchor`. They are collected only for a reference that is no plain pointer."""
+        """Names of places by `$id` and `$anchor`. They are collected only for a reference that is not a plain
+        pointer."""
         if self._anchors is None:
             found: dict[str, Path] = {}
             for path, schema in positions(self.root):

@@ -32,12 +32,12 @@ class Subset(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     root_ref: bool = True
     """Whether a kept reference may name the whole document (`#`)."""
     ref_siblings: bool = True
-    """Whether keywords may stand beside a kept reference. Else the reference is replaced by its target."""
+    """Whether keywords may be beside a kept reference. Else the reference is replaced by its target."""
     const: Literal["keep", "enum"] = "keep"
     one_of: Literal["keep", "any_of"] = "keep"
     all_of: Literal["keep", "merge"] = "keep"
     any_of_alone: bool = False
-    """No keyword may stand beside `anyOf`. Its siblings are written into every branch."""
+    """No keyword may be beside `anyOf`. Its siblings are written into every branch."""
     types: Literal["list", "nullable"] = "list"
     """list: `"type": ["string", "null"]` is accepted. nullable: one type with `nullable: true`, and `anyOf` for several
     types.

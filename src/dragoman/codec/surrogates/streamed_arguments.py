@@ -1,4 +1,4 @@
-"""Replaces escapes of half characters in arguments that a stream brings in pieces.
+"""Replaces escapes of half characters in arguments that a stream sends in pieces.
 
 Arguments are JSON text inside a JSON string, so an escape such as `\\ud83d` in them is plain text for the decoder of a
 frame. No client can decode arguments with half a character. Each escape without its other half becomes `\\ufffd`, with

@@ -86,7 +86,7 @@ def _all_hold(test: Callable[[Any, Any], bool], word: str) -> Callable[[list[Any
 
 
 def _equal(value: Any, wanted: Any) -> bool:
-    # In Python True equals 1. In JSON true is no number.
+    # In Python True equals 1. In JSON true is not a number.
     return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)
 
 
@@ -128,19 +128,19 @@ _AT: dict[str, Callable[[list[Any], Any], str]] = {
 def _nowhere(fact: Fact, outcome: CaseOutcome) -> str:
     places = find_values(outcome.document, fact.get("path", ""))
     held = [text for place in places for text in all_strings(place) if fact["nowhere"] in text]
-    return f"must stand nowhere: {_short(fact['nowhere'])} is in {_short(held[0])}" if held else ""
+    return f"must be nowhere: {_short(fact['nowhere'])} is in {_short(held[0])}" if held else ""
 
 
 def _no_key(fact: Fact, outcome: CaseOutcome) -> str:
     places = find_values(outcome.document, fact.get("path", ""))
     held = any(fact["no_key"] in all_keys(place) for place in places)
-    return f"the key {fact['no_key']!r} stands in it" if held else ""
+    return f"the key {fact['no_key']!r} is in it" if held else ""
 
 
 def _somewhere(fact: Fact, outcome: CaseOutcome) -> str:
     places = find_values(outcome.document, fact.get("path", ""))
     held = any(fact["somewhere"] in text for place in places for text in all_strings(place))
-    return "" if held else f"stands nowhere: {_short(fact['somewhere'])}"
+    return "" if held else f"is nowhere: {_short(fact['somewhere'])}"
 
 
 def _same(fact: Fact, outcome: CaseOutcome) -> str:
@@ -214,7 +214,7 @@ def _order(fact: Fact, outcome: CaseOutcome) -> str:
     seen: list[str] = []
     for frame in find_values(outcome.document, "/frames/*"):
         name = frame.get("type") if isinstance(frame, dict) else None
-        # A ping may stand anywhere, and a part may come in any number of frames.
+        # A ping may be anywhere, and a part may come in any number of frames.
         if isinstance(name, str) and name != "ping" and (not seen or seen[-1] != name):
             seen.append(name)
     return "" if seen == list(fact["event_order"]) else f"expected {fact['event_order']}, found {seen}"

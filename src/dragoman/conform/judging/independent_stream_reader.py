@@ -1,6 +1,6 @@
 """Owns the reading of streams without the library's readers: frames, the ending, and the response of all frames.
 
-The parts that depend on a dialect stand in its `conformance_client.py`. That module must not use the dialect's readers:
+The parts that depend on a dialect are in its `conformance_client.py`. That module must not use the dialect's readers:
 a check of a writer must not share code with the library."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _event(frame: Any) -> str:
 
 
 def frames_of(dialect: str, data: bytes) -> list[Any]:
-    """The decoded frames of a stream. None stands for a frame that is no JSON."""
+    """The decoded frames of a stream. None stands for a frame that is not JSON."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     if get(dialect).framing == "ndjson":
         return [_frame(line) for line in text.split("\n") if line.strip()]
@@ -69,7 +69,7 @@ def fold(dialect: str, frames: list[Any]) -> Any:
 
 
 def _arguments(text: str) -> Any:
-    """Arguments from joined pieces. Blank text means an empty object; text that is no JSON stays text."""
+    """Arguments from joined pieces. Blank text means an empty object; text that is not JSON stays text."""
     if not text.strip():
         return {}
     try:

@@ -28,7 +28,7 @@ _decode = msgspec.json.Decoder(float_hook=ExactFloat).decode
 
 
 def decode(text: bytes | str) -> Any:
-    """Decode a JSON document. ValueError: the text is no JSON."""
+    """Decode a JSON document. ValueError: the text is not JSON."""
     try:
         return _decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:

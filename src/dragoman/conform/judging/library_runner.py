@@ -26,8 +26,8 @@ from .suite_reader import Case
 
 
 class CaseResult(Struct):
-    """The result of a case: its failures (none if it passed), or the reason why it could not be tested, which is no
-    pass."""
+    """The result of a case: its failures (none if the case passed), or the reason why the case could not be tested. A
+    case that could not be tested has not passed."""
 
     case: Case
     failures: list[str] = []

@@ -43,5 +43,5 @@ def _verdict(result: CaseResult, reason: str | None) -> CaseVerdict:
 
 
 def unknown_expected_failures(expected: dict[str, str], known: set[str]) -> list[str]:
-    """Expected failures whose id is no case of the suite. They are an error, so that the list stays current."""
+    """Expected failures whose id is not a case of the suite. They are an error, so that the list stays current."""
     return sorted(set(expected) - known)

@@ -35,7 +35,7 @@ class ConversionChunk(Struct, array_like=True):
     """The file's format."""
     kind: Kind
     too_long: list[int] = []
-    """Numbers of lines that were too long to be read. An empty line stands in place of each."""
+    """Numbers of lines that were too long to be read. An empty line replaces each of them."""
     compression: str = ""
     """How the converted lines are compressed: "", "gz" or "zst"."""
     broken: str = ""

@@ -82,7 +82,7 @@ class FileFormat(Struct, frozen=True, eq=False):
     id_member: str = "custom_id"
     """The member that holds the id."""
     legal_id: Callable[[str], bool] | None = None
-    """Whether an id may stand in a line of the format. None: every id may."""
+    """Whether an id may be in a line of the format. None: every id may."""
     has_model: bool = True
     """A line names the model of its request, if the dialect does."""
     trains: bool = False

@@ -270,7 +270,7 @@ def _with_path(loss: Loss, at: str) -> Loss:
 
 
 def decode_line(line: bytes) -> dict[str, Any] | None:
-    """The decoded line, for the detection of its format; None if the line is no JSON object."""
+    """The decode_line line, for the detection of its format; None if the line is not a JSON object."""
     try:
         found = json_text.decode(line.removeprefix(BOM))
     except (msgspec.DecodeError, RecursionError, UnicodeError):

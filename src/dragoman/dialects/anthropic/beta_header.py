@@ -12,6 +12,6 @@ def ask_for(beta: str, context: Context) -> None:
     betas = context.headers.get(HEADER)
     if betas is None:
         context.headers[HEADER] = beta
-    # Several betas stand in one header, separated by commas (anthropic 2.8.0, 2026-11).
+    # Several betas are in one header, separated by commas (anthropic 2.8.0, 2026-11).
     elif beta not in betas.split(","):
         context.headers[HEADER] = f"{betas},{beta}"

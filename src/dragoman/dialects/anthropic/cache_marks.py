@@ -31,7 +31,7 @@ class Marks(Struct, eq=False):
         self.marked.append((out, at))
 
     def found(self, out: dict[str, Any], at: Path) -> None:
-        """Count a mark that is already there. null is no mark."""
+        """Count a mark that is already there. null is not a mark."""
         if out.get("cache_control", NULL) not in (None, NULL):
             self.marked.append((out, at))
 

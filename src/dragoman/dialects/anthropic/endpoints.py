@@ -68,8 +68,8 @@ def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
 
 
 def unknown_thread_fault(losses: Iterable[Loss]) -> Fault | None:
-    """The fault for a request that continues a thread which no server here holds. After this fault the SDKs send the
-    whole conversation."""
+    """The fault for a request that continues a thread which no server here holds. The client then has to send the whole
+    conversation."""
     for loss in losses:
         if loss.code == "state.dropped" and loss.path == "/thread":
             why = "this gateway does not hold the thread. Send the whole conversation."

@@ -111,7 +111,7 @@ class _Usage(Exact, kw_only=True):
 
 
 class _Answer(Exact, kw_only=True):
-    """Fields in the order in which Anthropic sends them, so that decoding finds them fastest."""
+    """Fields in the order in which Anthropic sends them (recorded 2026), so that decoding finds them fastest."""
 
     model: Word
     id: Word
@@ -205,7 +205,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
     for block in blocks:
         if type(block) is _Call:
             call_id, arguments = block.id, str(block.input, "utf-8")
-            if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
+            if call_id in calls or arguments[0] != "{" or arguments.find('"__raw"', 0, 16) >= 0:
                 return None
             calls[call_id] = PlainCall(block.name, arguments)
         elif not text and not calls and type(block) is _Text:

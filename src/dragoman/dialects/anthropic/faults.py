@@ -34,7 +34,7 @@ _BY_TYPE: dict[str, FaultKind] = {
     "timeout_error": "timeout",
     "overloaded_error": "overloaded",
 }
-# A kind that Anthropic has no type for gets the nearest type, because clients decide about a retry by the type.
+# A kind for which Anthropic has no type gets the nearest type: a client may decide about a retry by the type.
 _TYPES: dict[FaultKind, str] = {
     "invalid_request": "invalid_request_error",
     "context_too_long": "invalid_request_error",

@@ -1,9 +1,12 @@
 """Writes turns as the messages of a request: system text at its place, results first and paired, roles alternating.
 
-Messages refuses the following, so this module never writes them (docs "Handle tool calls" and "Extended thinking",
-anthropic 2.8.0, 2026-10): a history that begins with the assistant, a call without a result in the next user message, a
-result without its call, the same call id twice, a message without content, and system messages other than between a
-user and an assistant message.
+This module never writes the following, because Messages refuses them (docs "Handle tool calls" and "Extended thinking",
+anthropic 2.8.0, 2026-10):
+
+- a history that begins with the assistant;
+- a call without a result in the next user message, a result without its call, the same call id twice;
+- a message without content;
+- a system message at any other place than between a user message and an assistant message.
 """
 
 from __future__ import annotations
@@ -102,7 +105,8 @@ class History(Struct, eq=False):
         self.messages.append({"role": "user", "content": GO_ON})
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
-        """The messages except the last one, which may grow, and the state of the writer, which holds the last one."""
+        """The finished messages, and the state of the writer. The state holds the last message, which may still
+        grow."""
         if self._open or self._twins or not self._final or len(self.writer.marks.marked) != self._marks:
             return None
         if not self.messages or self._first_role() == "assistant":
@@ -227,7 +231,7 @@ class History(Struct, eq=False):
         sent = send_id(call_id, IDS, self._context, call.at)
         # Anthropic demands unique tool_use ids in a request (400, anthropics/claude-code issue 28515, 2026-02).
         if sent in self._used:
-            self._context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            self._context.lose("call.id.rewritten", call.at, "the same id is in an earlier call")
             sent = hashed_id(f"{sent}\x1f{len(self._used)}")
         self._used.add(sent)
         if call_id in self._open:
@@ -263,7 +267,7 @@ class History(Struct, eq=False):
         # Every tool_use must have its tool_result in the very next user message (docs "Handle tool calls", 2026-10).
         if waiting or self._twins:
             blocks.extend(self._unanswered())
-        # Results must stand before any other block of their message, or Anthropic answers with 400 (docs "Handle tool
+        # Results must come before any other block of their message, or Anthropic answers with 400 (docs "Handle tool
         # calls", 2026-10).
         if orphans:
             blocks.extend(orphans)
@@ -287,7 +291,7 @@ class History(Struct, eq=False):
         return [{"type": "text", "text": head}, *content]
 
     def _unanswered(self) -> list[Block]:
-        """Error results for the calls without one, because Anthropic refuses open calls."""
+        """Error results for the calls without one: Anthropic refuses open calls (lint rule ANT-005)."""
         out: list[Block] = []
         for call_id, sent in [*self._open.items(), *(self._twins.left() if self._twins else ())]:
             self._context.lose("result.invented", self._at, call_id)

@@ -102,7 +102,8 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
 
 def write_mcp(call: HostedCall, result: HostedResult | None, context: Context) -> Written:
     """The blocks of a call of an MCP server's tool, without their ids. A tool that only another dialect has is written
-    as the tool of a server with that dialect's name: `mcp_tool_use` takes any name, `server_tool_use` only some."""
+    as the tool of a server with that dialect's name: `mcp_tool_use` takes any name, `server_tool_use` only
+    seven (anthropic 2.10.0, 2026-11)."""
     words = text_of_result(result)
     server = call.server or ("" if call.family else call.dialect)
     use = {

@@ -71,7 +71,7 @@ def results_first(subject: Subject) -> Iterator[Breach]:
 
 @rule("ANT-007", "error")
 def results_known(subject: Subject) -> Iterator[Breach]:
-    """Every `tool_result` stands in a user message and names a call of the assistant's turn before it.
+    """Every `tool_result` is in a user message and names a call of the assistant's turn before it.
 
     Why: a result without its call ("unexpected tool_use_id found in tool_result blocks") is a 400.
 
@@ -89,12 +89,14 @@ def results_known(subject: Subject) -> Iterator[Breach]:
         for at, block in turn.of("tool_result"):
             name = block.get("tool_use_id")
             if turn.role != "user":
-                yield Breach(at, f"a result in a message of role {quoted(turn.role)}", "put it into a user message")
+                yield Breach(
+                    at, f"a result is in a message of the role {quoted(turn.role)}", "put it into a user message"
+                )
             elif not isinstance(name, str):
-                yield Breach(at, "a result without tool_use_id", "name the call it answers")
+                yield Breach(at, "a result has no tool_use_id", "name the call it answers")
             elif name not in calls and not (continues and not i):
                 yield Breach(
-                    (*at, "tool_use_id"), f"{quoted(name)} is no call of the message before", "write it as text"
+                    (*at, "tool_use_id"), f"{quoted(name)} is not a call of the message before", "write it as text"
                 )
 
 
@@ -157,7 +159,9 @@ def thinking_sealed(subject: Subject) -> Iterator[Breach]:
             slot = "signature" if block.get("type") == "thinking" else "data"
             seal = word(block, slot)
             if turn.role != "assistant":
-                yield Breach(at, f"thinking in a message of role {quoted(turn.role)}", "only the assistant thinks")
+                yield Breach(
+                    at, f"thinking is in a message of the role {quoted(turn.role)}", "only the assistant thinks"
+                )
             elif not seal:
                 yield Breach(at, f"a {block['type']} block without {slot}", "leave the block out")
             elif seal.startswith(packed_seals.MARK):
@@ -208,17 +212,17 @@ def not_empty(subject: Subject) -> Iterator[Breach]:
         content = message.get("content")
         last = i == len(places) - 1 and message.get("role") == "assistant"
         if content in ("", [], None) and not last:
-            yield Breach(at, "a message without content", "leave the message out")
+            yield Breach(at, "a message has no content", "leave the message out")
     for at, block in every_block(subject):
         words = block.get("text")
         if block.get("type") == "tool_result" and block.get("is_error") and not _has_content(block.get("content")):
-            yield Breach(at, "a failed result without text", "write what failed")
+            yield Breach(at, "a failed result has no text", "write what failed")
         if block.get("type") != "text" or at[-1] == "content":
             continue
         if words == "" or not isinstance(words, str):
-            yield Breach(at, "an empty text block", "leave the block out")
+            yield Breach(at, "a text block is empty", "leave the block out")
         elif not words.strip():
-            yield Breach(at, "a text block of white space", "leave the block out")
+            yield Breach(at, "a text block has only white space", "leave the block out")
 
 
 def _has_content(content: object) -> bool:
@@ -227,7 +231,7 @@ def _has_content(content: object) -> bool:
 
 @rule("ANT-018", "error")
 def newer_version(subject: Subject) -> Iterator[Breach]:
-    """Under version 2026-10-21 no document stands in an assistant message and no citations on the user's text.
+    """Under version 2026-10-21 an assistant message has no document, and the user's text has no citations.
 
     Why: that version answers both with 400; the older one takes them.
 
@@ -243,17 +247,17 @@ def newer_version(subject: Subject) -> Iterator[Breach]:
         for at, block in turn.blocks:
             if turn.role == "assistant" and block.get("type") == "document":
                 yield Breach(
-                    at, f"a document in an assistant message, under {NEW_VERSION}", "move it to a user message"
+                    at, f"a document is in an assistant message, under {NEW_VERSION}", "move it to a user message"
                 )
             elif turn.role == "user" and block.get("type") == "text" and block.get("citations"):
-                yield Breach((*at, "citations"), f"citations on user text, under {NEW_VERSION}", "leave them out")
+                yield Breach((*at, "citations"), f"a user text has citations, under {NEW_VERSION}", "leave them out")
 
 
 @rule("ANT-021", "error")
 def server_calls(subject: Subject) -> Iterator[Breach]:
     """No `tool_result` answers a call the upstream runs itself.
 
-    Why: server tools bring their own result block, which is sent back as it came; a `tool_result` for one is a 400.
+    Why: server tools have their own result block, which is sent back unchanged; a `tool_result` for one is a 400.
 
     Good: assistant: [{"type": "server_tool_use", "id": "srvtoolu_1", ...}, {"type": "web_search_tool_result", ...}]
 
@@ -290,7 +294,7 @@ def programmatic_answers(subject: Subject) -> Iterator[Breach]:
             continue
         for at, block in turn.blocks:
             if block.get("type") != "tool_result":
-                yield Breach(at, "something beside the answers to a program's calls", "write it in a later message")
+                yield Breach(at, "something is beside the answers to a program's calls", "write it in a later message")
                 continue
             for place, inner in blocks(block, at):
                 if inner.get("type") != "text":
@@ -350,7 +354,7 @@ def deferred_tools(subject: Subject) -> Iterator[Breach]:
     for at, reference in _references(subject):
         if word(reference, "tool_name") not in names:
             name = quoted(reference.get("tool_name"))
-            yield Breach((*at, "tool_name"), f"a reference to {name}, which is not declared", "declare the tool")
+            yield Breach((*at, "tool_name"), f"a reference names {name}, which is not declared", "declare the tool")
 
 
 def _references(subject: Subject) -> Iterator[Place]:

@@ -99,7 +99,9 @@ def forced_choice(subject: Subject) -> Iterator[Breach]:
             "use auto, and ask for the tool in a text",
         )
     elif sub(document, "thinking").get("type") == "enabled":
-        yield Breach(("tool_choice", "type"), "a forced tool choice beside manual thinking", "use auto, or no thinking")
+        yield Breach(
+            ("tool_choice", "type"), "a forced tool choice is beside manual thinking", "use auto, or no thinking"
+        )
 
 
 @rule("ANT-011", "error")
@@ -166,7 +168,7 @@ def manual_thinking_first(subject: Subject) -> Iterator[Breach]:
     """With manual thinking the assistant's turn of a tool loop begins with its thinking.
 
     Why: the API refuses to go on from a tool call without the thinking that led to it ("expected thinking ...").
-    A last assistant turn without calls may stand without thinking (recorded).
+    A last assistant turn without calls may lack thinking (recorded).
 
     Good: assistant: [{"type": "thinking", ...}, {"type": "tool_use", ...}], user: [{"type": "tool_result", ...}]
 
@@ -192,7 +194,7 @@ def prefill(subject: Subject) -> Iterator[Breach]:
     """The last message is the user's on models that take no prefill.
 
     Why: Claude 4.6 and later answer 400 if the request begins the assistant's answer. A paused server-tool turn, which
-    is sent back as it is, is no prefill.
+    is sent back as it is, is not a prefill.
 
     Good: messages: [{"role": "user", ...}]
 
@@ -266,13 +268,15 @@ def cache_marks(subject: Subject) -> Iterator[Breach]:
         count += 1
         mark = (*at, "cache_control")
         if count == 5:
-            yield Breach(mark, "more than four cache marks", "keep the last four: each covers what stands before it")
+            yield Breach(
+                mark, "there are more than four cache marks", "keep the last four: each covers everything before it"
+            )
         if holder.get("type") in ("thinking", "redacted_thinking"):
-            yield Breach(mark, "a cache mark on thinking", "mark a later block")
+            yield Breach(mark, "a cache mark is on thinking", "mark a later block")
         elif holder.get("type") == "text" and holder.get("text") == "":
-            yield Breach(mark, "a cache mark on an empty text", "mark another block")
+            yield Breach(mark, "a cache mark is on an empty text", "mark another block")
         elif holder.get("defer_loading") is True:
-            yield Breach(mark, "a cache mark on a deferred tool", "mark a tool that is loaded at once")
+            yield Breach(mark, "a cache mark is on a deferred tool", "mark a tool that is loaded at once")
 
 
 @rule("ANT-023", "error")

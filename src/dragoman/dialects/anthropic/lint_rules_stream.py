@@ -80,7 +80,7 @@ def order(subject: Subject) -> Iterator[Breach]:
             yield Breach((i,), f"{kind or 'an event'} after {ended}")
             break
         if kind == "message_start" and place:
-            yield Breach((i,), "a second message_start")
+            yield Breach((i,), "message_start comes a second time")
         elif kind in _BLOCK_EVENTS and delta:
             yield Breach((i,), f"{kind} after message_delta")
         elif kind == "message_delta":
@@ -88,7 +88,7 @@ def order(subject: Subject) -> Iterator[Breach]:
         elif kind in ("message_stop", "error"):
             ended = kind
             if kind == "message_stop" and not delta:
-                yield Breach((i,), "message_stop without a message_delta before it")
+                yield Breach((i,), "message_stop comes without a message_delta before it")
     if events and not ended:
         yield Breach((events[-1][0],), "the stream ends without message_stop or error")
 
@@ -172,9 +172,9 @@ def signatures(subject: Subject) -> Iterator[Breach]:
         if one.end >= 0 and not signed and not one.signed:
             yield Breach((one.begin,), "the thinking block has no signature_delta")
         if len(signed) > 1:
-            yield Breach((signed[1],), "a second signature_delta")
+            yield Breach((signed[1],), "signature_delta comes a second time")
         if signed and one.deltas[-1][0] != signed[-1]:
-            yield Breach((one.deltas[-1][0],), "a delta after the signature")
+            yield Breach((one.deltas[-1][0],), "a delta comes after the signature")
 
 
 RULES = rules_of(globals())

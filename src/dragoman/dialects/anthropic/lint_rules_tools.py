@@ -53,7 +53,7 @@ def names(subject: Subject) -> Iterator[Breach]:
             continue
         yield from misnamed([((*at, "name"), name)], _NAME)
         if _WRITTEN < len(word(tool, "name")) <= _MOST_NAME:
-            yield Breach((*at, "name"), f"a tool name of more than {_WRITTEN} characters", "shorten it", "warning")
+            yield Breach((*at, "name"), f"the tool name has more than {_WRITTEN} characters", "shorten it", "warning")
     yield from twice([((*at, "name"), tool.get("name")) for at, tool in declarations(subject)], "tool name")
 
 
@@ -77,7 +77,7 @@ def input_schema(subject: Subject) -> Iterator[Breach]:
         schema = tool.get("input_schema")
         place = (*at, "input_schema")
         if not isinstance(schema, dict):
-            yield Breach(at, "a tool without an input_schema object", 'write {"type": "object", "properties": {}}')
+            yield Breach(at, "a tool has no input_schema object", 'write {"type": "object", "properties": {}}')
             continue
         if schema.get("type") != "object":
             yield Breach(
@@ -146,7 +146,7 @@ def _node(at: Path, schema: dict[str, Any]) -> Iterator[Breach]:
             yield Breach((*at, key), f"{key} holds objects or arrays", "only plain values are taken")
     ref = schema.get("$ref")
     if isinstance(ref, str) and not ref.startswith("#"):
-        yield Breach((*at, "$ref"), "a reference to another document", "inline it")
+        yield Breach((*at, "$ref"), "a reference names another document", "inline it")
 
 
 def _recursion(root: Any, at: Path) -> Iterator[Breach]:
@@ -197,7 +197,7 @@ def choice(subject: Subject) -> Iterator[Breach]:
         return
     declared = declarations(subject)
     if not declared and chosen.get("type") != "none":
-        yield Breach(("tool_choice",), "a tool choice without tools", "leave tool_choice out")
+        yield Breach(("tool_choice",), "there is a tool choice, but no tool", "leave tool_choice out")
         return
     if chosen.get("type") not in ("auto", "any", "tool", "none"):
         yield Breach(("tool_choice", "type"), f"{quoted(chosen.get('type'))} is not auto, any, tool or none")
@@ -231,7 +231,9 @@ def mcp_servers(subject: Subject) -> Iterator[Breach]:
         return
     sent = betas(subject)
     if sent is not None and not any(name.startswith("mcp-client-") for name in sent):
-        yield Breach(("mcp_servers",) if servers else ("tools",), "no beta header for the MCP connector", "add it")
+        yield Breach(
+            ("mcp_servers",) if servers else ("tools",), "the beta header for the MCP connector is missing", "add it"
+        )
     if sent is not None and "mcp-client-2025-04-04" in sent:
         return
     known = {word(server, "name") for _, server in servers}

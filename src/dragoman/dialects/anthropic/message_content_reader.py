@@ -31,7 +31,7 @@ BLOCK = "dragoman.block"
 dialect has."""
 
 WRAPPED = '{"__raw"'
-"""The first characters of arguments that are wrapped because they are no JSON object."""
+"""The first characters of arguments that are wrapped because they are not a JSON object."""
 _DIRECT = frozenset({b'{"type":"direct"}', b'{"type": "direct"}'})
 """The usual spellings of the default caller."""
 _NOT_IN_SOURCE = {
@@ -43,7 +43,7 @@ _NOT_IN_SOURCE = {
 
 
 class _Unparsed(Struct, forbid_unknown_fields=True):
-    """The wrapper of arguments that are no JSON object."""
+    """The wrapper of arguments that are not a JSON object."""
 
     raw: str = msgspec.field(name="__raw")
 
@@ -60,7 +60,7 @@ _plain_block = msgspec.json.Decoder(_PlainBlock).decode
 
 
 def marked(extra: Extra | None, name: str, value: Raw) -> Extra:
-    """`extra` with one more field whose loss is no loss in another dialect (such as a default that the client
+    """`extra` with one more field. No other dialect reports this field as a loss (such as a default that the client
     wrote).
     """
     return {**(extra or {}), wire.NAME: {**(extra or {}).get(wire.NAME, {}), name: value}}
@@ -164,8 +164,8 @@ def read_call(block: wire.Block, at: Path, context: Context, unknown: Unknown) -
 
 
 def _is_direct(caller: Raw) -> bool:
-    """Whether the model itself made the call, as in every other dialect. Answers have this field on every call, so
-    clients return it with every call.
+    """Whether the model itself made the call, as in every other dialect. Newer answers have this field on every
+    call (recorded 2026), so clients return it with every call.
     """
     return bytes(caller) in _DIRECT or json_text.plain(caller) == {"type": "direct"}
 
@@ -304,7 +304,7 @@ def read_citations(value: Raw, at: Path, context: Context) -> tuple[Citation, ..
 
 def read_citation(cited: wire.Cited, at: Path, context: Context, unknown: dict[str, Raw]) -> Citation:
     """One citation. Fields that only this dialect has are kept."""
-    # Only Anthropic can read encrypted_index.
+    # encrypted_index is an encrypted text of Anthropic (anthropic 2.10.0, 2026-11). No other upstream can read it.
     lost = {"encrypted_index": cited.encrypted_index} if cited.encrypted_index else {}
     if lost or unknown:
         context.keep(at, {**lost, **unknown})

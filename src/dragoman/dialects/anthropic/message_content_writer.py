@@ -279,11 +279,12 @@ class BlockWriter:
         if result.is_error and not self.own and not (content and (type(content) is not str or content.strip())):
             if content:
                 self.context.lose("part.dropped", result.at, "white space", "info")
-            content = "Error"  # Anthropic refuses an error result without text
+            # 400 "content cannot be empty if `is_error` is true" (jlevy/markform issue 153, 2026-02).
+            content = "Error"
         # An empty result omits `content` (anthropic 2.8.0, 2026-11).
         if content or (self.own and isinstance(content, str)):
             out["content"] = content
-        # is_error stands beside the content of a result (anthropic 2.8.0, 2026-11).
+        # is_error is beside the content of a result (anthropic 2.8.0, 2026-11).
         if result.is_error:
             out["is_error"] = True
         if result.seal is not None:
@@ -293,10 +294,12 @@ class BlockWriter:
         return out if result.extra is None else restore(out, result.extra, wire.NAME)
 
     def _lifted(self, result: ToolResult) -> ToolResult:
-        """The result with the cache mark of its last marked part: Anthropic refuses cache marks inside a result."""
+        """The result with the cache mark of its last marked part. Anthropic refuses cache marks inside a result
+        (langchain-ai/langchain issue 34920, 2026-01).
+        """
         marked = [part for part in result.parts if part.cache is not None]
         for part in marked:
-            self.context.lose("cache.approximated", part.at, "the mark stands on the result")
+            self.context.lose("cache.approximated", part.at, "the mark is on the result")
         unmarked = [
             msgspec.structs.replace(part, cache=None) if part.cache is not None else part for part in result.parts
         ]
@@ -364,7 +367,8 @@ class BlockWriter:
     def signature(self, seal: Seal | None) -> tuple[str, str]:
         """The signature of a thinking block in an answer, and its kind: its own, or a packed foreign seal.
 
-        The seal of a compaction is packed too, because Anthropic would refuse it as a signature of a thought.
+        The seal of a compaction is packed too, because Anthropic refuses it as a signature of a thought
+        (lint rule ANT-012).
         """
         if seal is not None and seal.dialect == wire.NAME and seal.kind != COMPACTION:
             return seal.data, seal.kind

@@ -261,7 +261,7 @@ class RequestWriter:
         if request.settings.format is not None or "thinking" in out:
             shaped = "format" in out.get("output_config", ()) or "output_format" in out
             self._history.prefill = not shaped and out.get("thinking", {}).get("type") != "enabled"
-        # Nothing may stand between a tool_use and its tool_result (docs "Handle tool calls", 2026-10).
+        # Nothing may be between a tool_use and its tool_result (docs "Handle tool calls", 2026-10).
         turns = results_after_calls(request.turns, context)
         lead = leading(request.turns)
         self.lead = len(lead)

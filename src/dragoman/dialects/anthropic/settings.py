@@ -87,7 +87,7 @@ _OLD_FORMAT: Path = ("output_format",)
 
 
 def empty_fields(request: wire.MessagesRequest, tools: tuple[Any, ...]) -> dict[str, Raw]:
-    """Empty fields that the client sent. They are no loss in another dialect, but are restored in this one."""
+    """Empty fields that the client sent. Another dialect does not report them as a loss; this one restores them."""
     found: dict[str, Raw] = {}
     if request.tools and not tools:
         found["tools"] = request.tools

@@ -27,7 +27,7 @@ class StreamEnd(EventStreamEnd):
         event = decode_event(data, _event, _Event)
         if event is None:
             return
-        kind = event.type or name.decode("utf-8", "replace")  # some servers send the type only as the event's name
+        kind = event.type or name.decode("utf-8", "replace")  # without a type, the event's name decides
         if event.error or kind == "error":
             self.fail(name, data)
         elif kind == "message_stop":

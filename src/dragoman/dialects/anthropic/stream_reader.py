@@ -179,7 +179,7 @@ class StreamReader(FrameReader):
         return events
 
     def _instead(self) -> list[Event]:
-        """The events or the fault for a body that is no stream."""
+        """The events or the fault for a body that is not a stream."""
         stray = self._frames.stray or self._whole_answer
         found = events_of_whole_answer(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
@@ -323,7 +323,8 @@ class StreamReader(FrameReader):
         block = self._block(event.index)
         kind = delta.type if delta.type in _DELTAS else _kind_of(delta)
         if block is None and kind in ("text_delta", "thinking_delta") and self._started:
-            # The start of the block is missing, or its end came too early. Text may continue; half a call is no call.
+            # The start of the block is missing, or its end came too early. Text may continue; half a call is not a
+            # call.
             empty = wire.Block("text", "") if kind == "text_delta" else wire.Block("thinking", thinking="")
             self._begin(event.index, empty, {}, events).implied = True
             return self._delta(event, delta, events)
@@ -460,7 +461,7 @@ class StreamReader(FrameReader):
         events.append(Finish(stop, self._last_usage(), extra=extra))
 
     def _last_usage(self) -> Usage | None:
-        """The usage at the end. Fields that are no counts were read with the first usage, unless a later event repeats
+        """The usage at the end. Fields that are not counts were read with the first usage, unless a later event repeats
         them."""
         first, last = self._first_usage, self._usage
         if last is None:

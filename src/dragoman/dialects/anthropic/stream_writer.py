@@ -60,7 +60,7 @@ class StreamWriter:
         self._called = False
         self._refused = False
         self._cut = False  # a call breaks off
-        self._flawed = ""  # a sent call whose arguments are no JSON object; its block is still open
+        self._flawed = ""  # a sent call whose arguments are not a JSON object; its block is still open
         self._usage: Usage | None = None
         self._stop: Stop | None = None
         self._started = False
@@ -133,7 +133,7 @@ class StreamWriter:
         part = event.part
         if self._flawed:
             # Arguments may break off only at the end of an answer.
-            why = f"the arguments of {self._flawed} are no JSON object, and the answer goes on"
+            why = f"the arguments of {self._flawed} are not a JSON object, and the answer goes on"
             return out + self.send(Fault("upstream_bad", why, 502))
         self._index, self._part, self._head, self._mode = event.index, part, b"", ""
         self._pieces, self._seal, self._cited = None, part.seal, []
@@ -164,7 +164,7 @@ class StreamWriter:
             context.lose("seal.dropped", call.at)
         call_id = send_id(call.id, IDS, context, call.at)
         if call_id in self._ids:
-            context.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            context.lose("call.id.rewritten", call.at, "the same id is in an earlier call")
             # Ids of tool_use blocks must be unique in the next request.
             call_id = hashed_id(f"{call_id}\x1f{len(self._ids)}")
         self._ids.add(call_id)
@@ -258,7 +258,7 @@ class StreamWriter:
         if self._mode != "raw":
             self._cut, self._flawed = True, call.name or call.id  # too late to wrap them
             return b""
-        self._context.lose("call.truncated", call.at, f"the call of {call.name}: its arguments are no JSON object")
+        self._context.lose("call.truncated", call.at, f"the call of {call.name}: its arguments are not a JSON object")
         # The block is open. Without input the client would run it as a complete call.
         self._flawed, self.fault = call.name or call.id, unusable_call_fault()
         return self.send(self.fault)
@@ -351,7 +351,7 @@ class StreamWriter:
         extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}
         if "container" in extra:
             delta["container"] = extra.pop("container")
-        # service_tier stands in message_start only (anthropic 2.8.0, 2026-11).
+        # service_tier is in message_start only (anthropic 2.8.0, 2026-11).
         if figures.get("service_tier") and not self._own:
             start_tier = self._usage.tier if self._usage is not None else None
             ended = event.usage.tier if event.usage is not None else None

@@ -33,7 +33,8 @@ OWN_NAMES = Names(r"[a-zA-Z0-9_-]{1,128}")
 """Names as accepted: an error message shows 128 characters (reported by users, 2026). A client of this dialect may use
 them.
 """
-# Ids from other dialects may hold dots, colons or spaces, which Anthropic refuses.
+# Ids from other dialects may hold dots, colons or spaces. Anthropic's specification allows letters, digits, _ and -
+# (2026-08).
 IDS = re.compile(r"[a-zA-Z0-9_-]+\Z")
 
 _KEYS = r"[a-zA-Z0-9_.-]{1,64}"
@@ -216,7 +217,7 @@ def _hosted(tool: HostedTool, context: Context, marks: Marks) -> Any:
     if tool.dialect != wire.NAME:
         context.lose("tool.hosted.dropped", tool.at, tool.kind)
         return None
-    # The address of the server stands in `mcp_servers`, not in the toolset (docs "MCP connector", 2026-10).
+    # The address of the server is in `mcp_servers`, not in the toolset (docs "MCP connector", 2026-10).
     if tool.kind == TOOLSET and context.source != wire.NAME:
         return parted(tool)[0]
     if b'"cache_control"' not in bytes(tool.value):
@@ -246,7 +247,7 @@ def read_choice(choice: wire.ToolChoice, context: Context) -> Choice:
     kind = choice.type
     if kind in ("auto", "none"):
         return Choice("auto" if kind == "auto" else "none", at=at)
-    # `any` means at least one call; OpenAI calls it required.
+    # `any` means at least one call (anthropic 2.8.0, 2026-11). The canon has OpenAI's word for this, `required`.
     if kind == "any":
         return Choice("required", at=at)
     if kind == "tool" and choice.name is not None:

@@ -57,7 +57,7 @@ class Block(Wire):
     # An object, already parsed (anthropic 2.8.0, 2026-11).
     input: Raw = NONE
     tool_use_id: str | None = None
-    # Text, image, document, search_result, tool_reference and browser_state blocks may stand in a result (anthropic
+    # Text, image, document, search_result, tool_reference and browser_state blocks may be in a result (anthropic
     # 2.8.0).
     content: str | list[Raw] | dict[str, Raw] | None = None
     is_error: bool | None = None

@@ -115,7 +115,7 @@ ENDPOINTS = Endpoints(
         ),
         shown=("POST /v1internal:generateContent", "POST /v1internal:streamGenerateContent"),
         near=("/v1internal",),
-        wrong_method=404,  # Google's hosts answer 404 to a wrong method
+        wrong_method=404,  # a wrong method is answered like an unknown address
         key_parameter=("key", "x-goog-api-key"),
         session=_session,
     ),

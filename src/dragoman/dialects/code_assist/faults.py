@@ -36,7 +36,7 @@ _WORDS = re.compile(r"quota will reset after (\S{1,40}?)\.?(?:\s|\Z)")
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     """The fault in an error answer."""
-    # A fault has no envelope, so Gemini's reader reads the body as it is.
+    # A fault has no envelope (gemini-cli 0.56, 2026-08), so Gemini's reader reads the body as it is.
     return with_kind_of_reason(gemini.read_fault(with_single_commas(body) or body, status, headers))
 
 
@@ -80,7 +80,7 @@ def with_kind_of_reason(fault: Fault) -> Fault:
         # Many Code Assist answers have no RetryInfo; the wait is then in the message text.
         match = _WORDS.search(fault.message[:2000])
         wait = _seconds(match[1]) if match else None
-    # Clients of both dialects read `details`: a fault has no envelope.
+    # Clients of both dialects read `details`: a fault has no envelope (gemini-cli 0.56, 2026-08).
     return msgspec.structs.replace(fault, kind=kind, retry_after=wait, extra={wire.GEMINI: mine, wire.NAME: mine})
 
 

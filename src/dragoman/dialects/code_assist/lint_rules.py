@@ -26,7 +26,7 @@ _PREFIX = "models/"
 
 
 def _counts(subject: Subject) -> bool:
-    """Whether the request counts tokens: its model name stands in the inner request."""
+    """Whether the request counts tokens: its model name is in the inner request."""
     return "model" not in subject.document and "model" in sub(subject.document, "request")
 
 
@@ -46,7 +46,7 @@ def _inside(subject: Subject, document: Any, before: Any = None) -> Iterator[Bre
 
 @rule("GCA-001", "error")
 def envelope(subject: Subject) -> Iterator[Breach]:
-    """The envelope has `model` and `request.contents`, and nothing of the payload stands beside them.
+    """The envelope has `model` and `request.contents`, and no field of the payload beside them.
 
     Why: a bare Gemini body is not understood here: everything but the model, project and ids belongs into `request`.
 
@@ -59,7 +59,7 @@ def envelope(subject: Subject) -> Iterator[Breach]:
     document = subject.document
     for name in _PAYLOAD:
         if at_key(document, name) is not None:
-            yield Breach((key(document, name),), f"{name} stands outside of request", "put it into request")
+            yield Breach((key(document, name),), f"{name} is outside of request", "put it into request")
     if not word(document, "model") and not _counts(subject):
         yield Breach(("model",) if "model" in document else (), "the envelope has no model", "add model")
     if not isinstance(document.get("request"), dict):
@@ -83,19 +83,19 @@ def spelling(subject: Subject) -> Iterator[Breach]:
     Source: Gemini-cli 0.56, source code for the request envelope (2026-08).
     """
     for name in given(subject.document, *_ENVELOPE):
-        yield Breach((name,), f"{name} is not how the envelope spells it", f"write {_ENVELOPE[name]}")
+        yield Breach((name,), f"the envelope has another spelling of {name}", f"write {_ENVELOPE[name]}")
     inner = sub(subject.document, "request")
     if "sessionId" in inner:
-        yield Breach(("request", "sessionId"), "sessionId is not how it is spelled here", "write session_id")
+        yield Breach(("request", "sessionId"), "sessionId has another spelling here", "write session_id")
     for at, holder in [(("request",), inner), (("request", "generationConfig"), sub(inner, "generationConfig"))]:
         for name in holder:
             if "_" in name and name != "session_id":
-                yield Breach((*at, name), f"{name} in snake_case", "write it in camelCase")
+                yield Breach((*at, name), f"{name} is in snake_case", "write it in camelCase")
 
 
 @rule("GCA-003", "error")
 def model_name(subject: Subject) -> Iterator[Breach]:
-    """`model` is a bare name, but for countTokens, where it stands in `request` with `models/` before it.
+    """`model` is a bare name, but for countTokens, where it is in `request` with `models/` before it.
 
     Why: each method takes one form only.
 
@@ -164,7 +164,7 @@ def no_thoughts(subject: Subject) -> Iterator[Breach]:
     for at, content in items(sub(subject.document, "request"), "contents", ("request",)):
         for place, part in items(content, "parts", at):
             if part.get("thought") is True:
-                yield Breach((*place, "thought"), "a thought in the history", "leave the part out, or the flag")
+                yield Breach((*place, "thought"), "a thought is in the history", "leave the part out, or the flag")
 
 
 @rule("GCA-007", "error", "request", "tools")

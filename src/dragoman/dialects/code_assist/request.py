@@ -70,8 +70,8 @@ class RequestReader(gemini.RequestReader):
         fields |= self._fields
         model = head.model
         inner = request.model.removeprefix(_PREFIX) if request.model is not None else None
-        # The document has two models. The server reads the model in the envelope; the inner model is kept to restore
-        # the document.
+        # The document has two models. The model is a field of the envelope (gemini-cli 0.56 sources, 2026-08); the
+        # inner model is kept to restore the document.
         if inner is not None and model is not None:
             fields[wire.MODEL] = json_text.raw(request.model)
         self._session = take_shared_fields(fields, _SESSION) if context.target == _OPENROUTER else {}
@@ -169,7 +169,7 @@ class RequestWriter(gemini.RequestWriter):
                 inner = _with_field(inner, b"model", named)
         elif model:
             out["model"] = model
-        # These fields are extras of this dialect, but stand inside the request, which Gemini's writer has already
+        # These fields are extras of this dialect, but are inside the request, which Gemini's writer has already
         # written.
         for name in wire.BELOW:
             value = fields.pop(name, None)

@@ -43,7 +43,7 @@ class StreamReader(gemini.StreamReader):
         try:
             wrapped, unknown, _ = wire.admit_answer(data)
         except WireError:
-            # gemini-cli skips a chunk that is no JSON (0.56, 2026-08). Here it ends the stream with a fault, since
+            # gemini-cli skips a chunk that is not JSON (0.56, 2026-08). Here it ends the stream with a fault, since
             # skipping it would be a silent loss.
             sound = decodable_frame(data, self._context)
             repaired = with_single_commas(sound) or sound
@@ -52,7 +52,7 @@ class StreamReader(gemini.StreamReader):
             wrapped, unknown, _ = wire.admit_answer(repaired)
         unknown = self._note(wrapped, unknown)
         chunk = wrapped.response
-        # A fault in a stream stands beside `response`, without an envelope of its own (gemini-cli 0.56, 2026-08).
+        # A fault in a stream is beside `response`, without an envelope of its own (gemini-cli 0.56, 2026-08).
         if wrapped.error and not is_empty_field(wrapped.error):
             chunk = wire.InnerAnswer(error=wrapped.error)
         if chunk is None:

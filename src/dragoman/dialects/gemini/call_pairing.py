@@ -53,7 +53,8 @@ class Ids:
 
     def of_search(self, answer: int) -> str:
         """The prefix of the ids of searches that only the metadata of an answer mentions."""
-        # The metadata of a search has no id. Other dialects pair a hosted call with its result by an id.
+        # The metadata of a search has no id (google-genai 3.1.0, 2026-11). Other dialects pair a hosted call with its
+        # result by an id.
         return hashed_id(f"{self._seed}{answer}\x1fsearch", "") + "_"
 
     def mint(self, at: Path) -> str:

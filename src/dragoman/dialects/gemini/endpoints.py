@@ -45,7 +45,8 @@ _PLACE = (
 _MODEL_VERB = re.compile(_PLACE + r"(?:(?:tunedModels|models)/)?(?P<model>.+?):(?P<verb>[A-Za-z]+)\Z")
 _LIST = re.compile(r"/(?:v1|v1alpha|v1beta|v1beta1)/(?P<publisher>publishers/[^/]+/)?models(?:/(?P<model>.+))?\Z")
 _METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
-# Only Google's clients send these headers. They decide for `/v1/models`, which OpenAI's clients use too.
+# Headers of Google's clients (google-genai 3.3.0, 2026-11). They decide for `/v1/models`: OpenAI's clients use the
+# same address (openai 3.49.0, 2026-11).
 _SIGNS = ("x-goog-api-key", "x-goog-api-client")
 
 
@@ -59,7 +60,7 @@ def _read_call(path: str, query: Query, decode: Callable[[str], str]) -> Endpoin
     if found is None or found["verb"] not in VERBS:
         return None
     verb, stream = VERBS[found["verb"]]
-    # Vertex's SDKs take the part before a slash in a model's name for its publisher.
+    # For Vertex the SDK reads the part before a slash in a model's name as its publisher (google-genai 3.3.0, 2026-11).
     maker = f"{found['publisher']}/" if found["publisher"] not in (None, "google") else ""
     return EndpointCall(verb, NAME, maker + found["model"], stream, wants_array(stream, query))
 
@@ -120,7 +121,8 @@ def _renamed(fields: Fields, model: str) -> dict[str, Any]:
 
 
 def _counted(fields: Fields, model: str, project: str) -> dict[str, Any]:
-    if project:  # Vertex takes the fields of the request itself, except for these two.
+    # For Vertex the fields are at the top, and these two are not among them (google-genai 3.3.0, 2026-11).
+    if project:
         return {name: fields[name] for name in fields if name not in ("toolConfig", "labels")}
     return {"generateContentRequest": {"model": f"models/{model}", **fields}}
 
@@ -168,7 +170,7 @@ ENDPOINTS = Endpoints(
         near=("/v1beta", "/v1alpha", "/v1/projects", "/v1/publishers"),
         headers=_SIGNS,
         before=("gemini", "google"),
-        wrong_method=404,  # Google's hosts answer 404 to a wrong method
+        wrong_method=404,  # a wrong method is answered like an unknown address
         key_parameter=("key", "x-goog-api-key"),
     ),
     headers=HeaderRules(

@@ -62,7 +62,7 @@ class _Content(Exact):
 class _Candidate(Exact):
     content: _Content
     finishReason: Literal["STOP", "MAX_TOKENS", 1, 2]
-    """Clients generated from Google's definitions send the number of an enumeration value."""
+    """A reason is a word, or the number of an enumeration value (recorded 2025-12)."""
     finishMessage: Literal["Model generated function call(s)."] | None = None
     index: int | None = None
     safetyRatings: Raw = wire.NONE
@@ -70,7 +70,7 @@ class _Candidate(Exact):
 
 
 class _Usage(Exact, kw_only=True):
-    """Fields in the order in which Google sends them, so that decoding finds them fastest."""
+    """Fields in the order in which Google sends them (recorded 2026), so that decoding finds them fastest."""
 
     promptTokenCount: int
     cachedContentTokenCount: int | None = None
@@ -151,9 +151,11 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
         call, signature = part.functionCall, part.thoughtSignature
         seal = None
         if signature is not None:
-            seal, seals = _seal(signature), seals or PlainSeals()
+            seal = _seal(signature)
             if seal is None:
                 return None
+            if seals is None:
+                seals = PlainSeals()
         if part.thought:
             spelled = as_spelled(part.text)
             if place or call is not None or not spelled:
@@ -167,7 +169,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             if call_id is None:
                 invented += (("candidates", 0, "content", "parts", place),)
                 call_id = made_id(answer_seed(answer.responseId, created, answers), 0, len(invented))
-            if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
+            if call_id in calls or arguments[0] != "{" or arguments.find('"__raw"', 0, 16) >= 0:
                 return None
             calls[call_id] = PlainCall(call.name, arguments)
             if seals is not None and seal is not None:

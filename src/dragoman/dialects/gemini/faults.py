@@ -62,15 +62,18 @@ _STATUSES: dict[FaultKind, str] = {
 _OWN_STATUS: dict[FaultKind, int] = {"billing": 429}
 """Kinds whose usual HTTP status differs from the status of their status word."""
 
-# A 429 names the time to wait as retryDelay "12s" in a RetryInfo detail (Google RPC error model).
+# A 429 names the time to wait as retryDelay "12s" in a RetryInfo detail (googleapis/googleapis,
+# google/rpc/error_details.proto, 2026-11).
 _RETRY = "type.googleapis.com/google.rpc.RetryInfo"
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s\Z")
-# Google has no status word of its own for a prompt that is too long; only the message shows it.
+# A prompt that is too long has the status INVALID_ARGUMENT, as other mistakes have; only the message shows the kind
+# (recorded 400 of Vertex).
 _TOO_LONG = re.compile(r"token count.{0,60}exceeds|exceeds the maximum number of tokens", re.I | re.S)
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
-    """The fault in an error answer. Google wraps some errors in a one-element array."""
+    """The fault in an error answer. Some errors are in an array of one element (google-genai 3.1.0 sources,
+    2026-11)."""
     try:
         value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -44,8 +44,8 @@ def read_tool_part(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaq
     inner = json_text.plain(value).get(kind)
     tool = word(inner, "toolType") or word(inner, "tool_type")
     found_id = word(inner, "id")
-    # `toolType` has no value for these tools, so the mark in the id
-    # is the only sign of the kind when a client returns the part.
+    # `toolType` has no value for these tools (google-genai 3.3.0, 2026-11).
+    # So only the mark in the id shows the kind when a client returns the part.
     family = next((one for one, prefix in _PREFIXES.items() if found_id.startswith(prefix + MARK)), "")
     call_id = own_id(_PREFIXES.get(family, ""), found_id)
     family = family or _FAMILIES.get(tool, "")
@@ -67,7 +67,9 @@ def read_tool_part(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaq
 def _read_response(
     value: Raw, family: str, call_id: str, answer: dict[str, Any], extra: Extra | None, at: Path
 ) -> HostedResult:
-    """The result of a use, in the form of `write_use`. The responses of Gemini's own tools have no documented form."""
+    """The result of a use, in the form of `write_use`. The responses of Gemini's own tools have no
+    documented form (google-genai 3.3.0, 2026-11: an object without named members).
+    """
     place = (*at, RESPONSE, "response")
     words = word(answer, "error") or word(answer, "output")
     found = objects(answer.get("results"))

@@ -225,8 +225,8 @@ def place(texts: list[Text], citations: list[Citation], context: Context) -> lis
         if cited.end > ends[number]:
             context.lose("citation.approximated", texts[number].at, "it reaches into the next part")
         start, end = cited.start - before, min(cited.end, ends[number]) - before
-        # A segment may reach over two parts, because Gemini counts in
-        # the joined text. A citation of the canon belongs to one part.
+        # A segment may reach over two parts, because Gemini counts in the joined text of the answer (recorded traffic,
+        # 2026-11). A citation of the canon belongs to one part.
         hung[number].append(Citation(cited.url, cited.title, cited.quote, start, end, cited.extra))
     return [
         Text(text.text, text.refusal, tuple(own), seal=text.seal, extra=text.extra, at=text.at) if own else text
@@ -273,7 +273,7 @@ def _report_grounding(
     used = {number for each in indices for number in each if isinstance(number, int)}
     for i, chunk in enumerate(grounding.chunks):
         if i not in used and isinstance(chunk, dict) and not (searched and not chunk.keys().isdisjoint(PAGES)):
-            # A source that supports no text is no citation.
+            # A source that supports no text is not a citation.
             context.keep((*at, "groundingChunks", i), {name: json_text.raw(inner) for name, inner in chunk.items()})
             # The chunk is reported whole, so that the walk below must not report its members again.
             chunk.clear()

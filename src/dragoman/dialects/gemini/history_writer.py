@@ -64,7 +64,7 @@ def _as_sent(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 
 def _open_from(turns: tuple[Turn, ...]) -> int:
-    """The index of the open turn: after the last user text that is no result."""
+    """The index of the open turn: after the last user text that is not a result."""
     # The current turn is everything after the last user text that is not a functionResponse (docs "Thought signatures",
     # 2026-10).
     for index in range(len(turns) - 1, -1, -1):
@@ -94,7 +94,8 @@ class History(Struct, eq=False):
     _answered: set[str] = set()
 
     def snapshot(self) -> tuple[list[Any], Any] | None:
-        """The contents except the last one, which may grow, and the state of the writer, which holds the last one."""
+        """The finished contents, and the state of the writer. The state holds the last content, which may still
+        grow."""
         if self._waiting or not self.contents or begins_with_model(self.contents):
             return None
         *done, last = self.contents
@@ -167,7 +168,7 @@ class History(Struct, eq=False):
             context.lose("system.demoted", turn.at)
         out: list[Any] = []
         for part in parts:
-            if type(part) is Opaque and part.dialect != wire.NAME:  # user content is no hosted tool's part
+            if type(part) is Opaque and part.dialect != wire.NAME:  # user content is not a hosted tool's part
                 context.lose("part.dropped", part.at, part.kind)
                 continue
             written = write_part(part, context, request=True)
@@ -178,7 +179,7 @@ class History(Struct, eq=False):
         self._place("user", out, turn)
 
     def _results(self, turn: Turn) -> None:
-        """Write all results of a step in call order; then media that cannot stand inside them, and results without a
+        """Write all results of a step in call order; then media that cannot be inside them, and results without a
         call.
         """
         waiting, answered, context = self._waiting, self._answered, self._context
@@ -192,7 +193,7 @@ class History(Struct, eq=False):
                 found.append(write_result(part, call, siblings, context))
             else:
                 waiting.clear()
-                # All functionResponses of a step stand in one user content, as many as calls (gemini-cli 0.56 sources,
+                # All functionResponses of a step are in one user content, as many as calls (gemini-cli 0.56 sources,
                 # 2026-08).
                 self._place("user", found + siblings if siblings else found, turn)
                 return

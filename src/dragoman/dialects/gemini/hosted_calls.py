@@ -60,7 +60,7 @@ def uses_in(grounding: Grounding | None, fetched: Raw, parts: list[Part], at: Pa
     if not (grounding or fetched) or ids.context.target in wire.KIN:
         return found
     salt = ids.of_search(int(at[1]))
-    # Gemini 3 may send a search as parts and as metadata. One search must not appear twice.
+    # Gemini 3 may send a search as parts and as metadata (recorded traffic, 2026-11). One search must not appear twice.
     if grounding and not any(type(part) is HostedCall and part.family == "web_search" for part in parts):
         found += _read_search(grounding, (*at, GROUNDING), salt)
     if fetched:
@@ -70,7 +70,7 @@ def uses_in(grounding: Grounding | None, fetched: Raw, parts: list[Part], at: Pa
 
 def _read_search(grounding: Grounding, at: Path, salt: str) -> list[Opaque]:
     queries = grounding.queries
-    # Retrieval from a store also fills groundingChunks, but has no webSearchQueries: it is no web search.
+    # Retrieval from a store also fills groundingChunks, but has no webSearchQueries: it is not a web search.
     if not queries:
         return []
     found = [chunk.get(name) for chunk in objects(grounding.chunks) for name in PAGES if name in chunk]
@@ -113,7 +113,7 @@ def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
 
 def before_text(parts: list[Part], found: list[Opaque]) -> list[Part]:
     """The parts of an answer with its searches before the first text."""
-    # In Messages and Responses, a search stands before the text that was written from it.
+    # In Messages and Responses, a search comes before the text that was written from it.
     place = next((i for i, part in enumerate(parts) if type(part) is Text), len(parts))
     return [*parts[:place], *found, *parts[place:]]
 

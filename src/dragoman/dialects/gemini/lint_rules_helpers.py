@@ -18,7 +18,9 @@ def snake(name: str) -> str:
 
 
 def key(holder: Any, name: str) -> str:
-    """The spelling of `name` in an object. Gemini takes camelCase and snake_case in requests."""
+    """The spelling of `name` in an object. Gemini takes camelCase and snake_case in requests (recorded traffic,
+    2026-11).
+    """
     other = snake(name)
     return other if isinstance(holder, dict) and name not in holder and other in holder else name
 
@@ -50,7 +52,7 @@ def parts(content: Object, at: Path) -> list[Place]:
 
 
 def is_user(content: Object) -> bool:
-    """Whether a Content is the user's. Gemini takes a Content without a role as the user's."""
+    """Whether a Content is the user's. A Content without a role counts as the user's."""
     return content.get("role") != "model"
 
 

@@ -67,7 +67,7 @@ def roles(subject: Subject) -> Iterator[Breach]:
         elif role is None or role == "":
             # A single Content without a role was answered with 200 (recorded).
             if len(found) > 1:
-                yield Breach(at, "a Content without a role", "write user or model", "warning")
+                yield Breach(at, "a Content has no role", "write user or model", "warning")
         elif role not in ("user", "model"):
             yield Breach((*at, "role"), f"role {quoted(role)} is not user or model", "write user or model")
 
@@ -123,7 +123,7 @@ def calls_answered(subject: Subject) -> Iterator[Breach]:
 
 @rule("GEM-007", "error")
 def results_known(subject: Subject) -> Iterator[Breach]:
-    """Every `functionResponse` stands in a user's Content, names a call before it, and its `response` is an object.
+    """Every `functionResponse` is in a user's Content, names a call before it, and its `response` is an object.
 
     Why: results are matched by name and, where calls have one, by id; text or a list as `response` is refused.
 
@@ -141,7 +141,7 @@ def results_known(subject: Subject) -> Iterator[Breach]:
         answers = data_objects(found, "functionResponse")
         if not is_user(content):
             for place, _ in answers:
-                yield Breach(place, "a result in the model's Content", "put it into a user's Content")
+                yield Breach(place, "a result is in the model's Content", "put it into a user's Content")
             if after_user:
                 call_ids = {}
             # One user Content may answer the calls of several neighbouring model Contents (recorded).
@@ -161,7 +161,7 @@ def _result(at: tuple[str | int, ...], answer: Object, call_ids: dict[str, set[s
     if not isinstance(answer.get("response"), dict):
         yield Breach(at, "the response of a result is not an object", 'write {"output": ...} or {"error": ...}')
     if not word(answer, "name"):
-        yield Breach(at, "a result without the function's name", "name the function that was called")
+        yield Breach(at, "a result has no name of a function", "name the function that was called")
         return
     if word(answer, "name") not in call_ids:
         yield Breach((*at, "name"), f"a result of {quoted(name)}, which was not called before it", "write it as text")
@@ -202,7 +202,7 @@ def signed_calls(subject: Subject) -> Iterator[Breach]:
 
 @rule("GEM-009", "error")
 def signatures_stay(subject: Subject) -> Iterator[Breach]:
-    """A signature stands on the part it came with, and that part is unchanged.
+    """A signature is on the part it came with, and that part is unchanged.
 
     Why: the signature covers the part; on an edited, merged or other part it is refused as corrupted. If the previous
     answer is known, the parts are compared with it. A signature of another upstream is always found.
@@ -225,7 +225,7 @@ def signatures_stay(subject: Subject) -> Iterator[Breach]:
             if seal is None or (isinstance(seal, str) and seal in _DUMMIES):
                 continue
             if not isinstance(seal, str) or (seal and not _BASE64.fullmatch(seal)):
-                yield Breach((*place, name), "a signature that is not base64", "send it as it came")
+                yield Breach((*place, name), "a signature is not base64", "send it as it came")
             elif seal.startswith(packed_seals.MARK):
                 yield Breach((*place, name), "the signature is another upstream's", "write the documented dummy")
             elif seal in came and not _same(came[seal], part):
@@ -236,7 +236,8 @@ def _same(one: Object, other: Object) -> bool:
     for name in _DATA:
         first, second = at_key(one, name), at_key(other, name)
         if name == "functionCall" and isinstance(first, dict) and isinstance(second, dict):
-            # Clients make up ids for calls that came without an id.
+            # Gemini 2.5 sends calls without an id (recorded traffic, 2026-11), so a client may have given the call its
+            # own id.
             pairs = [(word(call, "name"), call.get("args") or {}) for call in (first, second)]
             if pairs[0] != pairs[1]:
                 return False
@@ -271,7 +272,7 @@ def alternation(subject: Subject) -> Iterator[Breach]:
 
 @rule("GEM-014", "error")
 def nested_media(subject: Subject) -> Iterator[Breach]:
-    """Media inside a result: Gemini 3 and later only, of types that may stand there.
+    """Media inside a result: Gemini 3 and later only, of types that may be there.
 
     Why: older models refuse `functionResponse.parts`; audio, video and other types are refused there always.
 
@@ -291,7 +292,7 @@ def nested_media(subject: Subject) -> Iterator[Breach]:
                 kind = at_key(blob, "mimeType")
                 if kind not in _NESTED:
                     path = (*spot, key(blob, "mimeType"))
-                    yield Breach(path, f"{quoted(kind)} may not stand inside a result", "put it beside the result")
+                    yield Breach(path, f"{quoted(kind)} may not be inside a result", "put it beside the result")
 
 
 @rule("GEM-019", "error")

@@ -51,10 +51,10 @@ def thinking(subject: Subject) -> Iterator[Breach]:
     level, budget = at_key(config, "thinkingLevel"), at_key(config, "thinkingBudget")
     level_at, budget_at = (*at, key(config, "thinkingLevel")), (*at, key(config, "thinkingBudget"))
     if level is not None and budget is not None:
-        yield Breach(at, "thinkingLevel and thinkingBudget at once", "keep the one of this model")
+        yield Breach(at, "thinkingLevel and thinkingBudget are set at once", "keep the one of this model")
         return
     if budget is not None and profile.thinking_levels:
-        yield Breach(budget_at, "this model is steered by thinkingLevel", "write a level", "warning")
+        yield Breach(budget_at, "this model takes thinkingLevel, not thinkingBudget", "write a level", "warning")
     elif budget is not None and profile.thinking_budget:
         low, high = profile.thinking_budget
         value = whole(config, key(config, "thinkingBudget"))
@@ -63,7 +63,7 @@ def thinking(subject: Subject) -> Iterator[Breach]:
         if value is None or not (low <= value <= high or value == -1 or off):
             yield Breach(budget_at, f"a budget of {quoted(budget)} is not in {low} to {high}", "or -1: as it needs")
     if level is not None and profile.thinking_budget:
-        yield Breach(level_at, "this model is steered by thinkingBudget", "write a budget", "warning")
+        yield Breach(level_at, "this model takes thinkingBudget, not thinkingLevel", "write a budget", "warning")
     elif level is not None and profile.thinking_levels:
         if not isinstance(level, str) or level.upper() not in profile.thinking_levels:
             words = ", ".join(profile.thinking_levels)
@@ -124,7 +124,7 @@ def output(subject: Subject) -> Iterator[Breach]:
     schema_fields = [name for name in ("responseSchema", "responseJsonSchema") if at_key(config, name) is not None]
     mime = at_key(config, "responseMimeType")
     if len(schema_fields) > 1:
-        yield Breach(at, "responseSchema and responseJsonSchema at once", "keep one of them")
+        yield Breach(at, "responseSchema and responseJsonSchema are set at once", "keep one of them")
     # `text/x.enum` is the other type that takes a schema: the answer is one of its values.
     if schema_fields and mime not in ("application/json", "text/x.enum"):
         problem = f"an output schema with responseMimeType {quoted(mime)}"

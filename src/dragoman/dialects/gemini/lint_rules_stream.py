@@ -71,7 +71,7 @@ def partial_arguments(subject: Subject) -> Iterator[Breach]:
             if word(call, "name") and index in started:
                 yield Breach(here, "a call starts inside a call that is still open")
             elif not word(call, "name") and index not in started:
-                yield Breach(here, "a piece of a call that was not started")
+                yield Breach(here, "a piece belongs to a call that was not started")
             for spot, piece in items(call, "partialArgs", here):
                 if not word(piece, "jsonPath").startswith("$"):
                     yield Breach((*spot, "jsonPath"), f"jsonPath {quoted(piece.get('jsonPath'))} does not begin with $")

@@ -73,7 +73,7 @@ def names(subject: Subject) -> Iterator[Breach]:
     yield from misnamed([((*at, "name"), one.get("name")) for at, one in declared], _NAME, "function name")
     for at, one in declared:
         if _WRITTEN < len(word(one, "name")) <= _MOST_NAME:
-            yield Breach((*at, "name"), f"a name of more than {_WRITTEN} characters", "shorten it", "warning")
+            yield Breach((*at, "name"), f"the name has more than {_WRITTEN} characters", "shorten it", "warning")
     yield from twice([((*at, "name"), one.get("name")) for at, one in declared], "function name")
 
 
@@ -92,7 +92,7 @@ def parameters_once(subject: Subject) -> Iterator[Breach]:
     for at, one in functions(subject):
         found = [key(one, name) for name in ("parameters", "parametersJsonSchema") if at_key(one, name) is not None]
         if len(found) > 1:
-            yield Breach(at, "parameters and parametersJsonSchema at once", "keep one of them")
+            yield Breach(at, "parameters and parametersJsonSchema are set at once", "keep one of them")
         for name in found:
             kind = one[name].get("type") if isinstance(one[name], dict) else one[name]
             # Gemini takes the number of an enum member too (recorded).
@@ -119,7 +119,7 @@ def schema_words(subject: Subject) -> Iterator[Breach]:
                 if name in ("additionalProperties", "additional_properties"):
                     yield Breach((*place, name), f"{name} is refused by older servers", "leave it out", "warning")
                 elif name not in _SPELLED:
-                    yield Breach((*place, name), f"{name} is no keyword here", "use parametersJsonSchema")
+                    yield Breach((*place, name), f"{name} is not a keyword here", "use parametersJsonSchema")
             named: list[tuple[Path, Any]] = [((*place, "properties", name), name) for name in sub(schema, "properties")]
             yield from misnamed(named, _PARAMETER, "parameter")
 
@@ -150,7 +150,7 @@ def allowed_names(subject: Subject) -> Iterator[Breach]:
 
 @rule("GEM-012", "error")
 def hosted_beside_functions(subject: Subject) -> Iterator[Breach]:
-    """Built-in tools stand beside functions on Gemini 3 and later only, and each service wants its own switch.
+    """Built-in tools may be beside functions on Gemini 3 and later only, and each service wants its own switch.
 
     Why: older models refuse the mixture. The Developer API needs `includeServerSideToolInvocations: true` for it, which
     Vertex refuses.

@@ -72,7 +72,7 @@ def write_media(media: Media, context: Context, *, nested: bool = False, result:
         context.lose("media.name.dropped", media.at, media.name)
     inner: dict[str, Any] = {}
     if media.mime or media.data:
-        # image/jpg is no registered type, and the API's list has registered names only.
+        # image/jpg is not a registered type (IANA media types, 2026-11), so image/jpeg is written.
         inner["mimeType"] = (media.mime if mine else registered_media_type(media.mime)) or "application/octet-stream"
     if came_named and media.name:
         inner["displayName"] = media.name

@@ -196,7 +196,7 @@ def _read_extra(part: wire.Part, at: Path, unknown: Unknown, detail: str, contex
 
 
 def _flagged(part: wire.Part, extra: Extra | None) -> Extra | None:
-    """`thought` on a part that is no thought: false has no meaning, but is restored."""
+    """`thought` on a part that is not a thought: false has no meaning, but is restored."""
     if part.thought is None:
         return extra
     if extra is None and not part.thought:

@@ -127,7 +127,8 @@ def _read_strange_role(content: wire.Content, at: Path, context: Context, unknow
 def _read_rest(request: wire.GenerateRequest, turns: tuple[Turn, ...], context: Context, unknown: Unknown) -> Request:
     """Read everything but the contents."""
     declared = request.tools
-    if declared and bytes(memoryview(declared)[:1]) == b"{":  # one tool without a list, which the API accepts
+    # One tool without a list around it is read as a list of one tool.
+    if declared and bytes(memoryview(declared)[:1]) == b"{":
         declared = Raw(b"[%b]" % bytes(declared))
         context.moved[("tools", 0)] = context.moved.get(("tools",), ("tools",))
     tools = MEMO.read(declared, context) if declared else ()
@@ -300,7 +301,8 @@ class RequestWriter(PlainDocument):
         context, contents = self.context, self.messages
         self._history.settle()
         if self._own is not None:
-            # Between Gemini and Code Assist the contents stay unchanged, but both refuse empty contents.
+            # Between Gemini and Code Assist the contents stay unchanged, except empty ones: Gemini answers "contents is
+            # not specified" with 400 (NousResearch/hermes-agent pull 57942, 2026-07).
             if not contents and (context.within != ()) is (context.target == wire.NAME):
                 _begin(contents, self.turns[self.lead :], context)
         # The first content must be the user's (lint rule GEM-010).
@@ -322,7 +324,7 @@ def _write_rest(request: Request, system: tuple[Turn, ...], contents: Any, conte
     mine = context.source == wire.NAME
     out: dict[str, Any] = {"contents": contents}
     if mine and request.model and not context.model and not context.within:
-        # `model` stands in the URL; a client's own field is kept.
+        # `model` is in the URL; a client's own field is kept.
         out["model"] = request.model
     if system:
         instruction = _write_system(system, context)

@@ -91,7 +91,7 @@ def read_response(body: bytes, context: Context) -> Response:
         body = b'{"candidates":[{"content":%b}]}' % body  # a model content alone, as clients keep it
     admitted = wire.admit_answer(body)
     answer = admitted[0]
-    # `{}` has the form of an answer, because all fields are optional. It is no answer that a client can use.
+    # `{}` has the form of an answer, because all fields are optional. It is not an answer that a client can use.
     if answer == type(answer)():
         raise WireError(wire.NAME, "/candidates", "an array of candidates")
     return read_admitted(admitted, context)
@@ -200,7 +200,8 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
             if type(part) is ToolCall:
                 return _CALLED
         return _STOPPED
-    # Clients generated from Google's definitions send the number of an enumeration value.
+    # An enumeration value may come as its number (recorded 2025-12): google-generativeai has the numbers of Google's
+    # definitions.
     known = _NUMBERS[word] if isinstance(word, int) and 0 <= word < len(_NUMBERS) else word
     reason: StopReason = "unknown"
     extra: Extra | None = None

@@ -20,9 +20,9 @@ _array = msgspec.json.Decoder(list[Raw]).decode
 _SYSTEM = "systemInstruction"
 _CAMEL = wire.GenerateRequest.__alias__ | wire.GenerationConfig.__alias__
 _AROUND = frozenset(wire.GenerateRequest.__struct_fields__) - {"contents", "generationConfig", "model"}
-"""Fields of `config` that stand beside the contents on the wire."""
+"""Fields of `config` that are beside the contents on the wire."""
 _SETTINGS = frozenset(wire.GenerationConfig.__struct_fields__)
-"""Fields of `config` that stand in `generationConfig` on the wire."""
+"""Fields of `config` that are in `generationConfig` on the wire."""
 # The SDK renames this one setting (google-genai 3.1.0, 2026-11).
 _RENAMED = {"modelSelectionConfig": "modelConfig"}
 _PART = frozenset(wire.WidePart.__struct_fields__) | {wire.snake(name) for name in wire.WidePart.__struct_fields__}

@@ -330,7 +330,7 @@ def _write_sampling(
                 value = clamp(value, 0, 2, at.get(name, ()), context)
             value = int(value) if isinstance(value, float) and value.is_integer() else value
         elif name not in ("seed", "n") and value and gates and name in context.profile.refuses:
-            # Models accept the neutral value of a refused setting.
+            # A neutral value (0, an empty list) asks for nothing, so it is not removed.
             context.lose("logprobs.dropped" if "logprobs" in name else "sampling.dropped", at.get(name, ()), name)
             continue
         config[str(_AT[name][1])] = value
@@ -364,7 +364,8 @@ def _write_thinking(request: Request, context: Context) -> dict[str, Any]:
         if effort != "none" and budget != 0:
             context.lose("effort.dropped", at, f"{context.model or 'the model'} does not think")
         return {}
-    # Gemini 2.5 takes a budget, later models a level; both together are an error (lint rule GEM-013).
+    # Gemini 2.5 takes a budget, later models a level; both together are an error (lint rule GEM-013;
+    # google-genai 3.1.0 sources, 2026-11).
     if profile.thinking_budget is not None:
         if effort is not None and budget is not None and budget > 0:
             context.lose("effort.approximated", at, f"{effort}: the budget of {budget} tokens is sent instead")

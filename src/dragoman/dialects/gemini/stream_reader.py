@@ -1,9 +1,9 @@
 """Reads Gemini streams: chunks to events. (`stream_writer.py` writes them.)
 
 Chunks come as server-sent events, or without `alt=sse` as one JSON array; the first byte decides. Texts are increments
-and end when another part begins. A signed part stands alone, because its seal belongs to exactly that part. Calls come
-whole, or in pieces from Vertex. There is no terminator, and a finishReason may come before the last chunk: the end of
-the bytes ends the answer.
+and end when another part begins. A signed part is never joined with another part, because its seal belongs to exactly
+that part. Calls come whole, or in pieces from Vertex. There is no terminator, and a finishReason may come before the
+last chunk: the end of the bytes ends the answer.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class StreamReader(FrameReader):
         super().__init__(sse_splitter.SseSplitter(wire.NAME))
         self._context = context
         self._head = b""
-        self._odd = b""  # a body that is no chunk, in place of the first one
+        self._odd = b""  # a body that is not a chunk, in place of the first one
         self._sse = False
         self._array: json_array_splitter.JsonArraySplitter | None = None
         self._answers: dict[int, _Answer] = {}
@@ -151,7 +151,7 @@ class StreamReader(FrameReader):
         self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
 
     def _begin(self, chunk: bytes, events: list[Event]) -> None:
-        """Decide the framing by the first byte that is no white space."""
+        """Decide the framing by the first byte that is not white space."""
         self.one = _no_frame
         self._head += chunk
         if _BOM.startswith(self._head):
@@ -224,7 +224,7 @@ class StreamReader(FrameReader):
         try:
             chunk = _strict(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            if data == b"[DONE]":  # some compatible servers send it
+            if data == b"[DONE]":  # the end of a Chat stream, from a server that has both protocols; no meaning here
                 return
             chunk, unknown, _ = wire.admit_answer(decodable_frame(data, self._context))
         if not self._started:
@@ -302,8 +302,8 @@ class StreamReader(FrameReader):
             self._keep_fields(at, fields)
 
     def _keep_fields(self, at: Path, fields: dict[str, Raw]) -> None:
-        """Keep fields of a chunk without an event. They are lost for related dialects too, where kept fields are no
-        losses.
+        """Keep fields of a chunk without an event. They are lost for related dialects too, where kept fields are
+        not reported as losses.
         """
         context = self._context
         no_envelope = context.within == ()
@@ -455,7 +455,7 @@ class StreamReader(FrameReader):
             if call.args and json_text.is_object(call.args):
                 pieces.root = json_text.fields(call.args)
             elif call.args:
-                self._context.lose("arguments.invalid", at, "the arguments are no object")
+                self._context.lose("arguments.invalid", at, "the arguments are not an object")
         elif seal is not None:
             pieces.call = msgspec.structs.replace(pieces.call, seal=seal)
         for piece in call.partialArgs or ():
@@ -544,7 +544,7 @@ class StreamReader(FrameReader):
         stop = read_stop(candidate.finishReason, candidate.finishMessage, answer.seen, at, self._context)
         if answer.pieces is None:
             return stop
-        # The limit fell inside a call: half a call is no call.
+        # The limit fell inside a call: half a call is not a call.
         call = answer.pieces.call
         self._context.lose("call.truncated", call.at, f"the call of {call.name}")
         return cut_short(stop, self._context, answer.number)

@@ -42,7 +42,7 @@ def _line(value: Any) -> bytes:
 
 
 _MOST_ANSWERS = 128
-"""The largest number of answers that OpenAI gives; a higher number is no count of answers."""
+"""The largest number of answers that OpenAI gives; a higher number is not a count of answers."""
 
 
 class _Open:
@@ -89,7 +89,7 @@ class StreamWriter:
             return self._start(event)
         if type(event) is Finish:
             return self._finish(event)
-        # A fault in a stream has the form of an error answer (Google RPC error model).
+        # A fault in a stream has the form of an error answer (google-genai 3.3.0 sources, 2026-11).
         return b"data: " + _line({"error": error_object(event)}) + _END
 
     def template(self, index: int) -> FrameTemplate | None:

@@ -13,7 +13,7 @@ from ...codec import json_text
 from ...errors import WireError
 from . import wire
 
-# At most six digits: a longer index is no list of arguments, and `_MAX_GAP` would refuse it anyway.
+# At most six digits: a longer index is not a list of arguments, and `_MAX_GAP` would refuse it anyway.
 _STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d{1,6})\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]""")
 _ESCAPE = re.compile(r"\\(.)")
 _MAX_GAP = 1000

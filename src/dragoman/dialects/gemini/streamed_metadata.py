@@ -1,6 +1,6 @@
 """Joins the metadata of a candidate from several chunks of a stream.
 
-Some chunks repeat earlier metadata and add to it, some bring only new metadata, and some are empty. Each member of a
+Some chunks repeat earlier metadata and add to it, some have only new metadata, and some are empty. Each member of a
 list counts once. The source indexes of a support refer to the joined list.
 """
 
@@ -77,7 +77,7 @@ _JOINED = frozenset({FETCHED, "logprobsResult"})
 
 def report_replaced(earlier: dict[str, Raw], more: dict[str, Raw], at: Path, context: Context) -> None:
     """Report fields that a later chunk replaces by a value that lacks some of their names. A later rating or count
-    that has the same names repeats the earlier one with newer figures, and is no loss.
+    that has the same names repeats the earlier one with newer figures, and is not a loss.
     """
     for name, value in more.items():
         before = earlier.get(name)

@@ -22,7 +22,7 @@ from .media import read_blob, read_file, was_read, write_media
 from .original_values import ID, KEY, NULL, own, put_back, with_field
 
 NESTED = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
-"""Media types that may stand inside a function response (docs "Function calling", multimodal responses, 2026-10)."""
+"""Media types that may be inside a function response (docs "Function calling", multimodal responses, 2026-10)."""
 
 _UNNAMED = "unknown_tool"
 NO_RESULT = "No result was recorded for this call."
@@ -92,7 +92,7 @@ def _read_response(response: Raw, at: Path, media: bool) -> _ResponseContent:
     try:
         fields = json_text.fields(response)
     except (msgspec.DecodeError, RecursionError):
-        # Not an object: no server accepts that, but the text is kept here.
+        # The field is an object (google-genai 3.1.0, 2026-11). The text of another value is kept.
         return _ResponseContent((Text(_text(response), at=at),) if response else ())
     if not fields:
         return _ResponseContent(()) if media else _ResponseContent((Text("{}", at=at),), structured=True)
@@ -130,7 +130,7 @@ def _read_part(part: wire.ResultPart, place: int, base: Path) -> Part:
 
 def write_result(result: ToolResult, call: Any, siblings: list[Any], context: Context) -> dict[str, Any]:
     """A functionResponse part. `call`: the call as sent, or None; the API pairs by id and name (google-genai 3.1.0,
-    2026-11). Media that cannot stand inside goes to `siblings`, which follow all results.
+    2026-11). Media that cannot be inside goes to `siblings`, which follow all results.
     """
     nested: list[Any] = []
     text = plain_text(result.parts)
@@ -180,15 +180,15 @@ def write_result(result: ToolResult, call: Any, siblings: list[Any], context: Co
 
 
 def _words_for_media(result: ToolResult, context: Context) -> str | None:
-    """The text for a result with only media, as Google's own client writes it: an empty object has no meaning for the
-    model. None for a result of this dialect without text.
+    """The text for a result with only media, as Google's own client writes it (gemini-cli 0.56 sources, 2026-08): an
+    empty object has no meaning for the model. None for a result of this dialect without text.
     """
     media = next((part for part in result.parts if isinstance(part, Media)), None)
     return None if media is None or was_read(media, context) else note(media)
 
 
 def write_missing(call: Any) -> dict[str, Any]:
-    """An error result for a call without one, because the upstream would refuse an open call."""
+    """An error result for a call without one: the upstream refuses an open call (lint rule GEM-006)."""
     inner: dict[str, Any] = {"id": call["id"]} if "id" in call else {}
     return {"functionResponse": {**inner, "name": call["name"], "response": {"error": NO_RESULT}}}
 

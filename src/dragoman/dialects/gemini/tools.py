@@ -59,7 +59,7 @@ _KEYWORDS = frozenset(
     }
 )
 PARAMETERS = Subset(keywords=_KEYWORDS, const="enum", all_of="merge", root_object=True, ref_siblings=False)
-"""The keywords of `parametersJsonSchema` (google-genai 3.1.0, type JSONSchema). Google documents that nothing may stand
+"""The keywords of `parametersJsonSchema` (google-genai 3.1.0, type JSONSchema). Google documents that nothing may be
 beside a reference.
 """
 OUTPUT = Subset(keywords=_KEYWORDS, const="enum", all_of="merge", ref_siblings=False)
@@ -235,8 +235,8 @@ def _write_declaration(tool: Tool, context: Context) -> dict[str, Any]:
 
 
 def _takes_no_arguments(schema: str) -> bool:
-    """Whether a tool takes no arguments at all. The field is then left out, because older servers refuse an object
-    without properties.
+    """Whether a tool takes no arguments at all. The field is then left out: servers refused an object without
+    properties with 400, "should be non-empty for OBJECT type" (agno-agi/agno issue 2112, 2025-02).
     """
     if len(schema) > 200 or '"properties":{"' in schema:
         return False

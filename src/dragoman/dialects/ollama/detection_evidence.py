@@ -60,7 +60,7 @@ def _request_evidence(document: Mapping[str, Any], messages: list[dict[str, Any]
         found.append((2, "a model's name as Ollama's library spells it"))
     if isinstance(document.get("options"), dict):
         found.append((5, "options{}"))
-    # `format` and `think` stand at the top; sampling stands only in `options` (server sources, 2026-08).
+    # `format` and `think` are at the top; sampling is only in `options` (server sources, 2026-08).
     for key in ("keep_alive", "think", "format"):
         if key in document:
             found.append((4, key))

@@ -60,7 +60,7 @@ def _listed(entries: list[dict[str, Any]], publisher: str) -> dict[str, Any]:
 
 
 def _details(model: OfferedModel) -> dict[str, Any]:
-    """The answer to `/api/show`. Clients read the capabilities and the context length from it before anything else."""
+    """The answer to `/api/show`. Clients read the capabilities and the context length from this answer."""
     info: dict[str, Any] = {"general.architecture": model.upstream}
     if model.context is not None:
         info[f"{model.upstream}.context_length"] = model.context
@@ -125,7 +125,7 @@ def with_durations(data: bytes, took: int, first: int | None) -> bytes:
         return _ended(data, {"total_duration": took})
     if _DONE not in data:
         return data
-    # This is the end of the stream, or the bytes stand in the arguments of a call.
+    # This is the end of the stream, or the bytes are in the arguments of a call.
     durations = {"total_duration": took, "prompt_eval_duration": first, "eval_duration": took - first}
     return b"\n".join([_ended(line, durations) if _DONE in line else line for line in data.split(b"\n")])
 

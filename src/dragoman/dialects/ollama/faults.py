@@ -40,7 +40,8 @@ def fault_from(fields: dict[str, Any], status: int, headers: Mapping[str, str]) 
     error = fields.get("error", fields.get("message"))
     rest = {name: json_text.raw(value) for name, value in fields.items() if name not in ("error", "status")}
     if isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"].strip():
-        # The server's OpenAI-compatible endpoints, and proxies in front of the server, send an object as `error`.
+        # `error` is a text (server sources, 2026-08). An object comes from the server's OpenAI-compatible endpoints, or
+        # from a proxy in front of the server.
         rest["error"] = json_text.raw(error)
         error = error["message"]
     status_field = fields.get("status")

@@ -74,7 +74,7 @@ def texts_are_strings(subject: Subject) -> Iterator[Breach]:
     Source: Ollama's server, source code for request fields and messages (2026-08).
     """
     if not subject.model and not word(subject.document, "model"):
-        yield Breach(("model",) if "model" in subject.document else (), "a request names its model", "add model")
+        yield Breach(("model",) if "model" in subject.document else (), "the request names no model", "add model")
     for at, message in _messages(subject):
         content = message.get("content")
         if content is not None and not isinstance(content, str):
@@ -116,7 +116,7 @@ def results_are_named(subject: Subject) -> Iterator[Breach]:
     """
     for at, message in _messages(subject):
         if message.get("role") == "tool" and not word(message, "tool_name"):
-            yield Breach(at, "a tool message without tool_name", "name the tool that was called")
+            yield Breach(at, "the tool message has no tool_name", "name the tool that was called")
 
 
 @rule("OLL-004", "warning", "request", "tools")
@@ -156,7 +156,7 @@ def references(subject: Subject) -> Iterator[Breach]:
 
 @rule("OLL-006", "error")
 def options(subject: Subject) -> Iterator[Breach]:
-    """Sampling settings stand in `options`.
+    """Sampling settings are in `options`.
 
     Why: at the top level they are ignored, and the model's defaults hold.
 
@@ -192,7 +192,7 @@ def ignored_fields(subject: Subject) -> Iterator[Breach]:
 def images(subject: Subject) -> Iterator[Breach]:
     """Images are bare base64.
 
-    Why: the server decodes the text as it stands; a data URL or an address is an "illegal base64 data" error.
+    Why: the server decodes the text unchanged; a data URL or an address is an "illegal base64 data" error.
 
     Good: `"images": ["iVBORw0KGgo..."]`
 
@@ -205,7 +205,9 @@ def images(subject: Subject) -> Iterator[Breach]:
             if not isinstance(image, str):
                 yield Breach((*at, "images", i), f"an image is {kind_of(image)}, not base64 text")
             elif image[:5].lower() == "data:" or "://" in image[:32]:
-                yield Breach((*at, "images", i), "an address instead of bare base64", "send the bytes in base64 alone")
+                yield Breach(
+                    (*at, "images", i), "an image is an address, not bare base64", "send the bytes in base64 alone"
+                )
 
 
 @rule("OLL-009", "error")
@@ -262,7 +264,7 @@ def order_of_results(subject: Subject) -> Iterator[Breach]:
             if answer.get("role") != "tool":
                 break
             if _elsewhere(answer, call, ids, names):
-                yield Breach(at, "the result stands at the place of another call", "put results in the order of calls")
+                yield Breach(at, "the result is at the place of another call", "put results in the order of calls")
 
 
 def _elsewhere(answer: Object, call: Object, ids: set[str], names: set[str]) -> bool:
@@ -290,7 +292,7 @@ def done_last(subject: Subject) -> Iterator[Breach]:
     if not ends:
         yield Breach((lines[-1][0],) if lines else (), "the stream ends without done: true and without an error")
     elif ends[0] != len(lines) - 1:
-        yield Breach((lines[ends[0] + 1][0],), "a line after the end of the stream")
+        yield Breach((lines[ends[0] + 1][0],), "a line comes after the end of the stream")
 
 
 RULES = rules_of(globals())

@@ -18,7 +18,7 @@ _BEGINNINGS = (
     ("UklGR", "image/webp"),
     ("Qk", "image/bmp"),
 )
-"""The image formats that the server accepts, by the base64 of their first bytes."""
+"""Formats of images, by the base64 of their first bytes."""
 _ELSE = "image/png"
 """The type for unknown bytes. Every other dialect requires a type."""
 

@@ -1,7 +1,7 @@
 """Owns the marks: values of an Ollama document that are kept only to restore it exactly.
 
-A mark is an extra with a name that no wire has ("dragoman. ..."). It is not kept in the Context, so its removal is no
-loss.
+A mark is an extra with a name that no wire has ("dragoman. ..."). It is not kept in the Context, so its removal is not
+a loss.
 """
 
 from __future__ import annotations

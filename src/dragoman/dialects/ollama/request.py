@@ -162,7 +162,7 @@ class RequestWriter(PlainDocument):
         if not self._model:
             context.lose("model.invented")
             self._model = "unspecified"
-        # Templates match results by order and name (server sources, 2026-08), so they stand directly after their calls.
+        # Templates match results by order and name (server sources, 2026-08), so they are directly after their calls.
         turns = results_after_calls(request.turns, context)
         self.resumable = turns is self.turns
         self.turns = turns

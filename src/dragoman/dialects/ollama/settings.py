@@ -91,7 +91,7 @@ def read_extras(request: wire.ChatRequest) -> tuple[dict[str, Raw], dict[str, Ra
     if isinstance(think, str) and think not in ORDER:
         reported["think"] = json_text.raw(think)
     if request.format and _read_format(request.format) is None:
-        # Some clients always send `format`, with an empty text for none.
+        # Some clients always send `format`, with an empty text for none (recorded 2025-08).
         is_set = bytes(request.format) not in (b'""', b"null")
         (reported if is_set else silent)["format"] = request.format
     return reported, silent
@@ -190,7 +190,8 @@ def _write_think(settings: Settings, context: Context) -> bool | str | None:
         return levels[0]
     requested = wanted_effort(settings)
     if requested is None or requested.effort is None:
-        # Models that accept only levels think by default.
+        # A model that can think does so without the field (server sources, 2026-08), so one that accepts only levels
+        # needs no value.
         return True if profile.thinking_off and (budget is not None or thoughts) else None
     level = nearest(requested.effort, levels)
     if level not in levels:

@@ -47,7 +47,7 @@ class StreamReader:
         self._next = 0
         self._kind = ""  # text or thought, or "" when no part is open
         self._seen: list[Part] = []
-        self._stray: list[bytes] = []  # lines that are no stream: an answer on several lines, a web page
+        self._stray: list[bytes] = []  # lines that are not a stream: an answer on several lines, a web page
         self._started = False
         self._model = ""
         self._over = False
@@ -114,7 +114,8 @@ class StreamReader:
                 self._fault(fault_from({name: json_text.plain(value) for name, value in fields.items()}, 0, {}), events)
                 return
             if self._started and "message" not in fields and "done" in fields:
-                line = json_text.encode(fields | {"message": json_text.EMPTY_OBJECT})  # older servers omit it
+                # A last line without a message is accepted: the message has no content there.
+                line = json_text.encode(fields | {"message": json_text.EMPTY_OBJECT})
             answer, unknown, _ = wire.ANSWER.admit(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, WireError) as error:
             if not self._started:

@@ -74,8 +74,9 @@ def write_results_messages(turn: Turn, calls: list[ToolCall], messages: list[Any
 def _in_order(results: list[ToolResult], calls: list[ToolCall], context: Context) -> list[ToolResult]:
     """The results in the order of the calls, then the results without a call.
 
-    A call without a result gets one that states this. The server accepts an open call. But the template would match the
-    result of a later call to the open call, and a model without a result repeats the call.
+    A call without a result gets one that states this. The server checks no ids (server sources, 2026-08), so it accepts
+    an open call. But the template would match the result of a later call to the open call, and a model without a result
+    repeats the call.
     """
     by_id = {result.call_id: result for result in results}
     out: list[ToolResult] = []

@@ -1,7 +1,7 @@
 """Reads the sound of an answer (`message.audio`). For every other dialect the transcript is the text of the answer.
 
 An audio answer has no `content`: its words are in `audio.transcript`, its sound in `audio.data` (openai 3.49.0).
-Streams bring both in pieces. Answers of Gemini may hold sound. Answers of Messages, Responses and Ollama cannot, so the
+Streams have both in pieces. Answers of Gemini may hold sound. Answers of Messages, Responses and Ollama cannot, so the
 loss of the sound is reported. `answer_audio_writer.py` writes the field.
 """
 
@@ -54,13 +54,13 @@ def with_transcript(audio: Raw, parts: list[Part], at: Path, context: Context, *
         else:
             context.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
     _report_rest(fields, at, context)
-    # Calls end a turn in every dialect, so the words of the sound stand before them.
+    # Calls end a turn in every dialect, so the words of the sound come before them.
     first = next((i for i, part in enumerate(parts) if type(part) is ToolCall), len(parts))
     return [*parts[:first], *found, *parts[first:]]
 
 
 class StreamedSound:
-    """The sound of one streamed answer. OpenAI streams raw samples only, and each piece is separate base64."""
+    """The sound of one streamed answer: raw samples (`pcm16`). Each piece is separate base64."""
 
     __slots__ = ("_mime",)
 

@@ -100,8 +100,8 @@ def takes_anthropics(context: Context) -> bool:
 
 
 def capped_marks(request: Request, context: Context) -> Request:
-    """The request with no more marks than Claude takes. The first marks are removed: a later mark covers everything
-    before it."""
+    """The request with no more marks than Claude takes (lint rule ANT-016). The first marks are removed: a later mark
+    covers everything before it."""
     marked = [part for turn in request.turns for part in turn.parts if _is_written(part)]
     if len(marked) <= _MOST:
         return request
@@ -114,7 +114,7 @@ def capped_marks(request: Request, context: Context) -> Request:
 
 
 def _is_written(part: Part) -> bool:
-    """Whether a part is written with a mark. The mark of a result stands on its last text."""
+    """Whether a part is written with a mark. The mark of a result is on its last text."""
     if isinstance(part, ToolResult):
         return part.cache is not None or any(inner.cache is not None for inner in part.parts)
     return part.cache is not None and isinstance(part, Text | Media)

@@ -75,7 +75,8 @@ def fold(frames: list[dict[str, Any]], arguments: Callable[[str], Any]) -> Any:
 
 
 def _add_call(call: dict[str, Any], piece: dict[str, Any]) -> None:
-    # Repeated values are joined, as clients do. So a call that repeats its name in every piece is broken for them.
+    # Repeated values are joined, as the SDK does (openai 3.51.0, 2026-11). So a name that is repeated in every piece
+    # gives a broken call.
     function = piece.get("function") or {}
     call.update({key: value for key, value in piece.items() if key not in ("index", "function")})
     call["function"]["name"] += function.get("name") or ""

@@ -44,7 +44,7 @@ from .request import RequestReader, RequestWriter
 from .response import COMPLETION_EXTRAS, PROMPT_EXTRAS, is_apart, take_figures
 from .search_result_reader import ADDRESSES, RESULTS
 
-# Fields are in the order in which OpenAI sends them, so that decoding finds them fastest.
+# Fields are in the order in which OpenAI sends them (recorded 2026), so that decoding finds them fastest.
 
 
 class _Function(PlainCall, forbid_unknown_fields=True, gc=False):
@@ -239,7 +239,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             calls[call.id] = call.function
         if stop == "length" or len(calls) < len(tool_calls):
             return None
-        stop = "tool_calls"  # with a forced choice some servers send `stop`
+        stop = "tool_calls"  # with a forced choice OpenAI sends `stop` (recorded 2025-10)
     elif stop == "tool_calls" or not (text or stop == "length"):
         return None
     prompt, output = usage.prompt_tokens, usage.completion_tokens
@@ -350,7 +350,7 @@ _IN_REASONING = PlainSeals(thought=Seal(wire.NAME, "", "reasoning"))
 
 
 def _thinking(reasoning_content: Raw, other: Raw) -> tuple[Raw | None, PlainSeals | None]:
-    """The thought, from the usual field or the other one, with its empty seal. None: a value is no text, or the fields
+    """The thought, from the usual field or the other one, with its empty seal. None: a value is not text, or the fields
     have different texts.
     """
     text = as_spelled(reasoning_content)

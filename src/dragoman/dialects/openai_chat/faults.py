@@ -38,7 +38,7 @@ def has_content(choice: dict[str, Any]) -> bool:
     """Whether the message of a choice has content."""
     message = choice.get("message")
     return isinstance(message, dict) and any(
-        # Some hosts send an error beside choices that still have content.
+        # An error beside choices does not make their content worthless.
         message.get(name)
         for name in ("content", "tool_calls", "reasoning", "images", "audio", "refusal")
     )

@@ -161,7 +161,7 @@ def _choice(choice: Choice | None, context: Context) -> Choice | None:
 
 
 def _understood(at: Path, names: frozenset[str], context: Context) -> None:
-    """Remove fields that were understood from the kept fields, so that they are no losses."""
+    """Remove the understood fields from the kept fields: understood fields are not losses."""
     remaining: list[tuple[Path, dict[str, Raw]]] = []
     for place, fields in context.kept:
         left = fields if place != at else {name: value for name, value in fields.items() if name not in names}

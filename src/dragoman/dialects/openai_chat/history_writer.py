@@ -33,7 +33,7 @@ def write_own(turn: Turn, messages: list[Any], context: Context) -> None:
 
 
 def some_input(turns: tuple[Turn, ...], context: Context) -> dict[str, Any]:
-    """A message for an empty history, which the host would refuse."""
+    """A message for an empty history: `messages` must not be empty (lint rule OAC-001)."""
     what = "nothing is left of the conversation" if turns else "nothing was said"
     context.lose("turn.invented", turns[0].at if turns else (), what)
     return {"role": "user", "content": NO_INPUT}

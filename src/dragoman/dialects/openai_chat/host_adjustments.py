@@ -122,7 +122,7 @@ class _HostAdapter:
         return tuple(chosen)
 
     def _weaken_choice(self, choice: Choice) -> Choice:
-        """Some hosts refuse a forced choice while the model thinks."""
+        """The choice, without its force if the host refuses a forced choice, always or while the model thinks."""
         force = self._host.forced_choice
         if force == "ok" or (force == "without_thinking" and not self._loud):
             return choice
@@ -243,7 +243,7 @@ class _HostAdapter:
             if seal is not None and seal.data:
                 self._context.lose("seal.dropped", thought.at)
             return None
-        # Many hosts accept both field names. The client's name stays, unless this host is known to need its own.
+        # The client's field name stays, unless the row of this host demands another name.
         if field and (field == host.reasoning or (not host.demanded and "thinking" not in (field, host.reasoning))):
             return thought
         self._context.adapted_to_host = True

@@ -42,7 +42,7 @@ _PREFIXES = {_RUN: "run_", _MCP: "mcp_"}
 
 
 def read_use(value: Raw, at: Path, dialect: str) -> tuple[Opaque, ...]:
-    """An entry that is no thought: a hosted call and its result, or an Opaque."""
+    """An entry that is not a thought: a hosted call and its result, or an Opaque."""
     kind = json_text.kind(value)
     if kind != DETAIL:
         return (Opaque(dialect, kind, value, at=at),)

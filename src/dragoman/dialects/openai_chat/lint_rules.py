@@ -93,7 +93,7 @@ def names_are_unique(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-010", "error")
 def choice_names_declared_tools(subject: Subject) -> Iterator[Breach]:
-    """`tool_choice` stands only beside `tools`, and a named or allowed tool is declared there.
+    """`tool_choice` is allowed only beside `tools`, and a named or allowed tool is declared there.
 
     Why: the server refuses both ("'tool_choice' is only allowed when 'tools' are specified").
 
@@ -108,7 +108,7 @@ def choice_names_declared_tools(subject: Subject) -> Iterator[Breach]:
         return
     declared = {word(tool, "name") for _, tool in _tools(subject)}
     if not listed(subject.document, "tools"):
-        yield Breach(("tool_choice",), "tool_choice without tools", "leave it out")
+        yield Breach(("tool_choice",), "there is a tool_choice, but no tool", "leave it out")
         return
     allowed = sub(choice, "allowed_tools")
     entries = items(allowed, "tools", ("tool_choice", "allowed_tools")) if allowed else [(("tool_choice",), choice)]
@@ -153,7 +153,7 @@ def stops_and_logprobs(subject: Subject) -> Iterator[Breach]:
     """
     stops = listed(subject.document, "stop")
     if len(stops) > _STOPS:
-        yield Breach(("stop",), f"{len(stops)} stop strings; {_STOPS} are taken")
+        yield Breach(("stop",), f"there are {len(stops)} stop strings; {_STOPS} are taken")
     if given(subject.document, "top_logprobs") and subject.document.get("logprobs") is not True:
         yield Breach(("top_logprobs",), "top_logprobs needs logprobs: true", "set logprobs to true")
 
@@ -176,7 +176,7 @@ def one_token_limit(subject: Subject) -> Iterator[Breach]:
     """
     both = given(subject.document, "max_tokens", "max_completion_tokens")
     if len(both) == 2:
-        yield Breach(("max_tokens",), "two limits: max_tokens and max_completion_tokens", "drop max_tokens")
+        yield Breach(("max_tokens",), "both max_tokens and max_completion_tokens are set", "drop max_tokens")
     elif both == ["max_tokens"] and subject.profile.reasoning:
         problem = f"{subject.model} takes max_completion_tokens, not max_tokens"
         yield Breach(("max_tokens",), problem, "rename it to max_completion_tokens", "warning")
@@ -235,7 +235,7 @@ def no_sampling_while_reasoning(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-016", "error")
 def stream_options_need_stream(subject: Subject) -> Iterator[Breach]:
-    """`stream_options` stands only beside `stream: true`.
+    """`stream_options` is allowed only beside `stream: true`.
 
     Why: it is refused otherwise ("The 'stream_options' parameter is only allowed when 'stream' is enabled").
 
@@ -246,7 +246,7 @@ def stream_options_need_stream(subject: Subject) -> Iterator[Breach]:
     Source: Types of the openai SDK 3.49.0 for messages and tools (2026-11).
     """
     if given(subject.document, "stream_options") and subject.document.get("stream") is not True:
-        yield Breach(("stream_options",), "stream_options without stream: true", "leave it out")
+        yield Breach(("stream_options",), "stream_options needs stream: true", "leave it out")
 
 
 @rule("OAC-017", "error")
@@ -285,10 +285,10 @@ def counts_within_limits(subject: Subject) -> Iterator[Breach]:
     yield from metadata_limits(subject.document)
     count = len(listed(subject.document, "tools"))
     if count > MANY_TOOLS:
-        yield Breach(("tools",), f"{count} tools; {MANY_TOOLS} are taken")
+        yield Breach(("tools",), f"there are {count} tools; {MANY_TOOLS} are taken")
     for at, own in calls(subject):
         if len(own) > MANY_TOOLS:
-            yield Breach(at, f"{len(own)} calls in one message", severity="warning")
+            yield Breach(at, f"one message has {len(own)} calls", severity="warning")
 
 
 @rule("OAC-020", "warning")

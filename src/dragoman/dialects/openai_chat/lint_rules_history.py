@@ -48,14 +48,14 @@ def needs_messages_and_model(subject: Subject) -> Iterator[Breach]:
     if not listed(subject.document, "messages"):
         yield Breach(("messages",), "a request needs at least one message")
     if not subject.model:
-        yield Breach(("model",), "a request names its model", "add model")
+        yield Breach(("model",), "the request names no model", "add model")
 
 
 @rule("OAC-004", "error")
 def calls_are_answered_at_once(subject: Subject) -> Iterator[Breach]:
     """Every assistant message with `tool_calls` is followed at once by one `tool` message per call.
 
-    Why: the server refuses a conversation in which a call has no answer, or in which something stands between a call
+    Why: the server refuses a conversation in which a call has no answer, or in which something is between a call
     and its answers ("An assistant message with 'tool_calls' must be followed by tool messages").
 
     Good: assistant (calls a, b), tool (a), tool (b), user
@@ -100,9 +100,9 @@ def results_have_their_call(subject: Subject) -> Iterator[Breach]:
         if word(message, "role") == "tool":
             name = word(message, "tool_call_id")
             if not name:
-                yield Breach(at, "a tool message needs its tool_call_id", "name the call it answers")
+                yield Breach(at, "the tool message has no tool_call_id", "name the call it answers")
             elif name not in call_ids:
-                yield Breach((*at, "tool_call_id"), f"no call {quoted(name)} stands in the assistant message before")
+                yield Breach((*at, "tool_call_id"), f"the assistant message before has no call {quoted(name)}")
         elif word(message, "role") == "assistant":
             call_ids = {word(call, "id") for _, call in items(message, "tool_calls")}
         else:
@@ -126,7 +126,7 @@ def call_ids_fit(subject: Subject) -> Iterator[Breach]:
         for at, call in own:
             name = word(call, "id")
             if not name:
-                yield Breach(at, "a call needs an id", "give it one")
+                yield Breach(at, "the call has no id", "give it one")
             elif len(name) > LONGEST_ID:
                 yield Breach((*at, "id"), f"a call id of {len(name)} characters; {LONGEST_ID} are taken", "shorten it")
             elif len(name) > LONG_ID:
@@ -136,9 +136,9 @@ def call_ids_fit(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-007", "error", "request", "response")
 def arguments_are_text(subject: Subject) -> Iterator[Breach]:
-    """`function.arguments` is JSON text; text that is no JSON object is a warning.
+    """`function.arguments` is JSON text; text that is not a JSON object is a warning.
 
-    Why: an object where text is expected is a type error for the server and for every SDK. Text that is no object
+    Why: an object where text is expected is a type error for the server and for every SDK. Text that is not an object
     is legal, since models write such, but no tool can be called with it.
 
     Good: `"arguments": "{\\"city\\": \\"Rome\\"}"`
@@ -181,7 +181,7 @@ def results_hold_text(subject: Subject) -> Iterator[Breach]:
                 problem = f"a result holds only text, not {quoted(part.get('type'))}"
                 yield Breach(here, problem, "move it to a user message", severity)
         if content is not None and not isinstance(content, str | list):
-            yield Breach((*at, "content"), "the content of a result is a text or text parts", "encode it as text")
+            yield Breach((*at, "content"), "the content of a result must be a text or text parts", "encode it as text")
 
 
 @rule("OAC-009", "error")
@@ -243,15 +243,15 @@ def messages_have_known_shape(subject: Subject) -> Iterator[Breach]:
     for i, message in enumerate(listed(subject.document, "messages")):
         at: Path = ("messages", i)
         if not isinstance(message, dict):
-            yield Breach(at, "a message is an object")
+            yield Breach(at, "a message must be an object")
             continue
         role = message.get("role")
         if not isinstance(role, str):
-            yield Breach((*at, "role"), "a message needs a role")
+            yield Breach((*at, "role"), "the message has no role")
         elif role not in _ROLES:
             yield Breach((*at, "role"), f"no role is called {quoted(role)}", severity="warning")
         if not isinstance(message.get("content"), str | list | None):
-            yield Breach((*at, "content"), "content is a text, a list of parts or null")
+            yield Breach((*at, "content"), "content must be a text, a list of parts or null")
         for j, part in enumerate(listed(message, "content")):
             yield from _part((*at, "content", j), part)
 
@@ -319,10 +319,10 @@ def models_without_a_system_role(subject: Subject) -> Iterator[Breach]:
 def _part(at: Path, part: Object | str) -> Iterator[Breach]:
     kind = part.get("type") if isinstance(part, dict) else None
     if not isinstance(part, dict) or not isinstance(kind, str):
-        yield Breach(at, "a content part is an object with a type")
+        yield Breach(at, "a content part must be an object with a type")
     elif kind not in _PARTS:
         yield Breach((*at, "type"), f"no content part is called {quoted(kind)}", severity="warning")
     elif part.get(_PARTS[kind]) is None:
         yield Breach(at, f"a {kind} part needs its {_PARTS[kind]}")
     elif kind == "text" and not isinstance(part["text"], str):
-        yield Breach((*at, "text"), "the text of a part is a string")
+        yield Breach((*at, "text"), "the text of a part must be a string")

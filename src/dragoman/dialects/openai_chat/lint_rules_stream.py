@@ -36,7 +36,9 @@ def choice_begins_and_ends_once(subject: Subject) -> Iterator[Breach]:
         if index not in starts:
             starts[index] = at
             if word(delta, "role") != "assistant":
-                yield Breach((*at, "delta"), "the first chunk of a choice has role assistant", severity="warning")
+                yield Breach(
+                    (*at, "delta"), "the first chunk of a choice must have the role assistant", severity="warning"
+                )
         elif index in ended and _has_content(delta):
             yield Breach((*at, "delta"), f"choice {index} goes on after its finish_reason")
         if choice.get("finish_reason") is not None:
@@ -72,7 +74,7 @@ def calls_begin_whole(subject: Subject) -> Iterator[Breach]:
         for here, call in items(delta, "tool_calls", (*at, "delta")):
             number = call.get("index")
             if not isinstance(number, int):
-                yield Breach(here, "a call's delta needs its index")
+                yield Breach(here, "the delta of a call has no index")
                 continue
             name = word(sub(call, "function"), "name") or word(sub(call, "custom"), "name")
             own = word(call, "id")
@@ -80,7 +82,7 @@ def calls_begin_whole(subject: Subject) -> Iterator[Breach]:
             if before is None:
                 known[index, number] = own, name
                 if not own or not name:
-                    yield Breach(here, "the first delta of a call carries its id and its name")
+                    yield Breach(here, "the first delta of a call must have its id and its name")
             elif (own and own != before[0]) or (name and name != before[1]):
                 yield Breach(here, f"call {number} was {quoted(before[0])} and is now another", "give it its own index")
 

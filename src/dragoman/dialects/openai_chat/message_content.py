@@ -82,7 +82,7 @@ def thought_origin(field: str, context: Context) -> Seal | None:
 
 
 def text_value(arguments: str | dict[str, Raw] | None) -> str:
-    """Arguments as text. Some hosts send an object."""
+    """Arguments as text. A host may send an object, as llama.cpp did (ggml-org/llama.cpp issue 20198, 2026-03)."""
     if isinstance(arguments, str):
         return arguments
     return "" if arguments is None else json_text.encode(arguments).decode()
@@ -127,7 +127,7 @@ def _read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkn
             return _read_url(image, "image" if kind == "image_url" else "video", cache, extra, at)
     if kind == "input_audio" and part.input_audio is not None:
         audio = part.input_audio
-        if isinstance(audio, str):  # Mistral sends the data alone
+        if isinstance(audio, str):  # the form of requests to Mistral: the data alone (recorded traffic, 2026-11)
             audio = wire.Audio(audio)
         return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)
     if kind == "file" and part.file is not None:
@@ -190,7 +190,8 @@ def _read_file(file: wire.File, cache: str | None, extra: Any, at: Path) -> Medi
     name = file.filename or ""
     if file.file_data is None:
         return Media("document", guess_mime(name), file=file.file_id or "", name=name, cache=cache, extra=extra, at=at)
-    if file.file_data.startswith(("https://", "http://")):  # OpenRouter accepts an address here
+    # OpenRouter accepts an address here (openrouter 1.3.84, 2026-11).
+    if file.file_data.startswith(("https://", "http://")):
         mime = guess_mime(name) or guess_mime(file.file_data)
         return Media(kind_of(mime), mime, url=file.file_data, name=name, cache=cache, extra=extra, at=at)
     mime, data = split_data_url(file.file_data) or (guess_mime(name), file.file_data)
@@ -211,7 +212,7 @@ def read_assistant(
         details = take_marked(message, at) if request or context.target != wire.NAME else []
         if context.target not in wire.KIN and message.reasoning_details:
             details += take_own(message, at)
-    # OpenAI returns no reasoning text; compatible hosts use `reasoning_content` or `reasoning`.
+    # Compatible hosts send reasoning text as `reasoning_content` or `reasoning` (recorded 2026).
     thought = message.reasoning_content
     field = "reasoning_content"
     if not thought:
@@ -219,7 +220,8 @@ def read_assistant(
     if thought:
         extra = field_mark(field)
         if field == "reasoning_content" and message.reasoning is not None:
-            # Some hosts send the thinking in both fields. A different second text is a loss in other dialects.
+            # A host may send the thinking in both fields, as vLLM did while it renamed the field (vllm-project/vllm
+            # pull 27752, 2025-10). A different second text is a loss in other dialects.
             extra[wire.NAME]["reasoning"] = json_text.raw(message.reasoning)
             if message.reasoning != thought:
                 context.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
@@ -627,7 +629,7 @@ def write_call(call: ToolCall, context: Context, *, request: bool) -> dict[str, 
     if call.custom:
         out = {"id": call_id, "type": "custom", "custom": {"name": name, "input": call.arguments}}
     else:
-        # Clients decode the arguments, and an empty text is no JSON.
+        # Clients decode the arguments, and an empty text is not JSON.
         function = {"name": name, "arguments": call.arguments if call.arguments.strip() else "{}"}
         out = {"id": call_id, "type": "function", "function": function}
     if call.cache is not None:

@@ -80,7 +80,9 @@ def has_other_fields(value: Raw) -> bool:
 
 
 def written_entry(packed: str, index: int) -> dict[str, Any]:
-    """The entry for a packed seal. The OpenAI SDK joins entries by `index`, so each entry of an answer has its own."""
+    """The entry for a packed seal. The SDK joins entries by `index` (openai 3.51.0, 2026-11), so each entry of an
+    answer has its own.
+    """
     return {"type": ENCRYPTED, "data": packed, "format": _FORMAT, "index": index}
 
 
@@ -165,7 +167,7 @@ def take_own(message: wire.Message, at: Path) -> list[Part]:
         return []
     message.reasoning_details = wire.NONE
     if text:
-        # The text would be read twice otherwise: hosts repeat the entries in one of these fields.
+        # Hosts repeat the text of the entries in one of these fields (recorded 2026-03). It must not be read twice.
         message.reasoning_content = message.reasoning = None
     return [
         Reasoning(words(entry), seal=Seal(wire.NAME, json_text.text(value), entry.type), at=(*at, FIELD, i))

@@ -84,7 +84,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], context: Cont
         legacy = named if isinstance(named, str) else wire.ToolChoice(function=named)
         choice = read_choice(legacy, context, "function_call")
     extras, settings, extra = read_extras(request), read_settings(request), None
-    # A single switch joins the unknown fields here, so that no message looks for its own among them.
+    # The switches become unknown fields here, after the messages: while there are none, no message searches them.
     if type(request) is wire.HostRequest and () not in unknown and wire.SWITCHES.any_sent(request):
         unknown[()] = sent_fields(request, wire.SWITCHES) or {}
     if extras or unknown:
@@ -177,7 +177,8 @@ class RequestReader:
             ):
                 extra = with_misplaced_fields(context, at, message, _CALLERS, extra)
         elif message.reasoning_content == "" and context.target == wire.NAME:
-            extra = with_own(extra, "reasoning_content", json_text.raw(""))  # some hosts demand the field
+            # DeepSeek demands the field in every message of the assistant (continuedev/continue issue 11285, 2026-03).
+            extra = with_own(extra, "reasoning_content", json_text.raw(""))
         if message.tool_call_id is not None:
             extra = with_misplaced_fields(context, at, message, ("tool_call_id",), extra)
         turns.append(Turn(role, tuple(parts), message.name or "", extra, at))
@@ -264,7 +265,7 @@ def write_request(request: Request, context: Context) -> bytes:
 
 
 class RequestWriter(PlainDocument):
-    """Writes one request. The results of a step stand directly after its calls, one for each call, even if the history
+    """Writes one request. The results of a step are directly after its calls, one for each call, even if the history
     has another order or number.
     """
 

@@ -147,7 +147,8 @@ def _read_choice(
 def _read_parts(message: wire.Message, salt: str, at: Path, context: Context, unknown: Unknown) -> list[Part]:
     parts = read_assistant(message, at, context, unknown, salt)
     legacy = message.function_call
-    if legacy is not None and legacy.name:  # some hosts send the field with empty members
+    # Snowflake sends the field with empty members (recorded 2026-07).
+    if legacy is not None and legacy.name:
         at = at + ("function_call",)
         context.lose("call.id.invented", at)
         parts.append(read_legacy(legacy, hashed_id(f"{salt}:{legacy.name}"), at, context, unknown))
@@ -173,12 +174,12 @@ def _below_first(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_stop(word: str | None, parts: list[Part], at: Path, context: Context) -> Stop:
-    """The stop of an answer. If the word is too weak, the content decides: some hosts send `stop` after calls."""
+    """The stop of an answer. If the word is too weak, the content decides, as for a `stop` after calls."""
     reason = _REASONS.get(word or "", "unknown")
     if reason == "unknown" and word and word.startswith(_FILTERED):
         reason = "bad_tool_call"
     if reason == "stop" or reason == "unknown":
-        # With a forced tool_choice some servers answer `stop` beside calls, so the parts decide.
+        # With a forced tool_choice OpenAI answers `stop` beside calls (recorded 2025-10), so the parts decide.
         if parts and type(parts[-1]) is ToolCall:
             reason = "tool_calls"
         else:
@@ -261,7 +262,7 @@ def with_earlier_counts(usage: Usage, earlier: Usage) -> Usage:
 
 def is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
     """Whether thinking is counted outside the completion tokens, as xAI and others do. The total decides if it equals
-    one of the two sums; else more thinking than completion tokens decides.
+    one of the two sums. Otherwise thinking is counted outside if there are more thinking tokens than completion tokens.
     """
     return total == prompt + output + thought or (thought > output and total != prompt + output)
 
@@ -293,7 +294,7 @@ def take_figures(
     """
     if fields.keys().isdisjoint(_HOST_FIGURES):
         return read, written, thought
-    # DeepSeek and others have other names for the cached tokens.
+    # DeepSeek and others have other names for the cached tokens (recorded 2026-08).
     read = _other_word(fields, _CACHE_READ, read)
     written = _other_word(fields, _CACHE_WRITE, written)
     thought = _other_word(fields, _THOUGHT, thought)
@@ -302,7 +303,7 @@ def take_figures(
 
 
 def _other_word(fields: dict[str, Raw], names: tuple[str, ...], count: int | None) -> int | None:
-    """The count, which may stand under a host's own name, or under both names with the same value."""
+    """The count, which may be under a host's own name, or under both names with the same value."""
     for name in names:
         found = json_text.plain(fields[name]) if name in fields else None
         if type(found) is int and (count is None or count == found):
@@ -341,7 +342,7 @@ def write_response(response: Response, context: Context) -> bytes:
 
 
 def id_prefix(context: Context) -> str:
-    """The prefix of answer ids. OpenRouter uses its own prefix for Chat answers."""
+    """The prefix of answer ids. OpenRouter has its own prefix, `gen-` (recorded 2026)."""
     return answer_ids.CHAT if context.target == wire.NAME else answer_ids.OPENROUTER
 
 
@@ -353,7 +354,8 @@ def _complete(out: dict[str, Any], context: Context) -> None:
         if isinstance(scores, Raw) and json_text.is_object(scores):
             choice["logprobs"] = {"content": None, "refusal": None, **json_text.fields(scores)}
     if context.target == wire.NAME and out.get(_PRINT) == NULL:
-        del out[_PRINT]  # OpenRouter's schema requires the field and allows null; this one allows a text only
+        # OpenRouter's schema requires the field and allows null; OpenAI's schema allows a text only (2026-08).
+        del out[_PRINT]
 
 
 _PRINT = "system_fingerprint"

@@ -5,7 +5,7 @@ in the text refers to the second of them. z.ai and BigModel send the pages as `w
 same members (zai-sdk 0.2.3, 2026-11); `[ref_2]` in the text refers to the page whose `refer` is "ref_2". For other
 dialects the fields are a hosted call with its result, and citations of the text. No host sends the search query. None
 of the fields is written: OpenAI's schema of an answer lacks them (2026-11), and no host accepts them in a request. The
-cited pages cross as annotations.
+cited pages are written as annotations.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Search:
         self._sources += _pages_of_zai(json_text.plain(pages)) if pages is not None else []
         known = {page.url: page for page in self._sources}
         urls = [url for url in listed if isinstance(url, str)] if isinstance(listed, list) else []
-        # The numbers in the text count `citations`. A host without that field counts its pages.
+        # The numbers in the text count `citations` (Perplexity, recorded 2025-08). Without that field the numbers count
+        # the pages.
         self._cited = [known.get(url, Citation(url)) for url in urls] or self._sources
         self._sources += [page for page in self._cited if page.url not in known]
         self._found = bool(self._sources)

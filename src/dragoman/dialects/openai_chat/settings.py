@@ -192,7 +192,7 @@ def write_settings(settings: Settings, out: dict[str, Any], context: Context) ->
     if settings.stream_usage is not None:
         out["stream_options"] = {"include_usage": settings.stream_usage}
     if settings.cache is not None:
-        # Automatic caching has no field here; breakpoints stand on content parts (openai 3.49.0, 2026-11).
+        # Automatic caching has no field here; breakpoints are on content parts (openai 3.49.0, 2026-11).
         context.lose("cache.dropped", at.get("cache", ()))
     if settings.verbosity is not None:
         out["verbosity"] = settings.verbosity
@@ -265,7 +265,7 @@ def _write_sampling(
         if name in ("temperature", "top_p"):
             known = not refused or value == 1
         elif name == "top_k":
-            # top_k is no field of OpenAI; compatible hosts have it.
+            # top_k is not a field of OpenAI; compatible hosts have it.
             known = context.source == wire.NAME
         elif name in ("presence_penalty", "frequency_penalty"):
             known = not reasoning

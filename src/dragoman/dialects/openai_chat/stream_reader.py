@@ -114,7 +114,7 @@ class StreamReader(FrameReader):
             if self._ended and not data.startswith(b"[DONE]"):
                 self._context.lose("event.dropped", (), "a chunk after the end of the answer")
             return False
-        if data.startswith(b"[DONE]"):  # one host sends a space after it
+        if data.startswith(b"[DONE]"):  # a space may follow (recorded 2025-01)
             self._finish(events)
             return False
         unknown: Unknown | None = None
@@ -139,7 +139,7 @@ class StreamReader(FrameReader):
             events.append(self._fault(error_value if isinstance(error_value, dict) else {"message": str(error_value)}))
             return False
         if unknown and not chunk.choices and (chunk.object == "error" or name == b"error"):
-            # Older vLLM and proxies send the object without `error` around it.
+            # An error object like sglang's ErrorResponse (sglang sources, 2026-11), without `error` around it.
             self._over = True
             events.append(self._fault({key: json_text.plain(value) for key, value in unknown.get((), {}).items()}))
             return False
@@ -185,7 +185,7 @@ class StreamReader(FrameReader):
         self._take_roots(chunk)
 
     def _take_roots(self, chunk: Any) -> None:
-        """Take the fields outside the choices. Most hosts repeat them in every chunk; some send one later."""
+        """Take the fields outside the choices. Most chunks repeat them; a field may also come late."""
         if self._started:
             self._roots = self._root_fields(chunk)
             if chunk.id != self._id or chunk.model != self._model:
@@ -198,7 +198,7 @@ class StreamReader(FrameReader):
         self._note_sent((), chunk, _CHUNK_EXTRAS)
 
     def _find_images(self, chunk: Any, unknown: Unknown, events: list[Event]) -> None:
-        """Images, and uses of tools that the host ran, that a delta brings."""
+        """Find the images of a delta, and the uses of tools that the host ran."""
         if self._context.target == wire.NAME:
             return
         executed = self._executed = self._executed or ExecutedTools(self._context)
@@ -209,7 +209,7 @@ class StreamReader(FrameReader):
                 self._whole_piece(self._answer(choice.index), piece, events)
 
     def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
-        """Read a search in a chunk (hosts repeat it in every chunk). Its parts come before the first text."""
+        """Read a search in a chunk; Perplexity repeats it (recorded 2025-08). Its parts come before the first text."""
         search = take_search(fields, self._context, self._search)
         if search is None:
             return
@@ -406,7 +406,7 @@ class StreamReader(FrameReader):
         events.append(PartDelta(answer.index, text))
 
     def _parts(self, answer: StreamedAnswer, content: list[wire.ContentPart], events: list[Event]) -> None:
-        """Mistral's answers: content as a list, with thinking in it."""
+        """Mistral's answers: content as a list, with thinking in it (recorded traffic, 2026-11)."""
         at: Path = ("choices", answer.number, "delta", "content")
         for part in content:
             thought = part.thinking and thinking_text(part.thinking, at, self._context)
@@ -439,7 +439,7 @@ class StreamReader(FrameReader):
             if call.repeated(piece, name, text):
                 self._context.lose("event.dropped", at, "the same arguments once more")
                 return
-            # Some hosts begin a call with empty arguments `{}` and then send the real ones.
+            # A call may begin with empty arguments `{}`, before its real arguments. Two objects are never one text.
             if call.index < 0 and call.empty() and not name:
                 call.restart()
             else:
@@ -451,7 +451,7 @@ class StreamReader(FrameReader):
             answer.waiting.append(call)
         else:
             if call.index < 0 and name and name != call.part.name and (call.has_no_arguments() or not call.part.name):
-                # Some hosts send the name in pieces.
+                # Gemini models behind Chat hosts send the name in pieces (continuedev/continue pull 5849, 2025-05).
                 call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
             if piece.extra_content and not call.take_seal(piece.extra_content, self._context):
                 self._note(call.part.at, {"extra_content": piece.extra_content})
@@ -468,7 +468,7 @@ class StreamReader(FrameReader):
             if text:
                 call.unsent.append(text)
             self._release(answer, events)
-        elif text.strip():  # the call has ended: text after a whole JSON object is no part of the call
+        elif text.strip():  # the call has ended: text after a whole JSON object is not part of the call
             self._context.lose("event.dropped", at, "arguments after a whole JSON object")
 
     def _new_call(self, answer: StreamedAnswer, piece: wire.Call, name: str) -> StreamedCall:
@@ -587,7 +587,7 @@ class StreamReader(FrameReader):
             events.append(broken_off(self._frames.stray, self._fault))
             return
         if any(not answer.word and answer.breaks_off() for answer in answers):
-            # Snowflake ends texts without a finish reason (recorded), but half a call is no call.
+            # Snowflake ends texts without a finish reason (recorded), but half a call is not a call.
             events.append(Fault("upstream_bad", "the upstream's stream ended in the middle of a call", 502))
             return
         if any(isinstance(item, StreamedCall) and not item.part.name for answer in answers for item in answer.waiting):
@@ -621,7 +621,7 @@ class StreamReader(FrameReader):
             self._note(at, fresh)
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
-        """Keep each field once: a stream repeats fields in every chunk. Some hosts send a field empty at first."""
+        """Keep each field once: a stream repeats fields in every chunk. A field may be empty at first."""
         noted = self._noted
         fresh = {name: value for name, value in fields.items() if (at, name) not in noted and bytes(value) not in EMPTY}
         if fresh:
@@ -639,4 +639,4 @@ class StreamReader(FrameReader):
 
 _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_content"}
 EMPTY = frozenset({b"null", b"{}", b"[]", b'""'})
-"""Values of fields that some hosts send before the real ones."""
+"""Empty values. A later value of the same field replaces them."""

@@ -137,7 +137,8 @@ class StreamWriter:
                 self._refused.add(answer)
             self._open[event.index] = self._frame_around(answer, key, b"}")
         elif type(part) is Reasoning:
-            # OpenAI has no field for reasoning text; compatible hosts and their clients use `reasoning_content`.
+            # OpenAI has no field for reasoning text (openai 3.49.0, 2026-11). Compatible hosts use `reasoning_content`
+            # (recorded 2026).
             self._open[event.index] = self._frame_around(answer, b'{"reasoning_content":', b"}")
         elif type(part) is ToolCall:
             calls = self._calls[answer]
@@ -202,7 +203,7 @@ class StreamWriter:
             self._cut.add(answer)
         if pieces is None or arguments.strip():
             return b""
-        return frame[0] + b'"{}"' + frame[1]  # clients decode the arguments, and an empty text is no JSON
+        return frame[0] + b'"{}"' + frame[1]  # clients decode the arguments, and an empty text is not JSON
 
     def _call(self, part: ToolCall, number: int) -> dict[str, Any]:
         name = NAMES.send(part.name, part.namespace, self._context, part.at)

@@ -14,8 +14,8 @@ from .message_content import read_seal
 
 
 class StreamedCall:
-    """A call whose pieces are still arriving. It begins when it has a name and arguments: some hosts send the name, or
-    the rest of it, in a later piece.
+    """A call whose pieces are still arriving. It begins when it has a name and arguments: the name, or the rest of the
+    name, may come in a later piece (anomalyco/opencode issue 24137, 2026-04).
     """
 
     __slots__ = ("index", "key", "named", "part", "pieces", "unsent")
@@ -44,8 +44,8 @@ class StreamedCall:
         return same and text.strip() == "".join(self.pieces).strip()
 
     def once(self, context: Context) -> bool:
-        """Whether the arguments are no JSON string, or a whole one that holds an object. In the second case the object
-        replaces the string.
+        """Whether the arguments are not a JSON string, or a whole one that holds an object. In the second case the
+        object replaces the string.
         """
         if self.part.custom or self.pieces[0][:1] != '"':
             return True
@@ -55,7 +55,7 @@ class StreamedCall:
         return inner is not text
 
     def empty(self) -> bool:
-        """Whether only `{}` came, which some hosts send before the arguments."""
+        """Whether only `{}` came, which may precede the real arguments."""
         return len(self.pieces) == 1 and self.pieces[0].strip() == "{}"
 
     def restart(self) -> None:
@@ -94,8 +94,9 @@ class StreamedCall:
 def begins(piece: wire.Call, name: str, text: str, call: StreamedCall) -> bool:
     """Whether a piece under the index of `call`, or without an index, begins a new call.
 
-    Some hosts give parallel calls one index, no index, or no id; repeat ids and names in later pieces; or send a name
-    after the id, or in pieces.
+    Reports about hosts: parallel calls with one index (ai-dynamo/dynamo pull 4723, 2025-12), calls without an index
+    (openai/openai-python issue 2806, 2025-12), names that every piece repeats (NousResearch/hermes-agent pull 11984,
+    2026-04), names that come late or in pieces (anomalyco/opencode issue 24137, 2026-04). An id may be missing, too.
     """
     # An index that was used before, but without a name, is the same call: its name comes in this piece.
     if piece.index is not None and call.has_no_arguments() and not call.part.name:

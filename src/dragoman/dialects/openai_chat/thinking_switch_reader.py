@@ -37,8 +37,8 @@ class _Found:
         self.at: dict[str, Path] = {}
 
     def switch(self, value: Any, at: Path) -> bool:
-        """Note a switch. False: the value is no switch, or contradicts another one."""
-        # Two switches that contradict each other: the first counts, and the other stays unread, so that it is reported.
+        """Note a switch. False: the value is not a switch, or contradicts another one."""
+        # If two switches contradict each other, the first one counts. The second stays in `unknown`, which is reported.
         if not isinstance(value, bool) or self.on not in (None, value):
             return False
         self.on = value
@@ -75,7 +75,7 @@ class _Found:
 
 
 def in_order(body: bytes, switches: dict[str, Raw], unknown: dict[str, Raw]) -> dict[str, Raw]:
-    """Switches and unknown fields in the order of the document: of two switches that contradict each other the first
+    """Switches and unknown fields in the order of the document. If two switches contradict each other, the first one
     counts.
     """
     found = {**switches, **unknown}

@@ -55,7 +55,7 @@ def write_results_messages(turn: Turn, calls: Sequence[ToolCall] | None, message
     if open_ids and calls:
         answer_for([call for call in calls if open_ids[call.id]], messages, context)
     if moved:
-        # Media follow the last tool message: nothing may stand between the results of a step (400, reported by users,
+        # Media follow the last tool message: nothing may be between the results of a step (400, reported by users,
         # 2026-11).
         messages.append({"role": "user", "content": write_content(tuple(moved), context)})
 
@@ -83,7 +83,7 @@ def _write_result(result: ToolResult, moved: list[Part], context: Context) -> di
 
 
 def answer_for(calls: Sequence[ToolCall], messages: list[Any], context: Context) -> None:
-    """Error results for calls without one, because the host would refuse open calls."""
+    """Error results for calls without one: the server refuses open calls (lint rule OAC-004)."""
     for call in calls:
         context.lose("result.invented", call.at, call.id)
         call_id = send_id(call.id, IDS, context, call.at)
@@ -108,7 +108,7 @@ def _with_mark(content: Any, mark: dict[str, Any], result: ToolResult, context: 
 def _result_content(result: ToolResult, call_id: str, moved: list[Part], context: Context) -> Any:
     texts: list[Part] = []
     for part in result.parts:
-        # Media that a client of this dialect wrote stay: some hosts accept them.
+        # Media that a client of this dialect wrote stay: llama.cpp accepts an image (recorded traffic, 2026-11).
         if isinstance(part, Media) and not (context.source == wire.NAME and part.at):
             words = None if context.binary == "summarise" else as_text(part, context)
             texts.append(_move(part, call_id, moved, context) if words is None else Text(words, at=part.at))

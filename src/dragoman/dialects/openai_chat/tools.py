@@ -81,7 +81,8 @@ def _read_grammar(custom: wire.CustomDef, at: Path, context: Context, unknown: U
         return None
     if custom.format.grammar is not None:
         return Grammar(custom.format.grammar.syntax, custom.format.grammar.definition)
-    # Responses has the grammar without the object `grammar` around it; some Chat clients send that form.
+    # Responses has the grammar without the object `grammar` around it (openai 3.49.0, 2026-11). A client that knows
+    # both protocols may send that form.
     fields = unknown.get((*at, "custom", "format"), {}) if context.target != wire.NAME else {}
     definition = json_text.plain(fields["definition"]) if "definition" in fields else None
     syntax = json_text.plain(fields["syntax"]) if "syntax" in fields else None
@@ -92,7 +93,7 @@ def _read_grammar(custom: wire.CustomDef, at: Path, context: Context, unknown: U
 
 
 def lifetime(mark: Raw) -> str:
-    """The time to live in a cache mark of OpenAI's or Anthropic's form, both of which hosts accept."""
+    """The time to live in a cache mark of OpenAI's or Anthropic's form (recorded traffic, 2026-11)."""
     value = json_text.plain(mark)
     return str(value.get("ttl") or "") if isinstance(value, dict) else ""
 
@@ -190,14 +191,15 @@ def read_choice(choice: str | wire.ToolChoice, context: Context, field: str = "t
     if isinstance(choice, str):
         if choice in ("auto", "none", "required"):
             return Choice(choice, at=at)  # type: ignore[arg-type]
-        if choice == "any":  # Mistral writes any for required
+        if choice == "any":  # Mistral's word for required (recorded 2026-01)
             return Choice("required", at=at)
         return Choice("auto", extra=context.keep((), {field: json_text.raw(choice)}), at=at)
     named = choice.function or choice.custom
     if named is not None:
         return Choice("one", (named.name,), at=at)
     allowed = choice.allowed_tools
-    # Responses has mode and tools without the object `allowed_tools`; some Chat clients send that form.
+    # Responses has mode and tools without the object `allowed_tools` (openai 3.49.0, 2026-11). A client that knows both
+    # protocols may send that form.
     if allowed is None and choice.tools is not None:
         allowed = wire.AllowedTools(choice.mode or "auto", choice.tools)
     if allowed is not None:

@@ -107,7 +107,7 @@ class ContentPart(Wire):
 
 
 class Function(Wire):
-    """The function of a call. `arguments` is a JSON text; some hosts send an object."""
+    """The function of a call. `arguments` is a JSON text, or an object of a host that differs (`text_value`)."""
 
     name: str | None = None
     # A JSON text (openai 3.49.0, 2026-11); some hosts send the object.
@@ -142,7 +142,7 @@ class UrlCitation(Wire):
     start_index: int | None = None
     end_index: int | None = None
     content: str | None = None
-    """The words of the page, as OpenRouter and similar hosts send them."""
+    """The words of the page, as OpenRouter sends them (openrouter 1.3.84, 2026-11)."""
 
 
 class Annotation(Wire):
@@ -166,7 +166,7 @@ class Message(Wire):
     refusal: str | None = None
     # Legacy: one call without an id (openai 3.49.0, 2026-11).
     function_call: Function | None = None
-    # Fields of compatible hosts; OpenAI sends no reasoning text.
+    # Fields of compatible hosts (recorded 2026); OpenAI sends no reasoning text (openai 3.49.0, 2026-11).
     reasoning_content: str | None = None
     reasoning: str | None = None
     annotations: list[Annotation] | None = None
@@ -399,7 +399,7 @@ class AnswerChoice(Wire):
     """One answer of a completion."""
 
     message: Message = field(default_factory=lambda: Message(NO_MESSAGE))
-    """Azure omits the message if its filter held back all of it."""
+    """A choice without a message is read as one with an empty message, as after a content filter."""
     index: int = 0
     finish_reason: str | None = None
     logprobs: Raw = NONE
@@ -444,11 +444,11 @@ class ChunkChoice(Wire):
     content_filter_offsets: dict[str, Raw] | None = None
     stop_reason: str | int | None = None
     message: Message | None = None
-    """In place of `delta` if a host sends the whole answer in one frame. Some hosts repeat the answer beside
-    `delta`.
+    """In place of `delta` if a host sends the whole answer in one frame. Perplexity repeats the answer beside `delta`
+    (recorded 2025-08).
     """
     usage: Usage | None = None
-    """Moonshot sends the usage here."""
+    """Moonshot sends the usage here (earendil-works/pi issue 2017, 2026-03)."""
 
 
 class Chunk(Wire):
@@ -474,7 +474,7 @@ class Chunk(Wire):
 class HostUsage(Usage):
     """Token counts of a chunk, with frequent additions of hosts."""
 
-    # Perplexity sends its figures with every chunk.
+    # Perplexity sends its figures with every chunk (recorded 2025-08).
     search_context_size: Raw = NONE
     cost: Raw = NONE
     # DeepSeek.
@@ -496,7 +496,7 @@ class HostChunk(Chunk):
     """
 
     usage: HostUsage | None = None
-    # Perplexity repeats its search in every chunk.
+    # Perplexity repeats its search in every chunk (recorded 2025-08).
     citations: Raw = NONE
     search_results: Raw = NONE
     # Mistral's padding.

@@ -92,7 +92,7 @@ def read_call(item: wire.Item, at: Path, context: Context, unknown: Unknown, sal
     """One call. An absent call_id is computed from its path."""
     custom = item.type == "custom_tool_call"
     text = item.input if custom else item.arguments
-    if isinstance(text, dict):  # some hosts send an object
+    if isinstance(text, dict):  # an object in place of a text, of a host that differs
         text = json_text.encode(text).decode()
     # `arguments` is a JSON text (openai 3.49.0, 2026-11); some hosts encode it twice.
     elif text and text[0] == '"' and not custom:
@@ -408,7 +408,7 @@ def _write_reasoning(part: Reasoning, context: Context) -> dict[str, Any] | None
         is_own = True
     if not is_own:
         if seal is not None and seal.data:
-            # A foreign seal is no encrypted_content of OpenAI.
+            # A foreign seal is not an encrypted_content of OpenAI.
             context.lose("seal.dropped", part.at)
         if part.text:
             context.lose("reasoning.dropped", part.at)
@@ -445,7 +445,7 @@ def answer_reasoning(part: Reasoning, name: Any) -> dict[str, Any]:
     """A reasoning item for a client: thoughts in the summary, a foreign seal packed into `encrypted_content`, which
     clients return.
 
-    The seal of a compaction is packed too, because OpenAI would refuse it as that of a thought.
+    The seal of a compaction is packed too, because it is not the encrypted content of a thought.
     """
     own = own_fields(part.extra)
     out: dict[str, Any] = {"id": own.get("id") or name, "type": "reasoning", "summary": _summary(part, own)}
@@ -495,7 +495,7 @@ def answer_items(parts: tuple[Part, ...], response_id: str, context: Context, *,
                 items.append(part.value)
         else:
             context.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
-    # Clients run a call whose status is completed, so the last item of a cut answer must not have that status.
+    # A client may run a call whose status is completed, so the last item of a cut answer must not have that status.
     if cut and items and isinstance(items[-1], dict) and items[-1].get("status") == "completed":
         items[-1]["status"] = "incomplete"
     return items

@@ -215,7 +215,7 @@ class ClientItems:
             self._keep(json_text.fields(fields["environment"]), set(), (*at, "environment"))
         self._context.lose("tool.hosted.as_function", at, f"{tool.call} is sent as a call", "info")
         arguments: dict[str, Any] = dict(json_text.fields(fields[tool.holder]))
-        # `type` of the action has one value, so it is no argument for a model.
+        # `type` of the action has one value, so it is not an argument for a model.
         if tool.fixed.get("type") is not None:
             arguments.pop("type", None)
         return ToolCall(call_id, tool.name, json_text.encode(arguments).decode(), at=at)

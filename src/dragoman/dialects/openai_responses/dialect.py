@@ -65,7 +65,7 @@ DIALECT = Dialect(
     moves_images=lambda image: not fits_item(image),
     upstream_paths=UpstreamPaths("/v1/responses", "/v1/responses"),
     endpoints=endpoints,
-    # An output may stand anywhere after its call, but of the call's kind, and only `async` calls may stay open. Calls
+    # An output may be anywhere after its call, but of the call's kind, and only `async` calls may stay open. Calls
     # that the server holds need not be in the input (openai 3.49.0, 2026-11).
     requirements=HistoryRequirements(
         "input",

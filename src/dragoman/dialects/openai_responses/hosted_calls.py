@@ -95,7 +95,7 @@ def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
         listed = action.get("queries") if isinstance(action, dict) else None
         family, call_arguments = "web_search", arguments(query=word(action, "query"), queries=listed)
         found = action.get("sources") if isinstance(action, dict) else None
-        # Some models found pages of the host's own kinds ({"type":"api","name":"oai-weather"}), which have no address.
+        # A source of the type api has a name ("oai-weather") and no address (recorded 2025-09).
         sources = tuple([Citation(word(page, "url"), word(page, "name")) for page in objects(found)])
     failed = word(item, "status") == "failed"
     call = HostedCall(wire.NAME, SEARCH, value, family, call_id, family, call_arguments, at=at)

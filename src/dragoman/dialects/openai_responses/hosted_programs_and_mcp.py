@@ -208,7 +208,9 @@ def _error_text(error: Any) -> str:
 
 
 def write_run(call: HostedCall, result: HostedResult | None, context: Context) -> tuple[Part, ...]:
-    """The item for a client. `container_id` is required and names a container that only Responses would have."""
+    """The item for a client. `container_id` is required (openai 3.49.0, 2026-11), and names a container
+    that only Responses would have.
+    """
     code, language = program(call)
     if language == "bash" and _takes_shell(context.answers):
         return _write_shell(call, code, result, context)
@@ -226,7 +228,7 @@ def write_run(call: HostedCall, result: HostedResult | None, context: Context) -
     }
     left = "the files of the program have no place" if len(files(result)) > len(images) else ""
     if language not in ("python", "") and not left:
-        left = f"it is no Python but {language}"
+        left = f"it is not Python but {language}"
     report_mapped_use(call, result, context, RUN, left, request=False)
     return (Opaque(wire.NAME, RUN, json_text.raw(item), at=call.at),)
 

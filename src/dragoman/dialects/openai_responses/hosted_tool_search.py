@@ -55,7 +55,7 @@ def read_tool_search(kind: str, value: Raw, at: Path) -> Opaque | None:
             names += [qualified_name(word(tool, "name"), word(one, "name")) for one in objects(tool.get("tools"))]
         elif word(tool, "name"):
             names.append(word(tool, "name"))
-    # A server's output does not name its call: it answers the one before it.
+    # The output of a search that the server ran has the call_id null (recorded 2026-08). It belongs to the call before.
     return HostedResult(wire.NAME, kind, value, _FAMILY, "", (), (), False, tuple(names), at=at)
 
 

@@ -1,4 +1,4 @@
-"""Reads the assistant's items that are no messages, thoughts or calls: images, compactions, hosted tools."""
+"""Reads the assistant's items that are not messages, thoughts or calls: images, compactions, hosted tools."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from ...context import Context
 _NOT_COMPARED = frozenset({"id", "status", "encrypted_content", "fingerprint"})
 """OpenAI encrypts an item again for the last event (recorded streams, 2026-11). Some hosts give new ids."""
 _MOST = 8
-"""Differences of one item that are reported one by one."""
+"""The largest number of differences of one item that get a loss of their own."""
 _FIRST = 32
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
@@ -80,6 +80,6 @@ def _differences(one: Any, other: Any, at: Path) -> Iterator[Path]:
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for i, (first, second) in enumerate(zip(one, other, strict=True)):
             yield from _differences(first, second, (*at, i))
-    # Hosts leave empty members out in one event and write them in the other; that changes no meaning.
+    # An empty member may be absent in one event and written in the other; that changes no meaning.
     elif one != other and not (one in _EMPTY and other in _EMPTY):
         yield at

@@ -85,7 +85,7 @@ def needs_model_and_input(subject: Subject) -> Iterator[Breach]:
     Source: Types of the openai SDK 3.49.0 for request fields (2026-11).
     """
     if not subject.model and not given(subject.document, "prompt"):
-        yield Breach(("model",), "a request names its model", "add model")
+        yield Breach(("model",), "the request names no model", "add model")
     if not any(subject.document.get(key) for key in _SOURCES):
         yield Breach(("input",), f"a request needs one of {', '.join(_SOURCES)}")
 
@@ -148,7 +148,7 @@ def tool_types_are_known(subject: Subject) -> Iterator[Breach]:
     for _, at, tool in tools(subject):
         kind = word(tool, "type")
         if kind and kind not in _TOOL_TYPES:
-            yield Breach((*at, "type"), f"{quoted(kind)} is no type of tool that OpenAI has", "declare a function")
+            yield Breach((*at, "type"), f"{quoted(kind)} is not a type of tool that OpenAI has", "declare a function")
 
 
 @rule("OAR-003", "error", "request", "tools")
@@ -188,7 +188,7 @@ def one_kind_of_state(subject: Subject) -> Iterator[Breach]:
     if not given(subject.document, "previous_response_id"):
         return
     if given(subject.document, "conversation"):
-        yield Breach(("previous_response_id",), "previous_response_id beside conversation", "drop one")
+        yield Breach(("previous_response_id",), "previous_response_id and conversation are set at once", "drop one")
     if subject.document.get("store") is False:
         message = "previous_response_id beside store: false: the next turn cannot name this one"
         yield Breach(("store",), message, severity="warning")
@@ -229,7 +229,7 @@ def async_tools_are_called_directly(subject: Subject) -> Iterator[Breach]:
     """
     for _, at, tool in _own(subject):
         if tool.get("async") is True and tool.get("allowed_callers") == ["programmatic"]:
-            yield Breach((*at, "async"), "an async tool that only programs may call", "allow direct calls")
+            yield Breach((*at, "async"), "an async tool may be called by programs only", "allow direct calls")
 
 
 @rule("OAR-013", "error", "request", "tools")

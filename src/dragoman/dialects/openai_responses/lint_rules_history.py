@@ -90,7 +90,7 @@ def outputs_have_their_call(subject: Subject) -> Iterator[Breach]:
             yield Breach(at, message, "name the call it answers", "warning" if given(item, "name") else None)
         elif name not in known:
             if not elsewhere:
-                yield Breach((*at, "call_id"), f"no call {quoted(name)} stands before this output")
+                yield Breach((*at, "call_id"), f"no call {quoted(name)} comes before this output")
         elif known[name] in CALLS and known[name] != OUTPUTS[kind]:
             yield Breach((*at, "type"), f"{kind} answers a {known[name]}", f"write {CALLS[known[name]]}")
 
@@ -115,14 +115,14 @@ def call_ids_fit(subject: Subject) -> Iterator[Breach]:
             continue
         if not name:
             if kind in CALLS:
-                yield Breach(at, "a call needs its call_id", "give it one")
+                yield Breach(at, "the call has no call_id", "give it one")
         elif len(name) > LONGEST_ID:
             yield Breach((*at, "call_id"), f"a call_id of {len(name)} characters; {LONGEST_ID} are taken", "shorten it")
         elif _ITEM_ID.fullmatch(name):
             message = f"{quoted(name)} looks like the id of an item"
             yield Breach((*at, "call_id"), message, "use the call_id of the call", "warning")
         if kind in CALLS and name in seen:
-            yield Breach((*at, "call_id"), f"a second call with call_id {quoted(name)}", "make it unique")
+            yield Breach((*at, "call_id"), f"two calls have the call_id {quoted(name)}", "make it unique")
         if kind in CALLS:
             seen.add(name)
 
@@ -144,7 +144,7 @@ def arguments_are_text(subject: Subject) -> Iterator[Breach]:
             ended = word(item, "status") != "incomplete"
             yield from arguments((*at, "arguments"), item.get("arguments"), ended=ended)
         elif word(item, "type") == "custom_tool_call" and not isinstance(item.get("input"), str):
-            yield Breach((*at, "input"), "the input of a custom call is text", "write it as a string")
+            yield Breach((*at, "input"), "the input of a custom call must be text", "write it as a string")
 
 
 @rule("OAR-008", "error")
@@ -170,7 +170,7 @@ def reasoning_goes_along(subject: Subject) -> Iterator[Breach]:
             # The server looks a reasoning item up by its id. Without an id it has nothing to look up.
             severity: Level | None = None if word(item, "id") else "warning"
             fix = "remove the reasoning item, or keep the item after it"
-            yield Breach(at, "reasoning without the item it led to", fix, severity)
+            yield Breach(at, "the item that followed from the reasoning is missing", fix, severity)
     ids = {word(item, "id"): at for at, item in turns if word(item, "id")}
     reason = ""
     for _, item in items(subject.before, "output"):
@@ -215,7 +215,7 @@ def parts_fit_their_role(subject: Subject) -> Iterator[Breach]:
     """
     for i, item in enumerate(listed(subject.document, "input")):
         if not isinstance(item, dict):
-            yield Breach(("input", i), "an item of the input is an object")
+            yield Breach(("input", i), "an item of the input must be an object")
     for at, item in history(subject):
         if _kind(item) != "message":
             continue
@@ -297,7 +297,7 @@ def phase_is_kept(subject: Subject) -> Iterator[Breach]:
     mixed = any(given(item, "phase") for _, item in messages)
     for at, item in messages:
         if not given(item, "phase") and (mixed or phases.get(word(item, "id"))):
-            yield Breach(at, "an assistant message without its phase", "send it back as it came")
+            yield Breach(at, "an assistant message has lost its phase", "send it back as it came")
 
 
 @rule("OAR-021", "error")

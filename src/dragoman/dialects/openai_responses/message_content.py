@@ -74,14 +74,14 @@ def read_part(part: wire.ContentPart, at: Path, context: Context, unknown: Unkno
             if context.target == wire.NAME:
                 extra = with_fields(extra, _unspoken(part, media))
             return Media(*media, cache=cache, extra=extra, at=at)
-    # input_audio is no part of the types (openai 3.49.0); some clients send it.
+    # input_audio is not part of the types (openai 3.49.0); some clients send it.
     if kind == "input_audio" and part.input_audio is not None:
         audio = part.input_audio
         return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)
     value = part.strange or json_text.raw(part)
     kind = json_text.kind(value)
     if kind == "image_url" and context.target != wire.NAME:
-        image = json_text.plain(value).get("image_url")  # Chat's form, which some clients send here
+        image = json_text.plain(value).get("image_url")  # Chat's form, of a client that knows both protocols
         fields = image if isinstance(image, dict) else {"url": image}
         if isinstance(fields.get("url"), str):
             chat = wire.ContentPart("input_image", image_url=fields["url"], detail=fields.get("detail"))
@@ -117,7 +117,7 @@ def _read_marks(
         mark = json_text.plain(part.prompt_cache_breakpoint)
         cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
     elif context.target != wire.NAME and "cache_control" in unknown.get(at, {}):
-        mark = json_text.plain(unknown[at].pop("cache_control"))  # Anthropic's form, which clients of gateways send
+        mark = json_text.plain(unknown[at].pop("cache_control"))  # Anthropic's form, of a client of a gateway
         cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
     known = _OWN_FIELDS.get(part.type, ("text",))
     more = {

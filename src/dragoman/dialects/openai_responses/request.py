@@ -354,7 +354,7 @@ def _request_extra(request: wire.ResponsesRequest, context: Context, unknown: Un
     silent: dict[str, Raw] = {}
     own = context.target == wire.NAME
     if request.store:
-        # No other dialect stores answers, so `store: false` is no loss.
+        # No other dialect stores answers, so `store: false` is not a loss.
         (silent if request.store == _FALSE else more)["store"] = request.store
     if _has_rare(request):
         more |= sent_fields(request, wire.REQUEST_RARE) or {}
@@ -487,7 +487,8 @@ class RequestWriter(PlainDocument):
         first = instructions(turns, own)
         shape = request.settings.format
         if shape is not None and shape.kind == "json" and (context.source not in _OPENAI or shape is not wanted_format):
-            # OpenAI's clients write the word JSON themselves, unless they asked for a schema.
+            # OpenAI demands the word JSON for this format (lint rule OAC-017), so its clients have written the word,
+            # unless they asked for a schema.
             self._wordy, self.resumable = True, False
             if first is not None and "json" in first.lower():
                 first = None  # the word must be in the input, not in the instructions
@@ -602,8 +603,8 @@ def _write_rest(request: Request, out: dict[str, Any], context: Context) -> dict
 
 
 def _may_seal(out: dict[str, Any], context: Context) -> bool:
-    """Whether to ask for sealed reasoning. A model that does not reason answers 400. So an unknown model gets the
-    request only beside `reasoning`, which models that refuse it never get.
+    """Whether to ask for sealed reasoning. A model that does not reason answers 400. An unknown model is
+    asked only if the request has `reasoning`: models that are known to refuse that field never get it.
     """
     if not context.profile.reasoning and "reasoning" not in out:
         return False

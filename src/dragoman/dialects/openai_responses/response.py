@@ -215,7 +215,7 @@ def names_around(answer: wire.Answer) -> tuple[str, ...]:
     return names
 
 
-@lookup_cache(64)  # a host repeats the same meaningless values
+@lookup_cache(64)  # answers of one host repeat the same values
 def _is_silent(name: str, value: bytes) -> bool:
     try:
         return json_text.plain(Raw(value)) in wire.ANSWER_WISHES[name]
@@ -340,7 +340,8 @@ _DEFAULTS: dict[str, Any] = {
     "top_p": 1.0,
     "truncation": "disabled",
 }
-"""The values of OpenAI's own answers for absent settings; the Open Responses schema demands all of these fields."""
+"""The values of OpenAI's own answers for absent settings (recorded 2026). The Open Responses schema requires all of
+these fields."""
 _DEFAULT_REST = _Rest(_DEFAULTS, b"," + json_text.encode(_DEFAULTS)[1:])
 _CACHE_OPTIONS = "prompt_cache_options"
 _ECHOED = (
@@ -467,8 +468,8 @@ def write_usage(usage: Usage, context: Context) -> dict[str, Any]:
 
 
 def counted(usage: Usage | None, context: Context) -> dict[str, Any]:
-    """The usage of an answer, with zeros for unknown figures: OpenAI's schema refuses null, and the Open Responses
-    schema requires the field.
+    """The usage of an answer, with zeros for unknown figures: OpenAI's schema allows no null (2026-08), and the Open
+    Responses schema requires the field.
     """
     if usage is None:
         context.lose("usage.invented")

@@ -80,7 +80,7 @@ def _read_format(shape: wire.TextFormat) -> Format | None:
     if shape.type != "json_schema":
         return None
     text = json_text.text(shape.schema) if shape.schema else None
-    # The schema stands directly in `text.format`; Chat has an object around it (openai 3.49.0, 2026-11).
+    # The schema is directly in `text.format`; Chat has an object around it (openai 3.49.0, 2026-11).
     return Format("schema", text, shape.name or "", shape.description or "", shape.strict, schema_at=("schema",))
 
 

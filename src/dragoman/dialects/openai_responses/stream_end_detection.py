@@ -34,7 +34,7 @@ class StreamEnd(EventStreamEnd):
         if event is None:
             return
         kind = event.type or name.decode("utf-8", "replace")
-        # Some hosts send events without a type: then the `event:` line, or an error, decides.
+        # Without a type the `event:` line, or an error, decides.
         if kind in _FAILED or (event.error and not kind):
             self.fail(name, data)
         elif isinstance(kind, str) and kind in _TERMINAL:

@@ -131,13 +131,13 @@ class StreamReader(FrameReader):
         return events
 
     def _instead(self) -> list[Event]:
-        """The events or the fault for a body that is no stream."""
+        """The events or the fault for a body that is not a stream."""
         stray = self._frames.stray or self._whole_answer
         found = events_of_whole_answer(stray, read_response, self._context) if not self._started else []
         return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
-        # The stream needs no [DONE], but some hosts send it.
+        # The stream needs no [DONE], but OpenRouter sends it (recorded 2026-08).
         if self._ended and data[:6] != b"[DONE]":
             self._context.lose("event.dropped", (), "an event after the end of the answer")
         if self._over or data[:6] == b"[DONE]":
@@ -153,7 +153,7 @@ class StreamReader(FrameReader):
                     event = _strict(data)  # its type differs from its event name
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
                 event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._context))
-                # A host that ignores `stream` sends a whole answer in place of events.
+                # A whole answer in place of events, of a host that ignores `stream`.
                 if not (event.type or name or self._started):
                     self._whole_answer = data
                     return False
@@ -213,8 +213,8 @@ class StreamReader(FrameReader):
             self._elsewhere(event, events)
 
     def _place(self, event: wire.StreamEvent) -> int:
-        """The place of an event's item. Some hosts give several items one number: a new item with the number of a
-        finished one gets the next free number.
+        """The place of an event's item. Several items may have one number (recorded traffic, 2026-11): a new item with
+        the number of a finished one gets the next free number.
         """
         place = self._moved.get(event.output_index, event.output_index)
         # output_index values must be dense and used once (lint rule OAR-S03); some hosts reuse them.

@@ -82,8 +82,8 @@ _NOTHING_COUNTED = Raw(
     b'{"input_tokens":0,"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":0,'
     b'"output_tokens_details":{"reasoning_tokens":0},"total_tokens":0}'
 )
-"""Usage at the beginning of an answer: OpenAI's schema refuses null there, and the Open Responses schema requires the
-field.
+"""Usage at the beginning of an answer: OpenAI's schema allows no null there (2026-08), and the Open Responses schema
+requires the field.
 """
 
 
@@ -308,7 +308,7 @@ class StreamWriter:
         out = [b"" if self._text_begun else self._begin_text(part)]
         for cited in citations:
             if self._late or cited.end is None:
-                # Citations keep their order, so one that must wait holds back all later ones.
+                # Citations keep their order: a citation that must wait holds back all later citations.
                 self._late.append(cited)  # it covers the whole text, which is not complete yet
             else:
                 self._annotate(part, cited, 0, out)

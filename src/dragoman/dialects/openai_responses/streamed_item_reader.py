@@ -195,7 +195,7 @@ class PartEvents:
         """
         kind = event.type
         if kind == ANNOTATION:
-            # An annotation before any text has no part that it could stand on; the item's last value repeats it.
+            # An annotation before any text has no part to which it could belong; the item's last value repeats it.
             if item.index >= 0 and event.annotation:
                 at: Path = ("output", item.place, "content", event.content_index, "annotations", item.cited)
                 item.cited += 1
@@ -257,7 +257,7 @@ class PartEvents:
 
     def _missing_text(self, item: StreamedItem, last: Part, text: str) -> str:
         """The text of the final value that the deltas lack. A host may use other spaces. If the final value differs
-        otherwise, frames are missing, and an incomplete call is no call. If less than half of a text came, the whole
+        otherwise, frames are missing, and an incomplete call is not a call. If less than half of a text came, the whole
         text follows.
         """
         received = "".join(item.pieces)

@@ -113,7 +113,7 @@ def _read_function(tool: wire.ToolDef, at: Path, context: Context, unknown: Unkn
 
 
 def _read_nested(function: Raw, at: Path) -> Tool:
-    """A function in Chat's form, which some clients send here."""
+    """A function in Chat's form, of a client that knows both protocols."""
     fields, value = json_text.fields(function), json_text.plain(function)
     schema = json_text.text(fields["parameters"]) if "parameters" in fields else "null"
     strict = value.get("strict")
@@ -349,7 +349,8 @@ def _read_subset(
 ) -> Choice | None:
     """A choice of `allowed_tools`, also in Chat's form; None if there is no list of tools."""
     choice = json_text.plain(value)
-    # Chat has an object `allowed_tools` around mode and tools; some clients send that form here.
+    # Chat has an object `allowed_tools` around mode and tools (openai 3.49.0, 2026-11). A client that knows both
+    # protocols may send that form.
     inner = choice.get("allowed_tools")
     inner = inner if isinstance(inner, dict) else choice
     entries = inner.get("tools")

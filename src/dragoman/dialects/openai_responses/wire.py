@@ -116,7 +116,7 @@ class Item(Wire, rename={"async_": "async"}):
     output: str | list[ContentPart] | None = None
     summary: list[ContentPart] | None = None
     encrypted_content: str | None = None
-    # Set if a program of the model made the call; it must stand on the output too (openai 3.49.0, 2026-11).
+    # Set if a program of the model made the call; it must be on the output too (openai 3.49.0, 2026-11).
     caller: Raw = NONE
     async_: Raw = NONE
     action: Raw = NONE

@@ -13,8 +13,8 @@ from ..openai_chat.reasoning_details import is_chat_entry
 _FIELDS = ("provider", "plugins", "models", "transforms", "route", "top_a", "include_reasoning", "deferred_tools")
 
 
-# The prefixes of OpenRouter's model names. Other hosts also call a model openai/gpt-oss-..., so that name is no
-# evidence.
+# The prefixes of OpenRouter's model names. Groq also has models with the name openai/gpt-oss-... (recorded traffic,
+# 2026-11), so that name is not evidence.
 _SLUG = re.compile(
     r"(?:anthropic|openai|google|x-ai|deepseek|mistralai|minimax|moonshotai|qwen|meta-llama|z-ai|openrouter|amazon"
     r"|cohere|nvidia|perplexity|microsoft)/(?!gpt-oss)[a-z0-9._:-]+$"

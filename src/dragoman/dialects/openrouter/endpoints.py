@@ -65,7 +65,7 @@ def _entry(model: OfferedModel, publisher: str) -> dict[str, Any]:
             "tokenizer": "Other",
             "instruct_type": None,
         },
-        "pricing": {"prompt": "-1", "completion": "-1"},  # OpenRouter writes -1 if the price is not known in advance
+        "pricing": {"prompt": "-1", "completion": "-1"},  # required texts of numbers; no price is known here
         "top_provider": {
             "context_length": model.context,
             "max_completion_tokens": model.output,
@@ -115,7 +115,7 @@ ENDPOINTS = Endpoints(
     ),
     models=ModelLists("/api/v1/models", entry=_entry, listed=_listed),
     stream=StreamForm(
-        # OpenRouter's own comment line, which its clients ignore (OpenRouter's page on streaming).
+        # OpenRouter's own comment line, which its clients ignore (OpenRouter's docs on streaming, 2026-11).
         heartbeat=b": OPENROUTER PROCESSING\n\n",
         marks=CHAT.stream.marks,
         line_ends=CHAT.stream.line_ends,

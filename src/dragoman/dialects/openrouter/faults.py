@@ -155,7 +155,7 @@ def error_object(fault: Fault) -> dict[str, Any]:
 
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
-    """Whether the fields of a body are those of an answer. If a provider failed, its error stands in a choice, or
+    """Whether the fields of a body are those of an answer. If a provider failed, its error is in a choice, or
     beside choices without content.
     """
     choices = fields.get("choices")

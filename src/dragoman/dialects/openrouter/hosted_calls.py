@@ -20,7 +20,7 @@ __all__ = ["DETAIL", "read_hosted", "write_hosted"]
 
 
 def read_hosted(value: Raw, at: Path) -> tuple[Opaque, ...]:
-    """A detail that is no thought: a hosted call and its result, if it is one."""
+    """A detail that is not a thought: a hosted call and its result, if it is one."""
     return read_use(value, at, NAME)
 
 

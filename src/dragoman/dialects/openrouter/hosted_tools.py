@@ -131,7 +131,7 @@ HOSTED = (
 
 
 def take_plugins(plugins: Raw, context: Context) -> tuple[list[HostedTool], Raw | None]:
-    """The plugins for search and fetch as tools, and the field if it is no list of plugins.
+    """The plugins for search and fetch as tools, and the field if it is not a list of plugins.
 
     All other plugins are reported one by one. A plugin that is switched off is absent elsewhere: its loss is info.
     """

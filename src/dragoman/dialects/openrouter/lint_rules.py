@@ -48,7 +48,7 @@ def chat_rules(subject: Subject) -> Iterator[Breach]:
 
 
 def _at(document: Any, breach: Breach) -> Any:
-    """The value at the path of a breach. None: nothing stands there."""
+    """The value at the path of a breach. None: the path has no value."""
     for step in breach.at:
         if isinstance(document, dict):
             document = document.get(step)
@@ -89,16 +89,16 @@ def functions_only(subject: Subject) -> Iterator[Breach]:
     """
     for at, tool in declarations(subject):
         if tool.get("type") == "custom":
-            yield Breach(at, "a custom tool", "wrap it as a function with one text parameter")
+            yield Breach(at, "the tool is a custom tool", "wrap it as a function with one text parameter")
     if sub(subject.document, "tool_choice").get("type") == "allowed_tools":
-        yield Breach(("tool_choice",), "a choice of allowed_tools", "offer only the tools that are allowed")
+        yield Breach(("tool_choice",), "the tool choice is allowed_tools", "offer only the tools that are allowed")
 
 
 @rule("ORT-003", "warning")
 def details_kept(subject: Subject) -> Iterator[Breach]:
-    """Assistant messages with calls carry their `reasoning_details` in a conversation that has some.
+    """Assistant messages with calls have their `reasoning_details`, if the conversation has any.
 
-    Why: signatures of thinking models travel there; without them the upstream may refuse to go on, or thinks anew. If
+    Why: they hold the signatures of thinking models; without them the upstream may refuse to go on, or thinks anew. If
     the previous answer is known, the details are compared with it.
 
     Good: `{"role": "assistant", "tool_calls": [...], "reasoning_details": [{"type": "reasoning.text", ...}]}`
@@ -120,7 +120,7 @@ def details_kept(subject: Subject) -> Iterator[Breach]:
         if not calls or message.get("role") != "assistant" or listed(message, "reasoning_details"):
             continue
         if thinking or word(message, "reasoning") or came.intersection(calls):
-            yield Breach(at, "calls without the reasoning_details they came with", "send them back unchanged")
+            yield Breach(at, "the reasoning_details that came with the calls are missing", "send them back unchanged")
 
 
 @rule("ORT-004", "error")
@@ -165,7 +165,7 @@ def own_details(subject: Subject) -> Iterator[Breach]:
 def model_named(subject: Subject) -> Iterator[Breach]:
     """`model` or `models` is there.
 
-    Why: the router needs a model; `models` is a list of fallbacks and may stand alone.
+    Why: the router needs a model; `models` is a list of fallbacks, and may replace `model`.
 
     Good: `{"models": ["openai/gpt-5.2", "anthropic/claude-sonnet-4.5"], "messages": [...]}`
 
@@ -174,7 +174,7 @@ def model_named(subject: Subject) -> Iterator[Breach]:
     Source: Types of the openrouter SDK 1.3.84 for request fields (2026-11).
     """
     if not subject.model and not listed(subject.document, "models") and not given(subject.document, "model"):
-        yield Breach((), "neither model nor models", "name a model")
+        yield Breach((), "neither model nor models is set", "name a model")
 
 
 @rule("ORT-S01", "error", "stream")
@@ -192,7 +192,7 @@ def error_is_last(subject: Subject) -> Iterator[Breach]:
     chunks = frames(subject)
     ends = [place for place, (_, chunk) in enumerate(chunks) if chunk.get("error") is not None]
     if ends and ends[0] != len(chunks) - 1:
-        yield Breach((chunks[ends[0] + 1][0],), "a chunk after an error")
+        yield Breach((chunks[ends[0] + 1][0],), "a chunk comes after an error")
 
 
 _CHAT_RULES = {one.id: one for one in CHAT if one.id not in _NOT_HERE | _OTHERWISE}

@@ -112,7 +112,7 @@ def limit_cache_marks(request: Request, context: Context) -> Request:
 
 
 def _has_mark(part: Part) -> bool:
-    """Whether a part is written with a cache mark. The mark of a result stands on its last text."""
+    """Whether a part is written with a cache mark. The mark of a result is on its last text."""
     if type(part) is ToolResult:
         return part.cache is not None or any(inner.cache is not None for inner in part.parts)
     return part.cache is not None and type(part) is not ToolCall and type(part) is not Reasoning

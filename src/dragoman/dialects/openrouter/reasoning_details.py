@@ -2,7 +2,7 @@
 
 Each detail is one part, and its seal is the whole detail. So text, signature, format, id and index return unchanged and
 in order, through a client of any dialect: OpenRouter's docs demand this in tool loops (2026-11). A seal of another
-origin stands packed in a detail for clients of this dialect. A seal on a call becomes a detail with the id of the call,
+origin is packed in a detail for clients of this dialect. A seal on a call becomes a detail with the id of the call,
 as OpenRouter carries Gemini's signatures.
 """
 
@@ -61,7 +61,7 @@ def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
 
 
 def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | None:
-    """The parts of a message's details, and the seals of its calls by id; None if the value is no list."""
+    """The parts of a message's details, and the seals of its calls by id; None if the value is not a list."""
     values = listed(raw)
     if values is None:
         return None
@@ -72,7 +72,7 @@ def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | Non
             parts += read_hosted(value, (*at, "reasoning_details", i))
             continue
         part, call_id = read_detail(value, (*at, "reasoning_details", i))
-        # Gemini's signatures stand on calls, and OpenRouter carries them as a detail with the id of the call (recorded
+        # Gemini's signatures are on calls, and OpenRouter carries them as a detail with the id of the call (recorded
         # 2026).
         if call_id and part.seal is not None:
             for_calls[call_id] = part.seal
@@ -108,7 +108,7 @@ def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[P
 
 def own_thought(part: Reasoning) -> Reasoning:
     """A thought from the field `reasoning` alone. It is restored for this dialect only."""
-    # Text in `reasoning` alone proves nothing to OpenRouter: proofs stand in the details (openrouter 1.3.84, 2026-11).
+    # Text in `reasoning` alone proves nothing to OpenRouter: proofs are in the details (openrouter 1.3.84, 2026-11).
     if part.seal is not None and part.seal.dialect == CHAT:
         part = msgspec.structs.replace(part, seal=None)
     extra = part.extra or {}
@@ -152,7 +152,7 @@ def split_turn(parts: tuple[Part, ...], context: Context, *, request: bool, is_o
                 else _answer_detail(part, len(split.details))
             )
             if detail is not None:
-                if rest and (part.text or part.at):  # else it only carries seals, and is no part of the source
+                if rest and (part.text or part.at):  # else it only carries seals, and is not part of the source
                     context.lose("order.approximated", part.at)
                 split.details.append(detail)
                 thoughts.append(part.text)
@@ -182,7 +182,7 @@ def split_turn(parts: tuple[Part, ...], context: Context, *, request: bool, is_o
                 part = _text(part, context, joined=not request and not is_own)
             rest.append(part)
         if split.images and rest and rest[-1] is part and not is_own:
-            context.lose("order.approximated", part.at)  # images stand after all other parts
+            context.lose("order.approximated", part.at)  # images come after all other parts
     if unproved_thoughts and (split.details or not rest or _wants_proofs(context)):
         # If there are details, the field must repeat them. A message with no other content than this text is useless.
         for part in unproved_thoughts:
@@ -200,7 +200,7 @@ def _wants_proofs(context: Context) -> bool:
 
 
 def _beside(media: Media, is_own: bool) -> bool:
-    """Whether an image of the assistant stands in `images`: always, unless a client of this dialect put it
+    """Whether an image of the assistant is in `images`: always, unless a client of this dialect put it
     elsewhere.
     """
     if media.kind != "image" or not (media.data or media.url):
@@ -226,7 +226,7 @@ def _request_detail(part: Reasoning, index: int, context: Context, is_own: bool)
         detail = look(Raw(seal.data)) if json_text.is_object(seal.data) else None
         formats = context.profile.seal_formats
         if detail is None:
-            context.lose("seal.dropped", part.at, "the seal is no detail")
+            context.lose("seal.dropped", part.at, "the seal is not a detail")
         # `format` names the family that made the proof, such as anthropic-claude-v1 (openrouter 1.3.84, 2026-11). A
         # model of another family cannot check it.
         elif (not is_own or context.gated) and formats and detail.format and not detail.format.startswith(formats):
@@ -341,14 +341,14 @@ class _Image(Struct, forbid_unknown_fields=True):
     type: str
     image_url: _Url
     index: int | None = None
-    """The place in the list. Chat gateways write it for clients that join the entries of a stream."""
+    """The place in the list, for clients that join the entries of a stream by `index`."""
 
 
 _image = msgspec.json.Decoder(_Image).decode
 
 
 def read_images(raw: Raw, at: Path) -> list[Part] | None:
-    """The images of an answer, which stand beside its text; None if the value is no list."""
+    """The images of an answer, which are beside its text; None if the value is not a list."""
     values = listed(raw)
     if values is None:
         return None

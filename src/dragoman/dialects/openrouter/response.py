@@ -100,7 +100,7 @@ def _take_choice(choice: wire.AnswerChoice, number: int, context: Context) -> _C
     at = ("choices", number)
     fields = sent_fields(choice, wire.CHOICE_EXTRAS) or {}
     wire.report(context, at, {name: value for name, value in fields.items() if name != "error"})
-    # A failed choice may lack its message; any other choice without one is no answer.
+    # A failed choice may lack its message; any other choice without one is not an answer.
     if not choice.error:
         check_message(choice, f"/choices/{number}", wire.NAME)
     choice.message.role = "assistant"  # an answer has no other role
@@ -257,7 +257,7 @@ def homed_usage(usage: Usage | None, context: Context) -> Usage | None:
 
 
 def _no_amount(name: str, value: Raw) -> bool:
-    """Whether the cost is no number: Perplexity writes an object, but OpenRouter's `cost` is a number (openrouter
+    """Whether the cost is not a number: Perplexity writes an object, but OpenRouter's `cost` is a number (openrouter
     1.3.84).
     """
     return name == "cost" and bytes(value)[:1] in (b"{", b"[", b'"', b"t", b"f")

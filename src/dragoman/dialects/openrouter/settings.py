@@ -23,7 +23,7 @@ _REASONING_PATHS: dict[str, Path] = {
     "thoughts": ("reasoning", "exclude"),
 }
 _KEEP = ("reasoning", "reasoning_effort", "include_reasoning", "cache_control")
-"""Fields that the canon has in another form. They are restored unchanged, and are no loss for other dialects."""
+"""Fields that the canon has in another form. They are restored unchanged; no other dialect reports them as a loss."""
 _TTLS = {"30m": "5m", "12h": "1h", "24h": "1h"}
 _OWN_TTLS = ("", "5m", "1h")
 _CHAT_ONLY = frozenset({"web_search_options", "audio", "store", "moderation", "prompt_cache_retention"})
@@ -34,7 +34,7 @@ _ELSEWHERE = {
     "code-assist": {"session_id": "request/session_id"},
     "ollama": {"min_p": "options/min_p", "repetition_penalty": "options/repeat_penalty"},
 }
-"""Fields of this dialect that one other dialect has too, and their places there."""
+"""By dialect: fields of OpenRouter that this dialect has too, and their places in its requests."""
 _CACHE_OPTIONS = "prompt_cache_options"
 IMAGE_CONFIG = "image_config"
 _IMAGE_FORM_AT: Path = ("generationConfig", "imageConfig")
@@ -157,7 +157,7 @@ def _shown(request: wire.ChatRequest) -> tuple[bool | None, Path]:
 
 
 def own_settings(request: Request) -> tuple[Settings, Extra | None]:
-    """The settings and extras for Chat's writer, of a request from this dialect. The original fields stand in the
+    """The settings and extras for Chat's writer, of a request from this dialect. The original fields are in the
     extras.
     """
     extra = wire.with_fields_of_chat(request.extra)
@@ -168,7 +168,7 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
     if "cache_control" in own:
         silent["cache"] = None
     if "reasoning" in own and extra is not None:
-        # The first field, and an object: its unknown members stand in the extra as well.
+        # The whole object, as the client sent it, replaces the unknown members that the extra already has.
         reasoning: Any = json_text.fields(own["reasoning"])
         rest = {name: value for name, value in extra[wire.CHAT].items() if name != "reasoning"}
         extra = {wire.CHAT: {"reasoning": reasoning, **rest}}
@@ -176,7 +176,7 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
 
 
 def fitted_settings(request: Request, context: Context) -> tuple[Settings, Extra | None]:
-    """The settings and extras for Chat's writer, of a request from another dialect. Fields with another form here stand
+    """The settings and extras for Chat's writer, of a request from another dialect. Fields with another form here are
     in the extras.
     """
     settings = request.settings

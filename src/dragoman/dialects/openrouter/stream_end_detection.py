@@ -1,4 +1,4 @@
-"""Finds the end of an OpenRouter stream: the same rule as for Chat. Comment lines are no frames."""
+"""Finds the end of an OpenRouter stream: the same rule as for Chat. Comment lines are not frames."""
 
 from __future__ import annotations
 

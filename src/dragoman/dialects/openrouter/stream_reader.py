@@ -1,7 +1,7 @@
 """Reads OpenRouter streams: Chat's chunks with `reasoning_details`, images and errors.
 
 The details are read as for any Chat host (`openai_chat/reasoning_details_stream_reader.py`), and may contain packed
-seals of other origins. OpenRouter also sends comment lines (`: OPENROUTER PROCESSING`), which are no frames.
+seals of other origins. OpenRouter also sends comment lines (`: OPENROUTER PROCESSING`), which are not frames.
 """
 
 from __future__ import annotations

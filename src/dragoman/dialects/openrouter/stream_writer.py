@@ -80,7 +80,7 @@ class StreamWriter(chat.StreamWriter):
             self._thoughts[event.index] = thought = _Thought(answer, self._next(answer), part.seal)
             return self._opened(answer) + self._more(thought, PartDelta(event.index, part.text))
         if type(part) is Media and part.kind == "image" and (part.data or part.url):
-            # Images of an answer stand in `images`, beside the text, in a stream too (openrouter 1.3.84, 2026-11).
+            # Images of an answer are in `images`, beside the text, in a stream too (openrouter 1.3.84, 2026-11).
             return self._opened(answer) + self._chunk(answer, _line({"images": [write_image(part, self._context)]}))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             if is_stored_elsewhere(part):
@@ -166,7 +166,7 @@ class StreamWriter(chat.StreamWriter):
         stop, self._native = written_stop(stop, self._context, event.answer)
         out += self._failed(words, event.answer)
         out += super()._finish(Finish(stop, None, event.answer, False, event.extra))
-        # Usage stands in the last chunk with choices (recorded 2026).
+        # Usage is in the last chunk with choices (recorded 2026).
         if usage is not None and event.last:
             figures = _line(write_usage(usage, self._context))
             tier = answer_service_tiers.write(usage, answer_service_tiers.OPENAI, self._context)
@@ -175,7 +175,7 @@ class StreamWriter(chat.StreamWriter):
         return out + b"data: [DONE]\n\n" if event.last else out
 
     def _fault(self, fault: Fault) -> bytes:
-        # An error in a stream stands in a chunk with the finish reason error; no [DONE] follows (OpenRouter's docs,
+        # An error in a stream is in a chunk with the finish reason error; no [DONE] follows (OpenRouter's docs,
         # 2026-11).
         head = self._head
         if not head:

@@ -23,7 +23,7 @@ from .settings import cache_mark
 
 Tools = tuple[Tool | HostedTool, ...]
 
-# The field may stand on the tool or inside `function` (openrouter 1.3.84, 2026-11).
+# The field may be on the tool or inside `function` (openrouter 1.3.84, 2026-11).
 _DEFER = ("defer_loading", "function/defer_loading")
 _TRUE = b"true"
 

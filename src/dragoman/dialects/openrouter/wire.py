@@ -180,7 +180,7 @@ def report(context: Context, at: Path, fields: dict[str, Raw] | None) -> None:
         context.kept.append((at, dict(fields)))
         return
     for name, value in fields.items():
-        # The choice of hosts has no effect elsewhere. The limits on the use of data have.
+        # The choice of hosts means nothing for another upstream. Limits on the use of data must not be lost unnoticed.
         private = name == PREFERENCES and any(word in bytes(value) for word in _PRIVACY)
         context.lose_field(at, name, value, NOISE - {name} if private else NOISE)
 

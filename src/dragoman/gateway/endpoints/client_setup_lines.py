@@ -1,4 +1,4 @@
-"""The exact lines that point clients at a gateway: agents and SDKs, as the dialects declare them.
+"""Owns the lines that set up clients for a gateway: agents and SDKs, as the dialects declare them.
 
 The lines were tried with Claude Code 2.1, Codex 0.166 and Gemini CLI 0.61. Gemini CLI accepts another address for the
 Gemini API only after an interactive choice. As a client of Vertex or of Code Assist, Gemini CLI accepts another address

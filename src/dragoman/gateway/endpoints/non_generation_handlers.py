@@ -1,4 +1,4 @@
-"""Answers every request that is no generation: lists, counts, stored responses, session calls."""
+"""Answers every request that is not generation: lists, counts, stored responses, session calls."""
 
 from __future__ import annotations
 

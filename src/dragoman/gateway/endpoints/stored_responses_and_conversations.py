@@ -85,7 +85,7 @@ async def responses(services: Services, stored: ClientStored, call: EndpointCall
         await stored.drop(kept)
         return _answer({"id": name, "object": "response", "deleted": True})
     if what == ("POST", "cancel"):
-        why = f"the response {name!r} is no background response: there is nothing to cancel"
+        why = f"the response {name!r} is not a background response: there is nothing to cancel"
         raise Refused(Fault("invalid_request", why, 400))
     before, _ = await items_up_to(stored, kept.previous) if kept.previous else ((), "")
     items = [*(before or ()), *kept.input]

@@ -1,5 +1,5 @@
-"""Finds the tokens that the upstream counted for an answer: in its decoded fields, or by a search in its end. A reader
-would cost too much, because the log shows the tokens of each exchange.
+"""Finds the tokens that the upstream counted for an answer: in its decoded fields, or by a search in its end. The
+log shows the tokens of each exchange, and to read every answer for this number would cost too much.
 """
 
 from __future__ import annotations

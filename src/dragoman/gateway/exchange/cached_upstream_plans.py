@@ -1,4 +1,5 @@
-"""Plans for requests to upstreams: the values that are equal for all requests of one kind of client to one place.
+"""Owns the plans for requests to upstreams. A plan holds all values that are equal for every request from one kind of
+client to one place of a route.
 
 A plan is made once and remembered. The number of plans is limited. A plan contains no data of a client's request,
 because other clients use the same plan.

@@ -4,7 +4,7 @@ A breaker never refuses a request. It decides the order of the places of a route
 when no other place has served the request. So a route with one place uses that place, whatever its breaker's state.
 
 A failure counts only when another place has then served the same request: the request was sound, and the upstream was
-not. A request that fails at every place is no evidence against an upstream. Failures are counted by distinct requests:
+not. A request that fails at every place is not evidence against an upstream. Failures are counted by distinct requests:
 a request that a client repeats counts once. The failures of one client alone open the breaker for that client alone.
 
 Closed: all requests use the upstream. Open, after `trip` failures in a row or a refused key: the upstream rests. The

@@ -53,14 +53,14 @@ class ClientRequest:
         self._body = body
         self._vault = vault
         self._earlier = earlier
-        self._head: Peek | None = None  # None: the fields are not read yet, or the body is no request
+        self._head: Peek | None = None  # None: the fields are not read yet, or the body is not a request
         self._known: Known | None = None  # the remembered beginning of a conversation that continues
         self._repeated: IdenticalRequest[Peek, Translation] | None = None  # the memory of a request that came before
         self.in_child = False
         """The request is translated in a child."""
 
     async def read_beginning(self) -> None:
-        """Find out how the request is translated. Raises Refused for a large body that is no JSON."""
+        """Find out how the request is translated. Raises Refused for a large body that is not JSON."""
         body = self._body
         if not takes_long(body):
             if self._earlier is None and fast.enabled():
@@ -87,7 +87,7 @@ class ClientRequest:
         return self._body if self._earlier is None else self._earlier.body_for(choice)
 
     def routing_fields(self) -> Peek:
-        """The fields of the body that routing needs. Raises Refused for a body that is no JSON."""
+        """The fields of the body that routing needs. Raises Refused for a body that is not JSON."""
         repeated = self._repeated
         if repeated is not None and repeated.head is not None:
             self._head = repeated.head
@@ -154,7 +154,7 @@ class ClientRequest:
         return translation
 
     def _translate_alone(self, plan: UpstreamPlan, model: str) -> Translation:
-        """The translation of a request that stands alone."""
+        """The translation of a request by itself."""
         repeated, options = self._repeated, plan.options
         vault = self._vault.if_filled() if options.keeps else None
         if repeated is None:

@@ -1,4 +1,4 @@
-"""Framing of answers for the client: content types, keep-alives, a stream as one JSON array."""
+"""Owns the framing of answers to the client: content types, keep-alives, a stream as one JSON array."""
 
 from __future__ import annotations
 

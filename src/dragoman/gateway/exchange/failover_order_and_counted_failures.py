@@ -1,4 +1,4 @@
-"""The order in which an exchange tries several places, and which failures count for breakers.
+"""Decides in which order an exchange tries several places, and which failures count for the circuit breakers.
 
 A place is one upstream and one model of a route.
 """

@@ -1,4 +1,4 @@
-"""The end of an exchange that is not served: the fault for the client, in the client's dialect."""
+"""Writes the fault for an exchange that no upstream has served, in the client's dialect."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def too_deep() -> Fault:
 
 
 def not_json(body: bytes) -> Fault | None:
-    """The fault for a request body that is no JSON object, with the line and column of the mistake; None for others."""
+    """The fault for a request body that is not a JSON object, with the line and column of the mistake; None for
+    others."""
     # Checked first: compressed bytes would be reported as broken JSON.
     if body.startswith(_COMPRESSED):
         why = "The request body is compressed. Send it as plain JSON, without content-encoding."
@@ -52,7 +53,7 @@ def not_json(body: bytes) -> Fault | None:
     except RecursionError:
         return too_deep()
     if not body.lstrip().startswith(b"{"):
-        why = "The request body is JSON, but no object. Send a JSON object: {...}."
+        why = "The request body is JSON, but not an object. Send a JSON object: {...}."
         return Fault("invalid_request", why, 400, "invalid_json")
     return None
 
@@ -116,4 +117,4 @@ def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]],
 def unknown_path(path: str) -> dict[str, Any]:
     """The body of an answer to an unknown path of the gateway itself."""
     # One message for an unknown id and for another client's id: a client must not learn which ids exist.
-    return {"error": {"message": f"nothing is kept at {path}, or it belongs to another client", "type": "not_found"}}
+    return {"error": {"message": f"nothing is stored at {path}, or it belongs to another client", "type": "not_found"}}

@@ -1,4 +1,4 @@
-"""The gateway's secrets. A `Redactor` removes them, so that no client, log or report shows them."""
+"""Owns the list of the gateway's secrets. A `Redactor` removes them, so that no client, log or report shows them."""
 
 from __future__ import annotations
 

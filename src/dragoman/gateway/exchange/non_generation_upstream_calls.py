@@ -1,4 +1,4 @@
-"""Requests to an upstream that are no generation: counts, model lists, session calls. Each answer is short and whole,
+"""Requests to an upstream that are not generation: counts, model lists, session calls. Each answer is short and whole,
 and each request is sent once."""
 
 from __future__ import annotations

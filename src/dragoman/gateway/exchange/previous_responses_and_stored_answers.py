@@ -1,4 +1,4 @@
-"""Responses that continue earlier ones: finds what a Responses request refers to, and stores its answer.
+"""Adds the earlier turns to a Responses request that continues a stored response, and stores the answer.
 
 A request that names an earlier response or a conversation gets the earlier turns from the store, whichever upstream
 serves it. An answer is stored before its last byte is sent, so that the next request finds it at once.
@@ -50,7 +50,7 @@ class References(NamedTuple):
     """The id of the conversation that the request belongs to."""
     store: bool
     unreadable: str = ""
-    """The name of the field whose value has a wrong type; BODY where the whole request is no JSON object."""
+    """The name of the field whose value has a wrong type; BODY where the whole request is not a JSON object."""
 
 
 class _Body(Struct):
@@ -148,8 +148,8 @@ class PreviousResponses:
         """The request for a place, with the earlier turns inserted where the upstream does not do that itself.
 
         An upstream of the same dialect that gave the last answer has the turns before it. An upstream may also know an
-        id that was never stored here. Where clients have identities of their own, such an id goes only to an upstream
-        that gets the client's own key: with the gateway's key the id could belong to any client.
+        id that was never stored here. If clients have identities, such an id is sent only to an upstream that gets the
+        client's own key: under the gateway's key the id could belong to any client.
         """
         native = choice.upstream.dialect == _NATIVE
         if not native:
@@ -168,7 +168,7 @@ class PreviousResponses:
 
     def _with_own_items(self, body: bytes, upstream: str) -> bytes:
         """The body with only those items that are complete, or that the upstream gave to this client. Every field is
-        written once, because of a repeated field an upstream might read the other value."""
+        written once: if a field is repeated, an upstream might read the other value."""
         fields = fields_tolerant(body)
         written = bytes(fields.get("input", b""))
         if not written.startswith(b"["):

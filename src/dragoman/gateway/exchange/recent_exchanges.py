@@ -149,7 +149,7 @@ class Exchange:
     answer_status: int = 0
     answer_headers: Iterable[tuple[str, str]] = ()
     answered: Recording | bytes | None = None
-    """The body that came from the upstream; in one piece where it is no stream."""
+    """The body that came from the upstream; in one piece where it is not a stream."""
     delivered: Recording | bytes | None = None
     """The body that went to the client."""
     tokens: tuple[int | None, int | None] | None = None

@@ -1,11 +1,11 @@
-"""One exchange: a client's request to an upstream, the upstream's answer to the client.
+"""Runs one exchange: sends a client's request to an upstream, and the upstream's answer to the client.
 
-The relay tries the places of a route in turn, as long as no byte has reached the client. The library translates. The
-relay does the rest: waiting, retrying, giving up, and the fault in the client's dialect.
+The relay tries the places of a route in turn, as long as no byte has reached the client. The relay waits, retries,
+gives up, and writes the fault in the client's dialect. It knows no dialect: the library translates.
 
-Nearly every exchange passes only `run`, `_ask` and `_try_once`: the first place answers the first time. `_retry` tries
-the same place again, the end of `run` tries the next place. `fault_reactions.py` decides after which faults that
-happens.
+In nearly every exchange the first place answers at the first attempt; then only `run`, `_ask` and `_try_once` are
+called. `_retry` tries the same place again, and the end of `run` tries the next place. `fault_reactions.py` decides
+after which faults this happens.
 """
 
 from __future__ import annotations
@@ -473,7 +473,7 @@ class Relay:
         if streamed or (first == b"[" and stream_whole_conversion.comes_as_array(translation.target)):
             body = stream_whole_conversion.stream_to_whole(body, translation.target)
         elif first != b"{":
-            return "the body is no JSON object"
+            return "the body is not a JSON object"
         if self._stream_reply is not None:
             return self._in_events(plan, translation, body)
         if plan.same_dialect and not translation.wrapped and (fields := json_text.document_fields(body)) is not None:

@@ -1,7 +1,7 @@
 """Finds the frames of a passed stream in which an upstream may repeat a secret.
 
 Frames within one dialect pass without being read, so each is searched for the secrets that the upstream knows. A search
-for every spelling of a secret costs about ten times as much. Only frames that are no usual event, or that hold an
+for every spelling of a secret costs about ten times as much. Only frames that are not a usual event, or that hold an
 error, are searched for every spelling.
 """
 
@@ -20,7 +20,7 @@ words."""
 _UNESCAPED = re.compile(rb"[A-Za-z0-9_.~-]+")
 """Characters that neither JSON nor an address has to escape."""
 _ERROR = re.compile(rb'"error"\s*:\s*[^n\s]|event:\s*error')
-"""A frame with an error, in any dialect; `"error": null` is no error."""
+"""A frame with an error, in any dialect; `"error": null` is not an error."""
 
 
 def has_error(frames: bytes) -> bool:

@@ -22,7 +22,7 @@ _SPACE = b" \t\r\n"
 
 
 def item_fields(item: Raw) -> dict[str, Raw] | None:
-    """The fields of an item; None for a value that is no JSON object."""
+    """The fields of an item; None for a value that is not a JSON object."""
     try:
         return json_text.fields(item)
     except (msgspec.DecodeError, RecursionError, UnicodeError):

@@ -1,7 +1,7 @@
-"""The store for clients of the Responses dialect: responses and conversations, by owner and id.
+"""Owns the store for clients of the Responses dialect: responses and conversations, by owner and id.
 
 `ResponseStore` is the interface. `MemoryStored` keeps the latest entries, limited by number and by bytes, as long as
-the process runs. `ClientStored` is one client's view of a store: entries of other clients do not exist for it.
+the process runs. `ClientStored` is one client's view of a store: entries of other clients are not in this view.
 """
 
 from __future__ import annotations

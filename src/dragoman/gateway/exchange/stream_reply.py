@@ -1,4 +1,4 @@
-"""A stream to the client: when its head is sent, keep-alives while the upstream is silent, and how the stream ends.
+"""Sends a stream to the client: its head, its events, keep-alives while the upstream is silent, and its end.
 
 The head is sent with the first event, not before. Until then a fault has its own status, and other places can be tried.
 But many clients and proxies give up after a minute without a byte. So after `bounds.patience` seconds the head is sent

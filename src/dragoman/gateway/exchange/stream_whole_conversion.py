@@ -1,7 +1,8 @@
-"""Answers in the other shape than the client demanded: a stream to a whole answer, and the reverse. Also the request
-field for a stream.
+"""Turns a stream into a whole answer, and a whole answer into a stream, if the client demanded the other form. Also
+writes the request field that asks for a stream.
 
-Everything stays within the upstream's dialect: the result is what the upstream would have sent, and is then translated.
+Everything stays within the upstream's dialect: the result is the answer that the upstream would have sent in the other
+form. The translation follows later.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def whole_to_stream(body: bytes, dialect: str) -> bytes:
 
 
 def has_broken_call(body: bytes, dialect: str, client: str) -> bool:
-    """Whether an answer has a call that the client does not get, because the arguments are no JSON object."""
+    """Whether an answer has a call that the client does not get, because the arguments are not a JSON object."""
     if get(client).broken_calls == "text":
         return False
     parts = read_answer(body, get(dialect), Context(dialect, dialect)).parts

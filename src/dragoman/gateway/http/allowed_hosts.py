@@ -59,9 +59,9 @@ class AllowedHosts:
         try:
             name = host_name(host)
         except ValueError:
-            return _malformed_host(f"the Host header {host[:300]!r} is no host")
+            return _malformed_host(f"the Host header {host[:300]!r} is not a host")
         if isinstance(name, str) and not self.is_allowed_name(name):
-            why = f"this gateway does not answer to the host {name!r}. Add the name to listen.hosts"
+            why = f"this gateway does not accept the host name {name!r}. Add the name to listen.hosts"
             return Fault("permission", f'{why} ("*" there switches the check off).', 403, "host_not_allowed")
         return None
 

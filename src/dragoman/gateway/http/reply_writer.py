@@ -124,7 +124,7 @@ class ReplyWriter:
     def _head(self, status: int, headers: Collection[tuple[str, str]], how: str) -> bytes:
         lines = [_BEGINNINGS[status], how, *map(_line, headers), "", ""]
         if "\n" in "".join(lines):
-            raise ValueError("a header of the answer holds a line break")
+            raise ValueError("a header of the answer contains a line break")
         if not self._client.keep_alive and how is not _CLOSE:
             lines.insert(-2, _CLOSE)
         return "\r\n".join(lines).encode("latin-1", "replace")

@@ -158,7 +158,7 @@ class _Client(asyncio.Protocol):
     # Callbacks of the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)  # uvloop's transport is no subclass of asyncio.Transport
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass of asyncio.Transport
         self._server.clients.add(self)
         self.keep_alive = not self._server.draining
         self._server.deadlines.expect(self, self._server.bounds.head_seconds)
@@ -202,7 +202,7 @@ class _Client(asyncio.Protocol):
         before, _, rest = head.partition(LENGTH)
         length, _, after = rest.partition(b"\r\n")
         known = self._heads.get((before, after))
-        # A length that is no plain number is left to the parser, which refuses it.
+        # A length that is not a plain number is left to the parser, which refuses it.
         if known is None or not end or len(length) > MAX_DIGITS or not length.isdigit():
             self._strange += 1
             self._opening = head if end else b""
@@ -330,7 +330,7 @@ class _Client(asyncio.Protocol):
             self._count_body_bytes(len(data))
 
     def _refuse_protocol_switch(self, rest: bytes) -> None:
-        """Answer a client that offers to switch protocols as if it had not, because there is no other protocol here.
+        """Ignore a client's offer to switch protocols: the gateway has no other protocol.
 
         A server may ignore Upgrade (RFC 9110, 7.8, June 2022). The parser skips the body of such a request. Java's
         client offers HTTP/2 with every request. So a request with a body is parsed again, without the offer.

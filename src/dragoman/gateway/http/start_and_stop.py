@@ -1,4 +1,4 @@
-"""Start, reload and stop the gateway. With several workers a supervisor starts them on one port, and replaces those
+"""Starts, reloads and stops the gateway. With several workers a supervisor starts them on one port, and replaces those
 that die.
 
 SIGHUP reads the configuration again; exchanges under way keep the old one. SIGTERM and SIGINT stop the gateway:
@@ -244,8 +244,8 @@ class _Supervisor:
 
     def run(self, announce: Announce) -> int:
         listen = self._config.listen
-        # The supervisor binds the port, so that the system chooses one port for all workers, and so that a used port is
-        # an error at once. This socket does not listen, so it gets no connections.
+        # The supervisor binds the port: then the system chooses one port for all workers, and a used port is an error
+        # at once. This socket does not listen, so it gets no connections.
         family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as claim, tempfile.TemporaryDirectory("-dragoman") as folder:
             self._folder = Path(folder)

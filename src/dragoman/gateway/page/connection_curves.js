@@ -6,7 +6,7 @@ import {svg} from "./dom.js";
 /** The key of a place: a JSON pointer, or the number of a frame. */
 export function frameKey(number) { return `#${number}`; }
 
-/** For one side of the joined rows: which numbers stand at which place. */
+/** For one side of the joined rows: which numbers are at which place. */
 export function numbersAt(rows, side) {
   const found = new Map();
   rows.forEach((row, index) => {

@@ -12,7 +12,7 @@ export function conversationView(request, response) {
   const turns = [...(request?.turns ?? [])];
   if (response) turns.push({role: "assistant", parts: response.parts, answer: true});
   if (!turns.length) {
-    return h("p", {class: "dim"}, "The request cannot be shown as a conversation: it is no valid document of its dialect, or it was too long, and only a part was kept.");
+    return h("p", {class: "dim"}, "The request cannot be shown as a conversation: it is not a valid document of its dialect, or it was too long and only a part was kept.");
   }
   const tools = request?.tools ?? [];
   if (tools.length) {

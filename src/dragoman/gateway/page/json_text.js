@@ -1,5 +1,5 @@
-// Owns the reading of JSON for display. Unlike JSON.parse it keeps numbers as they were written and names that stand
-// twice, and it names line and column of a mistake.
+// Owns the reading of JSON for display. Unlike JSON.parse it keeps numbers as they were written, keeps names that occur
+// twice, and gives the line and the column of a mistake.
 
 export class JsonMistake extends Error {
   constructor(what, text, at) {

@@ -11,7 +11,7 @@ const LONG = 1500;
 
 /**
  * `marks`: [{path, severity, title, text}]; `joins`: Map from pointer to the numbers of the joined places there. A text
- * that is no JSON is shown as it is, with the mistake.
+ * that is not JSON is shown as it is, with the mistake.
  */
 export function jsonView(text, {marks = [], joins = new Map(), label = "document"} = {}) {
   const box = h("div", {class: "json", role: "region", "aria-label": label, tabindex: "0"});
@@ -20,7 +20,7 @@ export function jsonView(text, {marks = [], joins = new Map(), label = "document
     root = readJson(text);
   } catch (mistake) {
     const notes = marks.map(note);
-    box.append(...notes, h("p", {class: "dim"}, text.trim() ? `This is no complete JSON document: ${mistake.message}.` : "Empty."),
+    box.append(...notes, h("p", {class: "dim"}, text.trim() ? `This is not a complete JSON document: ${mistake.message}.` : "Empty."),
       h("pre", null, text.length > 60_000 ? `${text.slice(0, 60_000)}…` : text));
     return box;
   }

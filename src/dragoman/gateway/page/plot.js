@@ -4,7 +4,7 @@ import {h, svg} from "./dom.js";
 
 const WIDTH = 640, HEIGHT = 150, LEFT = 52, BOTTOM = 18, TOP = 8;
 
-/** `buckets`: texts for the time axis; `series`: [{name, kind: bar|line, values, class, exact}]; `exact`: the values are no counts; `format` writes a value. */
+/** `buckets`: texts for the time axis; `series`: [{name, kind: bar|line, values, class, exact}]; `exact`: the values are not counts; `format` writes a value. */
 export function plot(title, buckets, series, format = String) {
   const bars = series.filter(one => one.kind === "bar"), lines = series.filter(one => one.kind === "line");
   const sums = buckets.map((_, index) => bars.reduce((sum, one) => sum + (one.values[index] ?? 0), 0));

@@ -50,6 +50,6 @@ export function asCase(one) {
 /** Why a body cannot be sent again as it was; "" if it can. */
 export function whyNot(one) {
   if (one.cut) return "The body was too long, so only a part was kept.";
-  try { JSON.parse(one.request); } catch { return "The body is no JSON."; }
+  try { JSON.parse(one.request); } catch { return "The body is not JSON."; }
   return "";
 }

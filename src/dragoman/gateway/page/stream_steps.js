@@ -1,4 +1,4 @@
-// Owns the views of a stream: the list of its frames, and the frames one by one with the answer as it stands after each.
+// Owns the views of a stream: the list of its frames, and the frames one by one with the answer as it is after each.
 
 import {h} from "./dom.js";
 import {plural} from "./format.js";

@@ -65,7 +65,7 @@ export class Translate {
       return;
     }
     const mistake = jsonMistake(body);
-    if (mistake) return this.#fail(`This is no valid JSON: ${mistake.message}.`);
+    if (mistake) return this.#fail(`This is not valid JSON: ${mistake.message}.`);
     this.message.textContent = body.length > 100_000 ? `translating ${bytes(body.length)}…` : "translating…";
     try {
       const found = await postJson("/dragoman/translate", {body, kind: this.kind.value, source: this.source.value, model: this.model.value});

@@ -95,7 +95,8 @@ class ReadManyFiles(Tool):
 
 
 def _split_pattern(pattern: str, workspace: Sequence[Path]) -> tuple[str, str]:
-    """The constant folder at the beginning of a pattern, and the rest. An existing path is no pattern (`[id].tsx`)."""
+    """The constant folder at the beginning of a pattern, and the rest. An existing path is not a pattern
+    (`[id].tsx`)."""
     if any(os.path.lexists(root / pattern) for root in workspace):
         return pattern, ""
     steps = pattern.split("/")

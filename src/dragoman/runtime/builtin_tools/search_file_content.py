@@ -235,7 +235,7 @@ def _match(line: bytes, folder: Path) -> Match | None:
 
 
 def _text(given: Mapping[str, str]) -> str:
-    """A path or a line. ripgrep writes base64 for bytes that are no text."""
+    """A path or a line. ripgrep writes base64 for bytes that are not text."""
     return given["text"] if "text" in given else os.fsdecode(base64.b64decode(given["bytes"]))
 
 

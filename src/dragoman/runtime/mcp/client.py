@@ -263,8 +263,8 @@ class _LiveConnection:
         self.task.add_done_callback(_retrieve_exception)
 
     async def end(self) -> None:
-        """End the connection, and wait for the end. The task is cancelled only while it opens, or if the close takes
-        too long: the orderly end of a process takes some seconds."""
+        """End the connection, and wait for the end. The task is cancelled only if the connection is still opening,
+        or if the close takes too long: the orderly end of a process takes some seconds."""
         if self.client is None and not self.ended:
             self.task.cancel()
         self._finish()

@@ -131,18 +131,18 @@ def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> Server
         # MCP 2025-03-26 replaced the transport SSE by streamable HTTP.
         raise BadConfig(where, "the old SSE transport is not supported; give the address for streamable HTTP")
     if kind != "stdio" and kind not in _HTTP:
-        raise BadConfig(where, f"type is stdio or http, not {kind!r}")
+        raise BadConfig(where, f"type must be stdio or http, not {kind!r}")
     if bool(found.command) == bool(found.url):
-        raise BadConfig(where, "a server has a command or a url, one of them")
+        raise BadConfig(where, "a server needs either a command or a url")
     if bool(found.command) != (kind == "stdio"):
         raise BadConfig(where, f"type {kind} needs {'command' if kind == 'stdio' else 'url'}")
     # Without an environment the address still holds the names of its variables.
     if found.url and not variables(found.url) and not _ADDRESS.fullmatch(found.url):
-        raise BadConfig(where, "url is no address; one looks like https://host/path")
+        raise BadConfig(where, "url is not an address. Write it like https://host/path")
     if found.sampling_tokens < 0:
-        raise BadConfig(where, "samplingTokens is a number of tokens")
+        raise BadConfig(where, "samplingTokens must be a number of tokens")
     if found.timeout <= 0:
-        raise BadConfig(where, "timeout is a number of milliseconds")
+        raise BadConfig(where, "timeout must be a number of milliseconds")
     return found
 
 

@@ -33,7 +33,7 @@ class StreamNotes:
         self.status = 0
         """The last HTTP status of a failed request."""
         self.strange = ""
-        """The first line of standard output that is no protocol message."""
+        """The first line of standard output that is not a protocol message."""
 
     def __str__(self) -> str:
         if self.status:
@@ -107,8 +107,8 @@ class _StandardErrorReader(asyncio.Protocol):
 
 
 class _WatchedStream:
-    """A stream that reports its end, and lines that are no message. The SDK reports these only to callers that wait for
-    an answer."""
+    """A stream that reports its end, and lines that are not messages. The SDK reports these only to callers that wait
+    for an answer."""
 
     def __init__(self, stream: Any, notes: StreamNotes, ended: Callable[[], None]) -> None:
         self._stream, self._notes, self._ended = stream, notes, ended

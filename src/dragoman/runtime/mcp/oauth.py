@@ -128,7 +128,7 @@ def new_login(
         nonlocal state
         # A server could name another scheme, which opens a program.
         if urlsplit(url).scheme not in ("https", "http"):
-            raise LoginError("the server names an address for the login that is no web address")
+            raise LoginError("the server names an address for the login that is not a web address")
         state = parse_qs(urlsplit(url).query)["state"][0]
         assert storage.provider is not None
         context = storage.provider.context

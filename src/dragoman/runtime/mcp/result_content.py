@@ -71,7 +71,7 @@ def _add_media(tool: str, what: str, mime: str, data: str, parts: list[Text | Me
 
 def _is_repeated_in_texts(value: Any, parts: list[Text | Media]) -> bool:
     """Whether the texts repeat the structured content. By the specification (2025-06-18) servers should send both, with
-    the text as JSON. Some servers wrap a value that is no object as `result`, and send one text for each item of a
+    the text as JSON. Some servers wrap a value that is not an object as `result`, and send one text for each item of a
     list."""
     texts = [part.text for part in parts if isinstance(part, Text)]
     wrapped = [value["result"]] if isinstance(value, dict) and value.keys() == {"result"} else []

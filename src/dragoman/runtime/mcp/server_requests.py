@@ -23,7 +23,7 @@ from ..tool_interface import Confirmation
 
 SAMPLING = "sampling"
 """The name under which the policy knows requests to the model: `server/sampling`."""
-# A form with more fields is no question to a person.
+# A form with more fields is not a question to a person.
 _MOST_FIELDS = 50
 # The stop reasons of MCP's sampling (MCP 2025-11-25).
 _STOPS = {"length": "maxTokens", "stop_sequence": "stopSequence"}

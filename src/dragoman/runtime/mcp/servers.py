@@ -147,7 +147,7 @@ class Servers:
 
     def _status(self, of: McpConnection) -> Status:
         tools = tuple([tool for tool in self._mine.values() if tool.server == of.name])
-        notes = [f"the key {key} means nothing here" for key in of.config.unknown]
+        notes = [f"the key {key} is unknown here" for key in of.config.unknown]
         if of.config.schema_gate == "warn":
             found = [(tool.offered.name, untyped_schema_path(tool.schema)) for tool in tools]
             notes += [f"{name}: its schema has no type at {at}" for name, at in found if at is not None]

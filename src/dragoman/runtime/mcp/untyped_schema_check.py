@@ -15,7 +15,7 @@ _UNIONS = ("anyOf", "allOf", "oneOf")
 
 def untyped_schema_path(schema: Any) -> str | None:
     """The JSON pointer of a schema without a type. None: every schema has one. A union beside a type is not checked,
-    nor is a schema that is no object (`true` is a schema too)."""
+    nor is a schema that is not an object (`true` is a schema too)."""
     todo: list[tuple[Path, Any]] = [((), schema)]
     while todo:
         at, one = todo.pop()

@@ -44,7 +44,7 @@ def probe(sandbox: Sandbox) -> str:
         with ExitStack() as stack:
             return _failure(sandbox, stack)
     except subprocess.TimeoutExpired:
-        return f"its probe did not end within {_SECONDS:g} seconds"
+        return f"its test did not end within {_SECONDS:g} seconds"
     except OSError as error:
         return error.strerror or str(error)
     except RuntimeError as error:  # the user has no home
@@ -93,5 +93,5 @@ def _failure(sandbox: Sandbox, stack: ExitStack) -> str:
         return "a command can use the network"
     if done.returncode or not inside.exists():
         last_line = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        return last_line or f"its probe ended with code {done.returncode}"
+        return last_line or f"its test ended with code {done.returncode}"
     return ""

@@ -115,7 +115,7 @@ def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
 def _refuse_network(libc: ctypes.CDLL) -> None:
     machine = platform.machine()
     if machine not in _MACHINES:
-        raise OSError(errno.ENOSYS, f"the network cannot be refused on the machine {machine}")
+        raise OSError(errno.ENOSYS, f"the network cannot be blocked on the machine type {machine}")
     program = network_filter(machine)
     code = ctypes.create_string_buffer(program, len(program))
     holder = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
@@ -123,8 +123,8 @@ def _refuse_network(libc: ctypes.CDLL) -> None:
 
 
 def network_filter(machine: str) -> bytes:
-    """The seccomp program: sockets of any family but AF_UNIX, all connections, and messages to an address are refused.
-    The rings of io_uring are refused too, because seccomp does not see their operations."""
+    """The seccomp program: sockets of any family except AF_UNIX, all connections, and messages to an address are
+    refused. The rings of io_uring are refused too, because seccomp does not see their operations."""
     number, socket, connect, send = _MACHINES[machine]
     steps: list[tuple[int, int, str, str]] = [  # operation, value, where to go if true, and if false ("": next)
         # The numbers of the calls depend on the machine: a 32-bit call must not pass as another call.

@@ -28,7 +28,7 @@ NARROWING = (
     "approximated by string, number, boolean and null",
     "added type",
     "branches merged into one object",
-    "a branch that is no object; left out",
+    "a branch that is not an object; left out",
     "the root is an object and nothing else",
     "it takes no arguments now",
     "items now allows each of its members",

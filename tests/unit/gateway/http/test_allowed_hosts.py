@@ -278,7 +278,7 @@ def test_origins_are_checked_by_the_same_list(origin: str, settings: Any, status
     "name", ["http://app.example", "app.example:80", "a b", "", "app..example", "*.*", "x.*", "[::1]"]
 )
 def test_a_setting_that_is_no_host_name_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"is no host name"):
+    with pytest.raises(ConfigError, match=r"is not a host name"):
         check_config(Config(listen=Listen(hosts=(name,))), "test")
 
 

@@ -72,8 +72,8 @@ def test_a_disabled_server_needs_no_variables() -> None:
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ({}, "a command or a url"),
-        ({"command": "x", "url": "y"}, "a command or a url"),
+        ({}, "either a command or a url"),
+        ({"command": "x", "url": "y"}, "either a command or a url"),
         ({"type": "stdio", "url": "y"}, "needs command"),
         ({"type": "http", "command": "y"}, "needs url"),
         ({"type": "sse", "url": "y"}, "SSE"),

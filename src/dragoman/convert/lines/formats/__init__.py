@@ -20,7 +20,7 @@ _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "stop_reason", "pro
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
-    """The names of the file formats that are no dialects."""
+    """The names of the file formats that are not dialects."""
     import pkgutil  # late: keeps imports short
 
     found = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
@@ -42,7 +42,7 @@ def get_target(name: str) -> FileFormat:
     """The format called `name`; ConfigError if there is none, or if it cannot be written."""
     found = get(name)
     if not found.kinds:
-        raise ConfigError("target", name, problem="the format can be read, and not written")
+        raise ConfigError("target", name, problem="the format can be read, but not written")
     return found
 
 

@@ -24,7 +24,7 @@ _PLACEHOLDER = "-"
 _OWN = frozenset(
     {"model", "max_tokens", "max_completion_tokens", "stream", "store", "generationConfig", "parallel_tool_calls"}
 )
-"""Fields that a writer adds by itself. Leaving them out is no loss."""
+"""Fields that a writer adds by itself. Leaving them out is not a loss."""
 
 
 def training_format(

@@ -32,7 +32,7 @@ def read(line: bytes) -> LineRecord:
     if not found.keys() >= _KNOWN:
         raise WireError(NAME, "", "request and response")
     body, answer = bytes(found["request"]), bytes(found["response"])
-    # Answers differ more between dialects than requests do. An error is no answer, so its request decides.
+    # Answers differ more between dialects than requests do. An error is not an answer, so its request decides.
     dialect = detect(answer)[0] if b'"error"' not in answer[:64] else ""
     dialect = dialect or detect(body)[0]
     if not dialect:
@@ -70,7 +70,7 @@ def join_documents(record: LineRecord) -> bytes:
 
 
 def _refuse(record: LineRecord) -> bytes:
-    raise ConfigError("target", NAME, problem="the format can be read, and not written")
+    raise ConfigError("target", NAME, problem="the format can be read, but not written")
 
 
 def evidence(document: Mapping[str, Any]) -> str:
