@@ -154,8 +154,7 @@ def read_plain(body: bytes, created: int = 0, answers: Request | None = None) ->
             seal = _seal(signature)
             if seal is None:
                 return None
-            if seals is None:
-                seals = PlainSeals()
+            seals = seals or PlainSeals()
         if part.thought:
             spelled = as_spelled(part.text)
             if place or call is not None or not spelled:
