@@ -236,10 +236,10 @@ def fill_arguments(tool: Tool, text: str) -> str:
     document = document_of(tool)
     extraction = Extraction(document, text, words_of(tool.name))
 
-    def wish(name: str, schema: dict[str, Json]) -> list[Json]:
+    def wanted_value(name: str, schema: dict[str, Json]) -> list[Json]:
         return extraction.find(name, schema, required=True) if name else []
 
-    made = InstanceMaker(document, wish).make()
+    made = InstanceMaker(document, wanted_value).make()
     if made is NOTHING or not isinstance(made, dict):
         made = InstanceMaker(document).make()
     return encode(made) if isinstance(made, dict) else "{}"

@@ -158,15 +158,19 @@ def _formatted_answer(wanted: Format, request: Request, talk: ConversationView) 
     document = schema_check.read(schema)
     extraction = Extraction(document, "\n".join([talk.words, *[result_text(result) for result in talk.results]]))
 
-    def wish(name: str, schema: dict[str, Any]) -> list[Any]:
+    def wanted_value(name: str, schema: dict[str, Any]) -> list[Any]:
         found = extraction.find(name, schema, required=True) if name else []
         return [*found, words] if name.lower() in _SPOKEN else found
 
     given = extraction.whole()
     if given is not None:
         return encode(given)
-    # A wish may leave no value that fits, and so may an optional property. Each attempt drops one of them.
-    for maker in (InstanceMaker(document, wish, full=True), InstanceMaker(document, wish), InstanceMaker(document)):
+    # A wanted value may leave no value that fits, and so may an optional property. Each attempt drops one of them.
+    for maker in (
+        InstanceMaker(document, wanted_value, full=True),
+        InstanceMaker(document, wanted_value),
+        InstanceMaker(document),
+    ):
         made = maker.make()
         if made is not NOTHING:
             return encode(made)
