@@ -70,7 +70,8 @@ unit-without-memory: $(READY)
 
 CORE_UNITS := $(addprefix tests/unit/,canon codec dialects facts fast lint repair seals translate) $(wildcard tests/unit/test_*.py)
 CORE_TESTS := $(CORE_UNITS) tests/golden tests/pairs tests/regressions tests/seals tests/contract tests/property tests/conformance/test_library.py \
-  tests/lint tests/unit/gateway/endpoints tests/repo/test_toy_endpoints.py
+  tests/lint tests/unit/gateway/endpoints tests/unit/gateway/http/test_repeated_request_heads.py \
+  tests/unit/transport/test_response_head_reader.py tests/repo/test_toy_endpoints.py
 
 coverage: $(READY)  ## Coverage of the core packages, each with a floor (slow; the report is build/coverage/html/index.html)
 	rm -rf build/coverage && mkdir -p build/coverage

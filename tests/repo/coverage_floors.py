@@ -16,8 +16,8 @@ from tests.repo.repository_files import SOURCE
 FLOORS = {
     "canon": 100,
     "codec": 98,
+    "dialect": 99,
     "dialects": 98,
-    "endpoints": 99,
     "facts": 100,
     "fast": 99,
     "lint": 98,
